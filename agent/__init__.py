@@ -1,0 +1,1 @@
+"""Writes SQL: a LangGraph agent that answers questions about a database."""

@@ -1,0 +1,96 @@
+"""What a run knows: `AgentState`, and the typed values that its channels hold.
+
+The nodes read the state and return the channels that they change; `query_results` accumulates.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, Literal, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PlanType = Literal["single", "multi-sequential"]
+ResultStatus = Literal["success", "failed", "error"]
+RetryCategory = Literal["execution_error", "hallucination", "safety", "relevance", "empty_result", "generic"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class QueryTask(_Value):
+    """One question that one SQL statement answers."""
+
+    id: str
+    description: str
+    sql: str = ""
+    depends_on: list[str] = Field(default_factory=list)
+
+
+class QueryPlan(_Value):
+    """How the question is answered: one task, or several in dependency order."""
+
+    plan_type: PlanType
+    confidence: float = Field(ge=0.0, le=1.0)
+    tasks: list[QueryTask]
+
+
+class Relevance(_Value):
+    """The judge's opinion of whether a result answers the question; 0.5 is neutral (no judge, or it failed)."""
+
+    score: float = Field(0.5, ge=0.0, le=1.0)
+    reasoning: str = ""
+    weight: float = 0.15
+
+
+class EvalReport(_Value):
+    overall: float
+    overall_before_relevance: float
+    dimensions: dict[str, float]
+    """All seven, 0..1, by the contract's names."""
+    relevance: Relevance = Relevance()
+    analysis: dict[str, Any] = Field(default_factory=dict)
+    """`hallucinations` {tables, columns, functions, ambiguous: [{name, nearest}]} and
+    `evidence` (`eval.scoring.Evidence` as objects)."""
+    vetoes: list[str] = Field(default_factory=list)
+
+
+class QueryResult(_Value):
+    """One attempt at one task, scored. All of it is valid JSON."""
+
+    task_id: str
+    attempt: int
+    """1 for the first attempt."""
+    sql: str
+    data: list[list[Any]] = Field(default_factory=list)
+    """Rows in column order (JSON values), so that duplicate column names lose nothing."""
+    columns: list[str] = Field(default_factory=list)
+    rows_returned: int = 0
+    truncated: bool = False
+    execution_time_ms: float = 0.0
+    score: float = 0.0
+    eval_report: EvalReport | None = None
+    status: ResultStatus
+    """`success`: ran; `failed`: refused or abstained before running; `error`: the database or model failed."""
+    error: str | None = None
+    reasoning: str = ""
+    """How the SQL was arrived at, as its writer says."""
+    retry_category: RetryCategory | None = None
+    """Why this attempt was retried, once it was."""
+
+
+class AgentState(TypedDict, total=False):
+    """LangGraph's state. Channels without a reducer hold the last value written."""
+
+    question: str
+    dialect: str
+    database: str
+    schema_context: str
+    plan: QueryPlan
+    current_task: QueryTask
+    query_results: Annotated[list[QueryResult], operator.add]
+    retry_count: int
+    retry_feedback: str
+    final_answer: str
+    answer_relevance_score: float

@@ -1,0 +1,1 @@
+"""Runs and judges SQL. No language model in here; `eval` never imports `agent`."""

@@ -1,0 +1,1 @@
+"""The only place that opens a connection: SQLite, DuckDB, PostgreSQL and MySQL behind one interface."""

@@ -1,0 +1,131 @@
+"""The shape of a database, as plain frozen values.
+
+Everything that reads a database's structure comes to one of these types: `eval.databases` produces a
+`Schema`, while `eval.sql`, `eval.scoring` and `agent` consume it. Nothing here connects to anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Literal
+
+Dialect = Literal["sqlite", "duckdb", "postgres", "mysql"]
+"""The four dialects, by sqlglot's names. `dialect_named` accepts the usual other spellings."""
+
+DIALECTS: tuple[Dialect, ...] = ("sqlite", "duckdb", "postgres", "mysql")
+
+_DIALECT_ALIASES: dict[str, Dialect] = {
+    "postgresql": "postgres",
+    "pg": "postgres",
+    "mariadb": "mysql",
+    "sqlite3": "sqlite",
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """Return the canonical dialect for a name such as `postgresql` or `MariaDB`; ValueError if there is none."""
+    key = name.strip().lower()
+    for dialect in DIALECTS:
+        if key == dialect:
+            return dialect
+    if key in _DIALECT_ALIASES:
+        return _DIALECT_ALIASES[key]
+    raise ValueError(f"unknown SQL dialect {name!r}; known: {', '.join(DIALECTS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as the engine declares it."""
+
+    name: str
+    type: str = ""
+    """The declared type, verbatim (`VARCHAR(20)`); empty where the engine has none (SQLite allows it)."""
+    nullable: bool = True
+    primary_key: bool = False
+    default: str | None = None
+    """The default expression as SQL text, or None."""
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """`columns` of the owning table refer, in order, to `ref_columns` of `ref_table`."""
+
+    columns: tuple[str, ...]
+    ref_table: str
+    ref_columns: tuple[str, ...]
+    inferred: bool = False
+    """True when the database does not declare it and it was concluded from names, types and keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or a view. Column look-up ignores case, as all four engines do for unquoted names."""
+
+    name: str
+    columns: tuple[Column, ...]
+    kind: Literal["table", "view"] = "table"
+    namespace: str | None = None
+    """Schema (PostgreSQL, DuckDB) to qualify with; None when the bare name reaches it."""
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    row_count: int | None = None
+    """Rows; None for views and where counting was too costly."""
+    row_count_estimated: bool = False
+    comment: str | None = None
+
+    def column(self, name: str) -> Column | None:
+        return self._columns_folded.get(name.casefold())
+
+    @cached_property
+    def _columns_folded(self) -> dict[str, Column]:
+        return {c.name.casefold(): c for c in reversed(self.columns)}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All tables and views that a query may name."""
+
+    dialect: Dialect
+    tables: tuple[Table, ...] = field(default=())
+
+    def table(self, name: str, namespace: str | None = None) -> Table | None:
+        """Find a table by name, ignoring case; a namespace narrows the search where one was written."""
+        for table in self._tables_folded.get(name.casefold(), ()):
+            if namespace is None or (table.namespace or "").casefold() in ("", namespace.casefold()):
+                return table
+        return None
+
+    @property
+    def column_count(self) -> int:
+        return sum(len(t.columns) for t in self.tables)
+
+    @cached_property
+    def _tables_folded(self) -> dict[str, tuple[Table, ...]]:
+        found: dict[str, tuple[Table, ...]] = {}
+        for table in self.tables:
+            key = table.name.casefold()
+            found[key] = (*found.get(key, ()), table)
+        return found
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) over structure alone: neither time nor row counts change it, table order does not either."""
+        tables = []
+        for table in sorted(self.tables, key=lambda t: (t.namespace or "", t.name)):
+            shape = asdict(table)
+            del shape["row_count"], shape["row_count_estimated"]
+            tables.append(shape)
+        text = json.dumps([self.dialect, tables], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

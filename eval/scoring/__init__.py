@@ -1,0 +1,1 @@
+"""Seven dimensions, one small pure function each; evidence; presets."""

@@ -1,0 +1,86 @@
+"""What scoring reads (`Case`) and what it says (`Score`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eval.databases.base import ExecutionResult
+from eval.schema import Schema
+from eval.sql.types import ParsedQuery, QueryFacts, References, Verdict
+
+DIMENSIONS = (
+    "correctness",
+    "safety",
+    "efficiency",
+    "completeness",
+    "semantic_accuracy",
+    "best_practices",
+    "plan_quality",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """Another reading of the same question, made independently (the offline engine's), with its own result."""
+
+    sql: str
+    facts: QueryFacts | None
+    result: ExecutionResult | None
+    confidence: float
+    """0..1, the reader's own."""
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query with everything already known of it; scoring parses nothing, connects to nothing, asks no model."""
+
+    question: str
+    parsed: ParsedQuery
+    verdict: Verdict
+    references: References
+    facts: QueryFacts
+    schema: Schema
+    result: ExecutionResult | None
+    """None when the query was not executed (refused, unparsable)."""
+    task_description: str = ""
+    plan_lines: tuple[str, ...] = ()
+    """The engine's query plan, where it was asked for."""
+    plan_confidence: float | None = None
+    reasoning: str = ""
+    """What the writer of the SQL said about it."""
+    second_opinion: SecondOpinion | None = None
+    candidates_agreeing: tuple[int, int] | None = None
+    """(candidates with the same result as this one, candidates in all), this one counted."""
+    gold: ExecutionResult | None = None
+    """The gold query's result; with it correctness is a comparison, not a probability."""
+    gold_ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One observation for or against the query being right, in words."""
+
+    name: str
+    """Stable identifier, e.g. `count_intent`."""
+    supports: bool | None
+    """True speaks for, False against, None only informs."""
+    weight: float
+    """Signed contribution to the log-odds of correctness."""
+    text: str
+    """One plain sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The seven dimensions (0..1), what correctness rests on, and what forbids the gate whatever the sum."""
+
+    dimensions: dict[str, float]
+    weighted: float
+    """Sum of weight x dimension, 0..1, after vetoes have capped it."""
+    evidence: tuple[Evidence, ...] = ()
+    vetoes: tuple[str, ...] = ()
+    """Sentences; non-empty means that the gate must not pass and the final score stays below the threshold."""
+    preset: str = "default"
+    notes: dict[str, str] = field(default_factory=dict)
+    """By dimension, one sentence on why it is not 1.0."""

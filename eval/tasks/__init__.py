@@ -1,0 +1,1 @@
+"""The demo databases and the task library."""

@@ -1,0 +1,1 @@
+"""Every word sent to a model, one template a file."""
