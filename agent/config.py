@@ -57,4 +57,4 @@ class Settings(BaseSettings):
 @cache
 def settings() -> Settings:
     """The process's settings, read once. Raises pydantic.ValidationError naming the bad variable."""
-    return Settings()  # type: ignore[call-arg]
+    return Settings()
