@@ -34,7 +34,6 @@ class SchemaInfo(_Event):
     tables: int
     columns: int
     fingerprint: str
-    cached: bool
 
 
 class SchemaEvent(_Event):

@@ -56,6 +56,13 @@ class EvalReport(_Value):
     vetoes: list[str] = Field(default_factory=list)
 
 
+class Failure(_Value):
+    """Why a run, or one task, cannot go on; trying again would not help."""
+
+    kind: Literal["database", "model_auth", "model", "timeout", "abstained"]
+    message: str
+
+
 class QueryResult(_Value):
     """One attempt at one task, scored. All of it is valid JSON."""
 
@@ -76,8 +83,28 @@ class QueryResult(_Value):
     error: str | None = None
     reasoning: str = ""
     """How the SQL was arrived at, as its writer says."""
+    confidence: float | None = None
+    """0..1, the writer's own, where it has one."""
+    not_understood: list[str] = Field(default_factory=list)
+    alternatives: list[str] = Field(default_factory=list)
+    failure: Failure | None = None
+    """Why trying this task again is pointless, if it is."""
     retry_category: RetryCategory | None = None
     """Why this attempt was retried, once it was."""
+
+
+class Draft(_Value):
+    """What the generator hands to the executor: SQL, or why there is none."""
+
+    sql: str = ""
+    reasoning: str = ""
+    confidence: float | None = None
+    not_understood: list[str] = Field(default_factory=list)
+    alternatives: list[str] = Field(default_factory=list)
+    error: str | None = None
+    """The reply could not be used; another try may do better."""
+    failure: Failure | None = None
+    """There will be no SQL, however often it is tried."""
 
 
 class AgentState(TypedDict, total=False):
@@ -89,6 +116,10 @@ class AgentState(TypedDict, total=False):
     schema_context: str
     plan: QueryPlan
     current_task: QueryTask
+    draft: Draft
+    """The generator's last word on the current task."""
+    failure: Failure | None
+    """Set when nothing further can work (no database); the nodes after it only pass through."""
     query_results: Annotated[list[QueryResult], operator.add]
     retry_count: int
     retry_feedback: str

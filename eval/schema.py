@@ -111,6 +111,10 @@ class Schema:
     def column_count(self) -> int:
         return sum(len(t.columns) for t in self.tables)
 
+    def __hash__(self) -> int:
+        """By fingerprint, which is computed once; hashing every column on each cache look-up would cost more."""
+        return hash(self.fingerprint)
+
     @cached_property
     def _tables_folded(self) -> dict[str, tuple[Table, ...]]:
         found: dict[str, tuple[Table, ...]] = {}

@@ -1,0 +1,58 @@
+"""Which attempt stands for a task, and what must be said about it. Pure functions of the accumulated results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agent.state import QueryPlan, QueryResult
+
+
+def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResult]:
+    return [r for r in results if r.task_id == task_id]
+
+
+def passes(result: QueryResult, threshold: float) -> bool:
+    """The gate's condition: a score at or above the threshold, and nothing vetoes."""
+    vetoes = result.eval_report.vetoes if result.eval_report else ()
+    return result.status == "success" and result.score >= threshold and not vetoes
+
+
+def best_attempt(task_id: str, results: Iterable[QueryResult]) -> QueryResult | None:
+    """The attempt to show: one that ran before one that did not, unvetoed before vetoed, then by score; the earliest
+    of equals. None when the task was never attempted."""
+
+    def rank(result: QueryResult) -> tuple[bool, bool, float, int]:
+        vetoed = bool(result.eval_report and result.eval_report.vetoes)
+        return (result.status == "success", not vetoed, result.score, -result.attempt)
+
+    return max(attempts_at(task_id, results), key=rank, default=None)
+
+
+def chosen(plan: QueryPlan, results: Sequence[QueryResult]) -> tuple[QueryResult, ...]:
+    """The best attempt of each task, in plan order; tasks never attempted are left out."""
+    best = (best_attempt(task.id, results) for task in plan.tasks)
+    return tuple(r for r in best if r is not None)
+
+
+def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
+    """Sentences that an honest answer has to contain, for the attempts that are shown."""
+    found: list[str] = []
+    several = len(materialised := list(results)) > 1
+    for result in materialised:
+        of = f"Step {result.task_id}: " if several else ""
+        if result.status != "success":
+            found.append(f"{of}no query could be run ({failure_text(result)}).")
+            continue
+        if not passes(result, threshold):
+            why = result.eval_report.vetoes if result.eval_report else []
+            reason = f": {'; '.join(why)}" if why else ""
+            found.append(f"{of}the score {result.score:.2f} is below {threshold:.2f}, so treat this with care{reason}.")
+        if result.truncated:
+            found.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
+    return tuple(found)
+
+
+def failure_text(result: QueryResult) -> str:
+    """Why an attempt gave no rows, in one line."""
+    vetoes = result.eval_report.vetoes if result.eval_report else []
+    return (result.error or "; ".join(vetoes) or result.reasoning or "no reason given").rstrip(".")

@@ -1,0 +1,72 @@
+"""Names to things: a preset, a path or a URL → an open database; settings → a model.
+
+Open databases are kept for the life of the process, so that a warm question opens nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.config import Settings, settings
+from agent.context import RunContext
+from agent.models import make_model
+from agent.models.protocol import Model
+from eval.databases import open_database
+from eval.databases.base import Database, DatabaseNotFound
+from eval.schema import dialect_named
+from eval.tasks import DEMOS, demo_path
+
+DEFAULT_DEMO = "shop"
+
+_open: dict[str, Database] = {}
+_opening = threading.Lock()
+
+
+def resolve_database(
+    target: str | None = None, config: Settings | None = None, on_progress: Callable[[str], None] | None = None
+) -> Database:
+    """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
+
+    `on_progress` hears of a demo database being built. Raises DatabaseError.
+    """
+    config = config or settings()
+    name = target or config.database_url or config.db_path or DEFAULT_DEMO
+    with _opening:
+        if name not in _open:
+            _open[name] = _opened(name, config, on_progress)
+        return _open[name]
+
+
+def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | None) -> Database:
+    if name in {demo.id for demo in DEMOS}:
+        directory = Path(config.cache_dir) if config.cache_dir else None
+        return open_database(demo_path(name, directory, on_progress))
+    if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
+        presets = ", ".join(demo.id for demo in DEMOS)
+        raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
+    if name == config.db_path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
+        return open_database(f"duckdb:///{Path(name).absolute()}")
+    return open_database(name)
+
+
+def close_all() -> None:
+    """Close every kept database (at the end of a process, between tests)."""
+    with _opening:
+        while _open:
+            _open.popitem()[1].close()
+
+
+def resolve_model(name: str | None = None, config: Settings | None = None) -> Model:
+    """The model of that name at the configured endpoint; `offline` for the built-in engine; None for the settings'."""
+    config = config or settings()
+    return make_model(config if name is None or name == "offline" else config.model_copy(update={"model": name}), name)
+
+
+async def default_context(target: str | None) -> RunContext:
+    """A context from the settings alone, for runs that the runner did not start."""
+    config = settings()
+    database = await asyncio.to_thread(resolve_database, target, config)
+    return RunContext(database=database, model=resolve_model(None, config), settings=config)

@@ -1,0 +1,76 @@
+"""retry_handler: a failed attempt → targeted feedback for the next one, by rules alone. No model, no database.
+
+Six categories; the first that matches wins. The feedback goes into the next prompt verbatim.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.attempts import attempts_at
+from agent.context import RunContext
+from agent.events import RetryEvent, RetryInfo
+from agent.state import AgentState, QueryResult, RetryCategory
+
+WEAK = 0.6
+"""A dimension below this is named as weak in generic feedback."""
+
+
+async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any]:
+    task = state["current_task"]
+    last = attempts_at(task.id, state["query_results"])[-1]
+    category, feedback = diagnose(last, context.settings.score_threshold)
+    info = RetryInfo(task_id=task.id, attempt=last.attempt + 1, category=category, feedback=feedback)
+    context.emit(RetryEvent(data=info))
+    return {"retry_feedback": feedback, "retry_count": state.get("retry_count", 0) + 1}
+
+
+def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]:
+    """The category of a failed attempt and what to tell the writer of the next one."""
+    if result.error:
+        return "execution_error", f"The query failed with this error:\n{result.error}\nFix exactly this."
+    report = result.eval_report
+    dimensions = report.dimensions if report else {}
+    if report and (phantoms := _phantoms(report.analysis.get("hallucinations", {}))):
+        return "hallucination", "The query names things that this database does not have:\n" + "\n".join(phantoms)
+    if dimensions.get("safety", 1.0) < 0.5:
+        why = "; ".join(report.vetoes) if report else ""
+        return "safety", f"Only one read-only SELECT statement is allowed. Refused: {why}"
+    if report and report.relevance.score < 0.5:
+        return "relevance", (
+            f"The result does not answer the question (relevance {report.relevance.score:.2f}). "
+            f"Issue: {report.relevance.reasoning}\nRewrite the query so that it answers the question directly."
+        )
+    if result.status == "success" and result.rows_returned == 0:
+        return "empty_result", (
+            "The query ran but returned no rows. Review the WHERE and JOIN conditions: are the constants spelled as "
+            "they are stored, do the joined keys match, are conditions too narrow?" + _against(result)
+        )
+    weak = ", ".join(f"{name} {value:.2f}" for name, value in sorted(dimensions.items(), key=_by_value) if value < WEAK)
+    because = f" Weak: {weak}." if weak else ""
+    return "generic", f"The score {result.score:.2f} is below {threshold:.2f}.{because}{_against(result)}"
+
+
+def _by_value(item: tuple[str, float]) -> float:
+    return item[1]
+
+
+def _phantoms(hallucinations: dict[str, Any]) -> list[str]:
+    singular = {"tables": "table", "columns": "column", "functions": "function", "ambiguous": "ambiguous column"}
+    lines = []
+    for kind, word in singular.items():
+        for phantom in hallucinations.get(kind, []):
+            nearest = ", ".join(phantom["nearest"])
+            hint = f" (nearest: {nearest})" if nearest else ""
+            lines.append(f"- {word} {phantom['name']}{hint}")
+    return lines
+
+
+def _against(result: QueryResult) -> str:
+    """The evidence that speaks against the attempt, as advice."""
+    report = result.eval_report
+    evidence = report.analysis.get("evidence", []) if report else []
+    against = [e["text"] for e in evidence if e["supports"] is False]
+    vetoes = list(report.vetoes) if report else []
+    lines = [*vetoes, *against][:6]
+    return "\nWhat speaks against it:\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

@@ -1,0 +1,85 @@
+"""summarizer: the chosen attempt of each task → the final answer, with every doubt stated.
+
+A model writes it where one is at hand and there is something to report; otherwise it is put together here from what is
+known. Numbers that stand in the text but in no result are pointed out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import structlog
+
+from agent.attempts import chosen, doubts, failure_text
+from agent.context import RunContext
+from agent.events import TokenEvent
+from agent.models.grounding import ungrounded_numbers
+from agent.models.protocol import ModelError, SummaryRequest
+from agent.state import AgentState, QueryResult
+
+log = structlog.get_logger(__name__)
+
+
+async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
+    results = chosen(state["plan"], state.get("query_results", []))
+    stated = doubts(results, context.settings.score_threshold)
+    if any(r.status == "success" for r in results):
+        text = await _written(state, results, stated, context)
+    else:
+        text = _nothing_to_report(results)
+        context.emit(TokenEvent(data=text))
+    judged = [r.eval_report.relevance.score for r in results if r.eval_report]
+    return {"final_answer": text, "answer_relevance_score": sum(judged) / len(judged) if judged else 0.0}
+
+
+async def _written(
+    state: AgentState, results: tuple[QueryResult, ...], stated: tuple[str, ...], context: RunContext
+) -> str:
+    request = SummaryRequest(state["question"], state["plan"], results, stated)
+    written: list[str] = []
+
+    def on_text(piece: str) -> None:
+        written.append(piece)
+        context.emit(TokenEvent(data=piece))
+
+    if state.get("failure"):
+        return _fallback(request, written, context)
+    try:
+        async with asyncio.timeout(context.seconds_left):
+            summary = await context.model.summarize(request, on_text)
+    except (ModelError, TimeoutError) as error:
+        log.warning("summary_failed", reason=str(error) or type(error).__name__)
+        return _fallback(request, written, context)
+    context.spend(summary.usage)
+    if context.model.offline:
+        return summary.text
+    loose = ungrounded_numbers(summary.text, results, state["question"])
+    if not loose:
+        return summary.text
+    note = f"\n\n*Not found in the results: {', '.join(loose)}.*"
+    context.emit(TokenEvent(data=note))
+    return summary.text + note
+
+
+def _fallback(request: SummaryRequest, written: list[str], context: RunContext) -> str:
+    """The offline engine's wording, when the model could not finish its own."""
+    from agent.models.offline import summary_text
+
+    lead = "\n\n*The model could not finish this answer; here is the result itself.*\n\n" if written else ""
+    text = lead + summary_text(request)
+    context.emit(TokenEvent(data=text))
+    return "".join(written) + text
+
+
+def _nothing_to_report(results: tuple[QueryResult, ...]) -> str:
+    if not results:
+        return "I could not answer this: no step of the plan was attempted."
+    reasons = [failure_text(r) for r in results]
+    lines = [f"I could not answer this: {reasons[0]}."] if len(reasons) == 1 else ["I could not answer this:"]
+    if len(reasons) > 1:
+        lines += [f"- {r.task_id}: {reason}." for r, reason in zip(results, reasons, strict=True)]
+    alternatives = [a for r in results for a in r.alternatives]
+    if alternatives:
+        lines += ["", "Did you mean:", *(f"- {a}" for a in alternatives[:5])]
+    return "\n".join(lines)
