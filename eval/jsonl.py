@@ -1,0 +1,256 @@
+"""The line protocol of the batch commands: JSON objects in, one a line; JSON objects out, same order, `id` carried.
+
+In: lines of bytes and a function that submits one record. Out: one line for each, written as soon as it and all before
+it are finished. A line that cannot be read, or whose work fails, becomes `{"id", "error"}` and the rest goes on. When
+whoever reads the output goes away, the work stops quietly. Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import queue
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, BinaryIO, TextIO
+
+Record = dict[str, Any]
+Submit = Callable[[Record], "Future[Record]"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class LineError(ValueError):
+    """This line cannot be answered; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of input. Exactly one of `record` and `problem` is set."""
+
+    number: int
+    """From 1."""
+    id: Any
+    """The record's own `id`, None where it has none or cannot be read."""
+    record: Record | None
+    problem: str | None
+
+
+def read_line(number: int, raw: bytes) -> Line | None:
+    """Parse one line; None when it is blank. Never raises."""
+    try:
+        text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError:
+        return Line(number, None, None, f"line {number} is not UTF-8")
+    if not text:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        return Line(number, None, None, f"line {number} is not JSON: {reason}")
+    if not isinstance(value, dict):
+        return Line(number, None, None, f"line {number} is not a JSON object")
+    return Line(number, value.get("id"), value, None)
+
+
+def encode(value: object) -> str:
+    """One line of JSON, letters kept readable; every character that could steer a terminal is escaped.
+
+    Raises ValueError for NaN and infinities, which are not JSON."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def text_field(record: Record, name: str) -> str:
+    """A required field that must be a text with something in it. Raises LineError."""
+    value = record.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise LineError(f"{name!r} is missing, empty or not a text")
+    return value
+
+
+def answer_lines(
+    source: Iterable[bytes], submit: Submit, out: TextIO, *, ahead: int = 1, progress: TextIO | None = None
+) -> int:
+    """Answer every line in order and return an exit code: 0, or 130 after Ctrl-C.
+
+    `ahead`: how many records may be under way at once. A closed output ends the work with 0: the reader has had enough.
+    """
+    pending: queue.Queue[tuple[Line, Future[Record] | None] | None] = queue.Queue(maxsize=max(1, ahead - 1))
+    stopped = threading.Event()
+    threading.Thread(target=_read, args=(source, submit, pending, stopped), daemon=True).start()
+    tally = _Progress(progress)
+    under_way: list[Future[Record]] = []
+    try:
+        while (item := pending.get()) is not None:
+            line, future = item
+            under_way = [future] if future else []
+            result = _outcome(line, future)
+            out.write(encode({"id": line.id, **result}) + "\n")
+            out.flush()
+            tally.count(failed="error" in result and len(result) == 1)
+    except BrokenPipeError:
+        _forget_output(out)
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        stopped.set()
+        for future in [*under_way, *_drain(pending)]:
+            future.cancel()
+        tally.end()
+    return 0
+
+
+def _read(
+    source: Iterable[bytes],
+    submit: Submit,
+    pending: queue.Queue[tuple[Line, Future[Record] | None] | None],
+    stopped: threading.Event,
+) -> None:
+    number = 0
+    try:
+        for number, raw in enumerate(source, 1):
+            if stopped.is_set():
+                return
+            line = read_line(number, raw)
+            if line is not None:
+                pending.put((line, _submitted(submit, line.record) if line.record is not None else None))
+    except OSError as error:
+        pending.put((Line(number + 1, None, None, f"line {number + 1} cannot be read: {error.strerror}"), None))
+    finally:
+        pending.put(None)
+
+
+def _submitted(submit: Submit, record: Record) -> Future[Record]:
+    try:
+        return submit(record)
+    except Exception as error:  # noqa: BLE001 - one line's failure, whatever it is, must not end the others
+        failed: Future[Record] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _outcome(line: Line, future: Future[Record] | None) -> Record:
+    if future is None:
+        return {"error": line.problem}
+    try:
+        result = future.result()
+        encode(result)
+    except LineError as error:
+        return {"error": str(error)}
+    except CancelledError:
+        return {"error": "cancelled"}
+    except Exception as error:  # noqa: BLE001 - as above
+        return {"error": f"{type(error).__name__}: {error}"}
+    return result
+
+
+def _drain(pending: queue.Queue[tuple[Line, Future[Record] | None] | None]) -> Iterator[Future[Record]]:
+    with contextlib.suppress(queue.Empty):
+        while True:
+            item = pending.get_nowait()
+            if item and item[1]:
+                yield item[1]
+
+
+def _forget_output(out: TextIO) -> None:
+    """Point a broken standard output at nothing, so that the interpreter's last flush does not complain."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out.fileno())
+        os.close(nowhere)
+
+
+class _Progress:
+    """How many lines are done: in place on a terminal, otherwise a line every ten seconds and one at the end."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._live = bool(stream and stream.isatty())
+        self._started = self._shown = time.monotonic()
+        self._done = self._failed = 0
+
+    def count(self, *, failed: bool) -> None:
+        self._done += 1
+        self._failed += failed
+        now = time.monotonic()
+        if self._stream and now - self._shown >= (0.2 if self._live else 10.0):
+            self._shown = now
+            self._say("\r" if self._live else "", "" if self._live else "\n")
+
+    def end(self) -> None:
+        if self._stream:
+            self._say("\r" if self._live else "", "\n")
+
+    def _say(self, before: str, after: str) -> None:
+        seconds = time.monotonic() - self._started
+        errors = f", {self._failed} with an error" if self._failed else ""
+        with contextlib.suppress(OSError, ValueError):
+            assert self._stream is not None
+            self._stream.write(f"{before}{self._done} lines in {seconds:.1f} s{errors}{after}")
+            self._stream.flush()
+
+
+@contextlib.contextmanager
+def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
+    """Give a `submit` that runs `work` here (one job), or in that many processes (`work` must then be picklable).
+
+    Leaving the block ends the processes without waiting for work that nobody will read.
+    """
+    if jobs <= 1:
+        yield lambda record: _done(work, record)
+        return
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    try:
+        yield lambda record: pool.submit(work, record)
+    finally:
+        processes = list((pool._processes or {}).values())  # before shutdown, which forgets them
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+
+def _done(work: Callable[[Record], Record], record: Record) -> Future[Record]:
+    future: Future[Record] = Future()
+    try:
+        future.set_result(work(record))
+    except Exception as error:  # noqa: BLE001 - kept for whoever asks for the result
+        future.set_exception(error)
+    return future
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def output() -> TextIO:
+    """Standard output as UTF-8, which JSON is, whatever the locale says."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
+
+
+@contextlib.contextmanager
+def input_lines(path: str | None) -> Iterator[BinaryIO]:
+    """The file to read, or standard input for None and `-`. Raises OSError."""
+    if path is None or path == "-":
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as stream:  # noqa: PTH123 - the path is whatever the shell gave, /dev/stdin included
+        yield stream

@@ -1,0 +1,184 @@
+"""The line protocol: one JSON line out for each line in, whatever the line holds."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from eval.jsonl import LineError, Record, answer_lines, encode, read_line, text_field, workers
+
+ROOT = Path(__file__).parents[2]
+
+
+def double(record: Record) -> Record:
+    if record.get("n") == "boom":
+        raise RuntimeError("no such number")
+    return {"twice": record["n"] * 2}
+
+
+def answered(lines: list[bytes], work=double, jobs: int = 1) -> list[Record]:
+    out = io.StringIO()
+    with workers(work, jobs) as submit:
+        assert answer_lines(lines, submit, out, ahead=jobs) == 0
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_one_line_out_for_each_line_in_with_its_id_and_in_order():
+    lines = [json.dumps({"id": f"q{n}", "n": n}).encode() for n in range(50)]
+
+    assert answered(lines) == [{"id": f"q{n}", "twice": 2 * n} for n in range(50)]
+
+
+def test_several_jobs_keep_the_order():
+    turns = {0: threading.Event()}
+
+    def submit_backwards(record: Record) -> Future[Record]:
+        def work() -> Record:
+            if record["n"] == 0:
+                assert turns[0].wait(5)
+            else:
+                turns[0].set()
+            return {"n": record["n"]}
+
+        return pool.submit(work)
+
+    out = io.StringIO()
+    with ThreadPoolExecutor(2) as pool:
+        answer_lines([b'{"n": 0}', b'{"n": 1}'], submit_backwards, out, ahead=2)
+
+    assert [json.loads(line)["n"] for line in out.getvalue().splitlines()] == [0, 1]
+
+
+def test_a_record_without_an_id_gets_null():
+    assert answered([b'{"n": 2}']) == [{"id": None, "twice": 4}]
+
+
+@pytest.mark.parametrize(
+    ("line", "identifier", "error"),
+    [
+        (b"{not json", None, "line 2 is not JSON: Expecting property name enclosed in double quotes"),
+        (b"[1, 2]", None, "line 2 is not a JSON object"),
+        (b'"text"', None, "line 2 is not a JSON object"),
+        (b'{"id": "\xff"}', None, "line 2 is not UTF-8"),
+        (b"[" * 100_000, None, "line 2 is not JSON: nested too deeply"),
+        (b'{"id": "x", "n": "boom"}', "x", "RuntimeError: no such number"),
+        (b'{"id": "x"}', "x", "KeyError: 'n'"),
+    ],
+)
+def test_a_bad_line_is_an_error_and_the_rest_goes_on(line: bytes, identifier: str | None, error: str):
+    before, bad, after = answered([b'{"id": 1, "n": 1}', line, b'{"id": 3, "n": 3}'])
+
+    assert (before["twice"], after["twice"]) == (2, 6)
+    assert bad == {"id": identifier, "error": error}
+
+
+def test_blank_lines_and_a_byte_order_mark_are_passed_over():
+    assert answered([b'\xef\xbb\xbf{"id": 1, "n": 1}\n', b"\n", b"   \r\n", b'{"id": 2, "n": 2}']) == [
+        {"id": 1, "twice": 2},
+        {"id": 2, "twice": 4},
+    ]
+
+
+def test_a_result_that_is_not_json_is_an_error():
+    (answer,) = answered([b'{"id": 1, "n": 1}'], lambda record: {"value": float("nan")})
+
+    assert answer["error"].startswith("ValueError")
+
+
+def test_a_missing_field_is_named():
+    with pytest.raises(LineError, match="'question' is missing, empty or not a text"):
+        text_field({"question": "  "}, "question")
+
+
+def test_encoding_escapes_what_could_steer_a_terminal_and_keeps_letters():
+    line = encode({"text": "Zoë \x1b[31m \x9b \u202e \ud800 \x7f"})
+
+    assert line == '{"text": "Zoë \\u001b[31m \\u009b \\u202e \\ud800 \\u007f"}'
+    assert json.loads(line)["text"].startswith("Zoë \x1b[31m")
+
+
+def test_a_line_is_answered_before_the_next_one_comes():
+    answered_first = threading.Event()
+
+    class Out(io.StringIO):
+        def flush(self) -> None:
+            answered_first.set()
+
+    def slow_input() -> Iterator[bytes]:
+        yield b'{"id": 1, "n": 1}'
+        assert answered_first.wait(5), "the first answer must not wait for the second line"
+        yield b'{"id": 2, "n": 2}'
+
+    out = Out()
+    with workers(double, 1) as submit:
+        answer_lines(slow_input(), submit, out)
+
+    assert len(out.getvalue().splitlines()) == 2
+
+
+def test_a_reader_that_goes_away_ends_the_work_quietly():
+    script = (
+        "import sys; from eval.jsonl import *\n"
+        "with workers(lambda r: {'n': r['n']}, 1) as submit:\n"
+        "    sys.exit(answer_lines(sys.stdin.buffer, submit, output(), progress=None))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write(b'{"id": 1, "n": 1}\n')
+    process.stdin.flush()
+    assert process.stdout.readline() == b'{"id": 1, "n": 1}\n'
+    process.stdout.close()
+    process.stdin.write(b'{"id": 2, "n": 2}\n' * 3)
+    process.stdin.close()
+
+    assert process.wait(10) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_work_can_run_in_processes(tmp_path: Path):
+    script = tmp_path / "doubling.py"
+    script.write_text(
+        "import sys\nfrom eval.jsonl import answer_lines, output, workers\n"
+        "def double(record):\n"
+        "    return {'twice': record['n'] * 2}\n"
+        "if __name__ == '__main__':\n"
+        "    with workers(double, 2) as submit:\n"
+        "        answer_lines(sys.stdin.buffer, submit, output(), ahead=2)\n"
+    )
+    lines = b'{"id": 1, "n": 1}\n{"id": 2}\n{"id": 3, "n": 3}\n'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(script)], input=lines, capture_output=True, env=environment, timeout=60, check=True
+    )
+
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"id": 1, "twice": 2},
+        {"id": 2, "error": "KeyError: 'n'"},
+        {"id": 3, "twice": 6},
+    ]
+    assert done.stderr == b""
+
+
+def test_read_line_numbers_its_complaint():
+    line = read_line(7, b"nonsense")
+
+    assert line is not None
+    assert line.problem == "line 7 is not JSON: Expecting value"
