@@ -39,8 +39,9 @@ MAX_STEPS = 5 + MAX_TASKS * (3 + 3 * 11)
 """Steps of the longest possible run: every task retried ten times (the most that settings allow)."""
 
 
-def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> CompiledStateGraph[Any, RunContext, Any, Any]:
-    builder = StateGraph(AgentState, context_schema=RunContext)
+def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    # No context_schema: a RunContext holds live objects, which have no JSON Schema to show in a studio.
+    builder = StateGraph(AgentState)
 
     for node in (
         schema_analyzer,

@@ -1,0 +1,67 @@
+"""A small real database and a run of the whole graph over it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.events import AnswerEvent, Event
+from agent.runner import Answer, stream
+from eval.databases import open_database
+from eval.databases.base import Database
+
+TABLES = """
+CREATE TABLE cities (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT, city_id INTEGER REFERENCES cities(id));
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
+                     ordered_on TEXT NOT NULL, status TEXT NOT NULL, total REAL NOT NULL);
+CREATE TABLE blobs (id INTEGER PRIMARY KEY, payload BLOB, amount REAL);
+INSERT INTO cities VALUES (1, 'Lyon', 'France'), (2, 'Porto', 'Portugal'), (3, 'Turku', 'Finland');
+INSERT INTO customers VALUES (1, 'Ana', 'ana@example.org', 2), (2, 'Bo', NULL, 1), (3, 'Chloé', 'c@example.org', 1),
+                             (4, 'Dai', 'dai@example.org', 3);
+INSERT INTO orders VALUES (1, 1, '2024-01-05', 'paid', 20.5), (2, 1, '2024-02-11', 'paid', 99.0),
+                          (3, 2, '2024-02-12', 'cancelled', 10.0), (4, 3, '2025-03-01', 'paid', 45.25);
+INSERT INTO blobs VALUES (1, x'00ff10', 9e999), (2, NULL, -9e999);
+"""
+
+
+@pytest.fixture
+def shop_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small shop.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(TABLES)
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def shop(shop_file: Path) -> Iterator[Database]:
+    with open_database(shop_file) as database:
+        yield database
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Settings:
+    return Settings.model_validate({"TEXT2SQL_CACHE_DIR": str(tmp_path / "cache")})
+
+
+Run = Callable[..., Coroutine[Any, Any, tuple[list[Event], Answer]]]
+
+
+@pytest.fixture
+def ask(shop: Database, config: Settings) -> Run:
+    """Ask the small shop a question of a model; settings can be overridden by name."""
+
+    async def asked(question: str, model: object, **overrides: object) -> tuple[list[Event], Answer]:
+        settings = config.model_copy(update=overrides)
+        events = [e async for e in stream(question, database=shop, model=model, settings=settings)]
+        answers = [e for e in events if isinstance(e, AnswerEvent)]
+        assert len(answers) == 1, events
+        return events, Answer.model_validate({k: v for k, v in answers[0].data.items() if k != "final_answer"})
+
+    return asked

@@ -1,0 +1,383 @@
+"""The whole state machine over a real database, with a model whose replies the test writes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.events import (
+    AnswerEvent,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    NodeEvent,
+    PlanEvent,
+    QueryResultEvent,
+    RetryEvent,
+    TokenEvent,
+)
+from agent.models.protocol import ModelAuthError, ModelReplyError, SqlReply
+from agent.runner import run, stream
+from agent.state import QueryPlan, QueryTask
+from eval.databases import open_database
+from eval.databases.base import Database
+from tests.agent.conftest import Run
+from tests.scripted_model import OUTAGE, ScriptedModel
+
+HOW_MANY = "How many customers are there?"
+COUNT = "SELECT COUNT(*) FROM customers"
+NAMES_BY_CITY = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'Lyon'"
+
+
+def retries(events: list[Event]) -> list[str]:
+    return [e.data.category for e in events if isinstance(e, RetryEvent)]
+
+
+def nodes_done(events: list[Event]) -> list[str]:
+    return [e.node for e in events if isinstance(e, NodeEvent) and e.status == "done"]
+
+
+async def test_a_right_answer_passes_at_once_and_every_step_is_seen(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(COUNT, relevance=0.9))
+    assert answer.status == "success"
+    assert answer.rows == [[4]]
+    assert answer.score >= 0.70
+    assert set(answer.dimensions) == {
+        "correctness", "safety", "efficiency", "completeness", "semantic_accuracy", "best_practices", "plan_quality"
+    }  # fmt: skip
+    assert nodes_done(events) == [
+        "schema_analyzer",
+        "planner",
+        "set_first_task",
+        "query_generator",
+        "executor_eval",
+        "check_remaining",
+        "summarizer",
+    ]
+    running = [e.node for e in events if isinstance(e, NodeEvent) and e.status == "running"]
+    assert running == nodes_done(events)
+    assert isinstance(events[0], NodeEvent)
+    assert isinstance(events[-1], DoneEvent)
+    assert sum(isinstance(e, PlanEvent) for e in events) == 1
+    assert "".join(e.data for e in events if isinstance(e, TokenEvent)) == answer.answer
+    assert answer.tokens.calls == 4
+    assert answer.tokens.cost_usd is None  # no price is known, so the cost is unknown
+
+
+async def test_every_event_is_one_valid_json_object(ask: Run) -> None:
+    events, answer = await ask("Show the blobs", ScriptedModel("SELECT id, payload, amount, amount FROM blobs"))
+    for event in events:
+        json.loads(json.dumps(json.loads(event.model_dump_json()), allow_nan=False))
+    assert answer.columns == ["id", "payload", "amount", "amount"]
+    assert answer.rows[0][2] == "Infinity"
+    assert answer.rows[1][1] is None
+
+
+# The six categories of the retry handler, each reached through the whole graph.
+
+
+async def test_retry_1_execution_error_quotes_the_database(ask: Run) -> None:
+    model = ScriptedModel("SELECT abs(-9223372036854775807 - 1) + COUNT(*) FROM customers", COUNT)
+    events, answer = await ask(HOW_MANY, model)
+    assert retries(events) == ["execution_error"]
+    assert "integer overflow" in model.sql_requests[1].feedback
+    assert model.sql_requests[1].failed_sql.startswith("SELECT abs")
+    assert answer.rows == [[4]]
+    assert [a.retry_category for a in answer.attempts] == ["execution_error", None]
+
+
+async def test_retry_1_also_for_sql_that_does_not_parse(ask: Run) -> None:
+    model = ScriptedModel("SELECT FROM WHERE", COUNT)
+    events, _ = await ask(HOW_MANY, model)
+    assert retries(events) == ["execution_error"]
+
+
+async def test_retry_2_hallucination_names_the_nearest_real_names_and_nothing_is_sent(ask: Run) -> None:
+    model = ScriptedModel("SELECT COUNT(*) FROM custommers WHERE nmae = 'Ana'", COUNT)
+    events, answer = await ask(HOW_MANY, model)
+    assert retries(events) == ["hallucination"]
+    assert "custommers" in model.sql_requests[1].feedback
+    assert "customers" in model.sql_requests[1].feedback.replace("custommers", "")
+    assert answer.attempts[0].execution_time_ms == 0.0
+    assert answer.attempts[0].eval_report.analysis["hallucinations"]["tables"][0]["name"] == "custommers"
+
+
+async def test_retry_3_safety_and_the_table_is_still_there(ask: Run, shop: Database) -> None:
+    model = ScriptedModel("DROP TABLE customers", COUNT)
+    events, answer = await ask(HOW_MANY, model)
+    assert retries(events) == ["safety"]
+    assert answer.attempts[0].eval_report.dimensions["safety"] < 0.5
+    assert answer.attempts[0].score < 0.70
+    assert answer.rows == [[4]]
+
+
+async def test_retry_4_relevance_passes_on_the_reasoning(ask: Run) -> None:
+    model = ScriptedModel("SELECT name, email FROM customers", COUNT, relevance=[0.1, 0.9])
+    events, _ = await ask(HOW_MANY, model)
+    assert retries(events) == ["relevance"]
+    assert "relevance is 0.1" in model.sql_requests[1].feedback
+
+
+async def test_retry_5_empty_result(ask: Run) -> None:
+    empty = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'lyon city'"
+    model = ScriptedModel(empty, NAMES_BY_CITY)
+    events, answer = await ask("Which customers live in Lyon?", model)
+    assert retries(events) == ["empty_result"]
+    assert "no rows" in model.sql_requests[1].feedback
+    assert answer.rows == [["Bo"], ["Chloé"]]
+
+
+async def test_retry_6_generic_names_the_weak_dimensions(ask: Run) -> None:
+    model = ScriptedModel("SELECT country FROM cities", COUNT)
+    events, _ = await ask(HOW_MANY, model)
+    assert retries(events) == ["generic"]
+    assert "below 0.70" in model.sql_requests[1].feedback
+
+
+# Giving up.
+
+
+async def test_when_retries_are_used_up_the_best_attempt_is_shown_with_the_doubt_stated(ask: Run) -> None:
+    wrong = ["SELECT country FROM cities", "SELECT name FROM nowhere", "DROP TABLE orders", "SELECT 1"]
+    model = ScriptedModel(*wrong)
+    events, answer = await ask(HOW_MANY, model)
+    assert len(answer.attempts) == 4
+    assert len(retries(events)) == 3
+    assert answer.status == "doubtful"
+    assert answer.sql == wrong[0]
+    assert any("below 0.70" in d for d in answer.doubts)
+    assert model.summary_requests[0].doubts == tuple(answer.doubts)
+
+
+async def test_a_writer_that_repeats_itself_is_not_asked_again(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel("SELECT country FROM cities"))
+    assert len(answer.attempts) == 2
+    assert len(retries(events)) == 1
+
+
+async def test_no_retries_when_the_setting_says_none(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel("SELECT country FROM cities"), max_retries=0)
+    assert len(answer.attempts) == 1
+    assert retries(events) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1",
+        "",
+        "SELECT country FROM cities",
+        "SELECT COUNT(*) FROM customers, orders, cities",
+        "DROP TABLE customers",
+    ],
+)
+async def test_empty_praise_passes_nothing(ask: Run, sql: str) -> None:
+    _, answer = await ask(HOW_MANY, ScriptedModel(sql, relevance=1.0), max_retries=0)
+    assert answer.status != "success"
+    assert all(a.score < 0.70 for a in answer.attempts)
+
+
+# Several tasks.
+
+
+async def test_tasks_run_in_dependency_order_and_see_what_came_before(ask: Run) -> None:
+    plan = QueryPlan(
+        plan_type="multi-sequential",
+        confidence=0.9,
+        tasks=[
+            QueryTask(id="t2", description="Names of the customers in Lyon", depends_on=["t1"]),
+            QueryTask(id="t1", description="How many customers are there?"),
+        ],
+    )
+    model = ScriptedModel(COUNT, NAMES_BY_CITY, plan=plan, relevance=0.9)
+    events, answer = await ask("How many customers are there, and which live in Lyon?", model)
+    assert [r.task.id for r in model.sql_requests] == ["t1", "t2"]
+    assert [r.data for r in model.sql_requests[1].previous] == [[[4]]]
+    assert [a.task_id for a in answer.attempts] == ["t1", "t2"]
+    assert "set_next_task" in nodes_done(events)
+    assert [r.data for r in model.summary_requests[0].results] == [[[4]], [["Bo"], ["Chloé"]]]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        OUTAGE,
+        QueryPlan(plan_type="single", confidence=0.9, tasks=[]),
+        QueryPlan(
+            plan_type="multi-sequential",
+            confidence=0.9,
+            tasks=[QueryTask(id="a", description="x", depends_on=["b"]), QueryTask(id="b", description="y", depends_on=["a"])],
+        ),
+    ],
+    ids=["outage", "no tasks", "circular"],
+)  # fmt: skip
+async def test_a_failed_or_invalid_plan_becomes_one_task_and_the_run_goes_on(ask: Run, plan: object) -> None:
+    _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, plan=plan))
+    assert answer.plan.confidence == 0.0
+    assert [t.description for t in answer.plan.tasks] == [HOW_MANY]
+    assert answer.rows == [[4]]
+
+
+# Nothing crashes.
+
+
+async def test_a_model_outage_while_writing_sql_is_an_error_answer_and_is_not_retried(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(OUTAGE))
+    assert answer.status == "error"
+    assert answer.error_kind == "model"
+    assert "the endpoint is away" in answer.answer
+    assert retries(events) == []
+    assert [e.data.kind for e in events if isinstance(e, ErrorEvent)] == ["model"]
+
+
+async def test_a_wrong_key_is_told_apart(ask: Run) -> None:
+    _, answer = await ask(HOW_MANY, ScriptedModel(ModelAuthError("the key was refused")))
+    assert answer.error_kind == "model_auth"
+
+
+async def test_an_unusable_reply_is_tried_again(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(ModelReplyError("the reply held no SQL"), COUNT))
+    assert retries(events) == ["execution_error"]
+    assert answer.rows == [[4]]
+
+
+async def test_a_judge_that_fails_is_neutral(ask: Run) -> None:
+    _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, relevance=OUTAGE))
+    assert answer.attempts[0].eval_report.relevance.score == 0.5
+    assert answer.status == "success"
+
+
+async def test_when_the_summary_fails_the_result_is_still_told(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(COUNT, summary=OUTAGE))
+    assert "4" in answer.answer
+    assert "".join(e.data for e in events if isinstance(e, TokenEvent)) == answer.answer
+
+
+async def test_numbers_of_the_answer_that_no_result_holds_are_pointed_out(ask: Run) -> None:
+    _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, summary="There are 4 customers, 17 of them new."))
+    assert "17" in answer.answer.rsplit("Not found in the results", 1)[1]
+
+
+async def test_an_abstaining_writer_ends_the_run_with_its_reason_and_its_offers(ask: Run) -> None:
+    reply = SqlReply("", "I don't know what 'weather' is here", abstained=True, alternatives=("How many cities?",))
+    events, answer = await ask("What is the weather?", ScriptedModel(reply))
+    assert answer.status == "abstained"
+    assert answer.abstained
+    assert "weather" in answer.answer
+    assert "How many cities?" in answer.answer
+    assert retries(events) == []
+    assert not [e for e in events if isinstance(e, ErrorEvent)]
+
+
+async def test_a_missing_database_is_an_error_event_and_creates_nothing(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.sqlite"
+    events = [e async for e in stream(HOW_MANY, database=str(missing), model=ScriptedModel(COUNT))]
+    assert [type(e) for e in events] == [ErrorEvent, DoneEvent]
+    assert events[0].data.kind == "database"
+    assert not missing.exists()
+
+
+async def test_an_empty_database_says_so(ask: Run, tmp_path: Path, config) -> None:
+    answer = await run(HOW_MANY, database=":memory:", model=ScriptedModel(COUNT), settings=config)
+    assert answer.status == "error"
+    assert "no tables" in answer.answer
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "x" * 30_000])
+async def test_an_unusable_question_is_an_error_event(question: str, shop: Database) -> None:
+    events = [e async for e in stream(question, database=shop, model=ScriptedModel(COUNT))]
+    assert [type(e) for e in events] == [ErrorEvent, DoneEvent]
+    assert events[0].data.kind == "question"
+
+
+# Time and cancelling.
+
+
+async def test_the_run_ends_when_its_time_is_over(ask: Run) -> None:
+    started = time.monotonic()
+    _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, seconds=30), run_seconds=0.3)
+    assert time.monotonic() - started < 5
+    assert answer.status == "error"
+    assert answer.error_kind == "timeout"
+
+
+async def test_a_reader_that_leaves_stops_the_model_call(shop: Database, config) -> None:
+    model = ScriptedModel(COUNT, seconds=30)
+    events = stream(HOW_MANY, database=shop, model=model, settings=config)
+    async for event in events:
+        if isinstance(event, NodeEvent) and event.node == "query_generator":
+            break
+    await asyncio.sleep(0.05)
+    await events.aclose()
+    assert model.cancelled == 1
+
+
+async def test_a_reader_that_leaves_stops_the_statement(shop: Database, config) -> None:
+    bomb = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) "
+        "SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
+    )
+    events = stream(HOW_MANY, database=shop, model=ScriptedModel(bomb), settings=config)
+    async for event in events:
+        if isinstance(event, NodeEvent) and event.node == "executor_eval" and event.status == "running":
+            break
+    await asyncio.sleep(0.1)
+    started = time.monotonic()
+    await events.aclose()
+    assert time.monotonic() - started < 1
+    assert (await run(HOW_MANY, database=shop, model=ScriptedModel(COUNT), settings=config)).rows == [[4]]
+
+
+async def test_a_slow_statement_is_stopped_at_its_deadline_and_reported(ask: Run) -> None:
+    bomb = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
+    started = time.monotonic()
+    _, answer = await ask(HOW_MANY, ScriptedModel(bomb, COUNT), query_seconds=0.3)
+    assert time.monotonic() - started < 5
+    assert answer.attempts[0].status == "error"
+    assert answer.rows == [[4]]
+
+
+# One of everything.
+
+
+async def test_an_attempt_is_parsed_exactly_once(ask: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlglot.parser import Parser
+
+    parsed: list[str] = []
+    original = Parser.parse
+
+    def counted(self, raw_tokens, sql=None):
+        parsed.append(sql)
+        return original(self, raw_tokens, sql)
+
+    await ask(HOW_MANY, ScriptedModel(COUNT))  # whatever is parsed once a process or a schema has been parsed now
+    monkeypatch.setattr(Parser, "parse", counted)
+    _, answer = await ask(HOW_MANY, ScriptedModel("SELECT COUNT(*) FROM customers c", COUNT))
+    assert len(parsed) == len(answer.attempts)
+
+
+async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_file: Path, config) -> None:
+    import sqlite3
+
+    with open_database(shop_file) as database:
+        await run(HOW_MANY, database=database, model=ScriptedModel(COUNT), settings=config)
+        with sqlite3.connect(shop_file) as writer:
+            writer.execute("CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT)")
+            writer.execute("INSERT INTO suppliers VALUES (1, 'Acme')")
+        writer.close()
+        model = ScriptedModel("SELECT COUNT(*) FROM suppliers")
+        answer = await run("How many suppliers are there?", database=database, model=model, settings=config)
+        assert answer.rows == [[1]]
+
+
+async def test_the_answer_event_carries_the_rows_once(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(COUNT))
+    answered = next(e for e in events if isinstance(e, AnswerEvent))
+    assert answered.data["rows"] == [[4]]
+    assert "data" not in answered.data["attempts"][0]
+    assert [e.data["data"] for e in events if isinstance(e, QueryResultEvent)] == [[[4]]]
+    assert answer.attempts[0].columns == answer.columns

@@ -1,0 +1,91 @@
+"""A model whose replies the test writes: it speaks `agent.models.protocol.Model`, calls nothing and remembers all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agent.models.protocol import (
+    Judgement,
+    JudgeRequest,
+    ModelError,
+    PlanReply,
+    PlanRequest,
+    SqlReply,
+    SqlRequest,
+    Summary,
+    SummaryRequest,
+    Usage,
+)
+from agent.plans import single_task_plan
+from agent.state import QueryPlan
+
+USAGE = Usage(calls=1, input_tokens=10, output_tokens=5, cost_usd=None)
+
+
+class ScriptedModel:
+    """Replies with `sql` in order (the last one again when they run out); an exception among them is raised."""
+
+    name = "scripted"
+    offline = False
+
+    def __init__(
+        self,
+        *sql: str | SqlReply | Exception,
+        plan: QueryPlan | Exception | None = None,
+        relevance: float | list[float] | Exception = 0.5,
+        summary: str | Exception = "Here is the answer.",
+        seconds: float = 0.0,
+    ) -> None:
+        self.sql = list(sql)
+        self.plan_reply = plan
+        self.relevance = relevance
+        self.summary = summary
+        self.seconds = seconds
+        self.sql_requests: list[SqlRequest] = []
+        self.judge_requests: list[JudgeRequest] = []
+        self.summary_requests: list[SummaryRequest] = []
+        self.cancelled = 0
+        self.closed = False
+
+    async def plan(self, request: PlanRequest) -> PlanReply:
+        if isinstance(self.plan_reply, Exception):
+            raise self.plan_reply
+        return PlanReply(self.plan_reply or single_task_plan(request.question, 0.9), USAGE)
+
+    async def write_sql(self, request: SqlRequest) -> SqlReply:
+        self.sql_requests.append(request)
+        if self.seconds:
+            try:
+                await asyncio.sleep(self.seconds)
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+        reply = self.sql[min(len(self.sql_requests), len(self.sql)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, SqlReply) else SqlReply(reply, "because", usage=USAGE)
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        self.judge_requests.append(request)
+        score = self.relevance
+        if isinstance(score, Exception):
+            raise score
+        if isinstance(score, list):
+            score = score[min(len(self.judge_requests), len(score)) - 1]
+        return Judgement(score, f"relevance is {score}", USAGE)
+
+    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
+        self.summary_requests.append(request)
+        if isinstance(self.summary, Exception):
+            raise self.summary
+        for piece in self.summary.split(" "):
+            if on_text:
+                on_text(piece + " ")
+        return Summary(self.summary + " ", USAGE)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+OUTAGE = ModelError("the endpoint is away")
