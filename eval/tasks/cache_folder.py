@@ -1,0 +1,90 @@
+"""Where built databases are kept, and how a file gets there whole or not at all.
+
+A file is built beside its place under a temporary name and renamed when complete, so a killed build leaves no half
+database. A lock file, released by the operating system when its holder dies, keeps two processes from building the
+same file at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LOCK_SECONDS = 120.0
+"""How long one process waits for another's build before it builds for itself."""
+
+
+def cache_folder(chosen: str | Path | None = None) -> Path:
+    """The folder for caches: the one chosen, else TEXT2SQL_CACHE_DIR, else the platform's place for user caches."""
+    place = chosen or os.environ.get("TEXT2SQL_CACHE_DIR", "").strip()
+    if place:
+        return Path(place).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "text2sql" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "text2sql"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "text2sql"
+
+
+def fallback_folder() -> Path:
+    """A private folder among the temporary files, for when the cache folder cannot be written. Raises OSError."""
+    owner = str(os.getuid()) if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"text2sql-{owner}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if hasattr(os, "getuid") and (folder.is_symlink() or folder.stat().st_uid != os.getuid()):
+        raise PermissionError(f"{folder} belongs to someone else")
+    return folder
+
+
+def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
+    """`path`, built first if it is not there: `build` fills the path it is given. Raises OSError, and whatever `build`
+    raises; neither leaves a file behind."""
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(path.with_name(path.name + ".lock")) as alone:
+        if path.exists():  # another process built it while this one waited
+            return path
+        if alone:
+            for left in path.parent.glob(path.name + ".*.tmp"):  # of a build that was killed
+                left.unlink(missing_ok=True)
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        try:
+            build(unfinished)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    return path
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Hold the lock file; False when it could not be had, because of its age-long holder or a file system without
+    locks. The rename stays atomic then: the worst case is that two processes do the same work."""
+    with path.open("a+b") as file:
+        deadline = time.monotonic() + LOCK_SECONDS
+        held = _try_lock(file.fileno())
+        while not held and time.monotonic() < deadline:
+            time.sleep(0.05)
+            held = _try_lock(file.fileno())
+        yield held
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""CREATE statements of a demo database for each engine, built as syntax trees from one definition.
+
+In: `TableDef`. Out: SQL text by dialect. Comments go where the engine keeps them: COMMENT ON for PostgreSQL and
+DuckDB, the COMMENT clause for MySQL; in SQLite they stay readable in the stored CREATE TABLE text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp, parse_one
+
+from eval.schema import Column, Dialect, ForeignKey, Index
+from eval.tasks.definition import TableDef
+
+_SQLITE_TYPES = {"DECIMAL": "REAL", "VARCHAR": "TEXT"}
+"""SQLite keeps DATE, TIMESTAMP and BOOLEAN as declared words: they tell a reader what the text or number means."""
+
+
+def create_table(definition: TableDef, dialect: Dialect) -> str:
+    """CREATE TABLE with keys and CHECK constraints."""
+    table = definition.table
+    parts: list[exp.Expression] = [_column(column, dialect) for column in table.columns]
+    parts.append(exp.PrimaryKey(expressions=[_name(c) for c in table.primary_key]))
+    parts += [_foreign_key(key) for key in table.foreign_keys]
+    conditions = list(definition.checks)
+    if dialect == "sqlite":  # which has no boolean type of its own
+        conditions += [f"{column.name} IN (0, 1)" for column in table.columns if column.type == "BOOLEAN"]
+    for number, condition in enumerate(conditions, 1):
+        check = exp.CheckColumnConstraint(this=_condition(condition))
+        parts.append(exp.Constraint(this=_name(f"ck_{table.name}_{number}"), expressions=[check]))
+    properties = None
+    if dialect == "mysql" and table.comment:
+        comment = exp.SchemaCommentProperty(this=exp.Literal.string(table.comment))
+        properties = exp.Properties(expressions=[comment])
+    target = _table(table.name)
+    if dialect == "sqlite" and table.comment:
+        target.add_comments([f" {table.comment} "])
+    create = exp.Create(this=exp.Schema(this=target, expressions=parts), kind="TABLE", properties=properties)
+    return create.sql(dialect=dialect, pretty=True)
+
+
+def create_indexes(definition: TableDef, dialect: Dialect) -> list[str]:
+    """CREATE INDEX statements, to run once the rows are in."""
+    return [_index(definition.name, index, dialect) for index in definition.table.indexes]
+
+
+def describe(definition: TableDef, dialect: Dialect) -> list[str]:
+    """COMMENT ON statements; none for engines that take comments elsewhere or not at all."""
+    if dialect not in ("postgres", "duckdb"):
+        return []
+    table = definition.table
+    said: list[exp.Expression] = []
+    if table.comment:
+        said.append(exp.Comment(this=_table(table.name), kind="TABLE", expression=exp.Literal.string(table.comment)))
+    for column in table.columns:
+        if column.comment:
+            target = exp.column(_name(column.name), table=_name(table.name))
+            said.append(exp.Comment(this=target, kind="COLUMN", expression=exp.Literal.string(column.comment)))
+    return [comment.sql(dialect=dialect) for comment in said]
+
+
+def insert(definition: TableDef, dialect: Dialect) -> str:
+    """INSERT with one placeholder a column, in the driver's own style."""
+    columns = [_name(c.name) for c in definition.table.columns]
+    into = exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect=dialect)
+    mark = "%s" if dialect in ("mysql", "postgres") else "?"
+    return f"INSERT INTO {into} VALUES ({', '.join([mark] * len(columns))})"
+
+
+def copy_stdin(definition: TableDef) -> str:
+    """PostgreSQL's COPY FROM STDIN."""
+    columns = [_name(c.name) for c in definition.table.columns]
+    return f"COPY {exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect='postgres')} FROM STDIN"
+
+
+def copy_csv(definition: TableDef, path: str) -> str:
+    """DuckDB's COPY of a CSV file without a header, texts in double quotes, NULL as an unquoted empty field."""
+    table, file = _table(definition.name), exp.Literal.string(path)
+    options = "(FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '')"
+    return f"COPY {table.sql(dialect='duckdb')} FROM {file.sql(dialect='duckdb')} {options}"
+
+
+def select_all(definition: TableDef, dialect: Dialect) -> str:
+    """Every row, columns in the order of the definition."""
+    columns = [exp.column(_name(c.name)) for c in definition.table.columns]
+    return exp.select(*columns).from_(_table(definition.name)).sql(dialect=dialect)
+
+
+def drop(name: str, dialect: Dialect) -> str:
+    return f"DROP TABLE IF EXISTS {_table(name).sql(dialect=dialect)}"
+
+
+def _name(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=_name(name))
+
+
+def _condition(text: str) -> exp.Expr:
+    condition = parse_one(text)
+    for identifier in condition.find_all(exp.Identifier):
+        identifier.set("quoted", True)
+    return condition
+
+
+def _column(column: Column, dialect: Dialect) -> exp.ColumnDef:
+    constraints = []
+    if not column.nullable:
+        constraints.append(exp.ColumnConstraint(kind=exp.NotNullColumnConstraint()))
+    if dialect == "mysql" and column.comment:
+        comment = exp.CommentColumnConstraint(this=exp.Literal.string(column.comment))
+        constraints.append(exp.ColumnConstraint(kind=comment))
+    made = exp.ColumnDef(this=_name(column.name), kind=_type(column.type, dialect), constraints=constraints)
+    if dialect == "sqlite" and column.comment:
+        made.add_comments([f" {column.comment} "])
+    return made
+
+
+def _type(name: str, dialect: Dialect) -> exp.DataType:
+    if dialect == "sqlite":
+        word = re.split(r"\W", name)[0]
+        return exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=_SQLITE_TYPES.get(word, word))
+    if dialect == "mysql" and name == "TIMESTAMP":
+        return exp.DataType.build("DATETIME", dialect="mysql")  # MySQL's TIMESTAMP shifts with the session's time zone
+    return exp.DataType.build(name)
+
+
+def _foreign_key(key: ForeignKey) -> exp.ForeignKey:
+    target = exp.Schema(this=_table(key.ref_table), expressions=[_name(c) for c in key.ref_columns])
+    return exp.ForeignKey(expressions=[_name(c) for c in key.columns], reference=exp.Reference(this=target))
+
+
+def _index(table: str, index: Index, dialect: Dialect) -> str:
+    columns = [exp.column(_name(c)) for c in index.columns]
+    made = exp.Create(
+        this=exp.Index(this=_name(index.name), table=_table(table), params=exp.IndexParameters(columns=columns)),
+        kind="INDEX",
+        unique=index.unique,
+    )
+    return made.sql(dialect=dialect)

@@ -1,0 +1,109 @@
+"""The demo databases: what they are called, what one can ask of them, and where their file is.
+
+In: a demo's id. Out: a SQLite file ready to open, built on first use into the cache folder, or the same tables in any
+engine. A file's name carries the first digits of its content's checksum, so that a release with other content builds
+anew and never opens an old file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.tasks.cache_folder import cache_folder, fallback_folder, kept_file
+
+if TYPE_CHECKING:
+    from eval.tasks.definition import Row, TableDef
+    from eval.tasks.load import OnProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """A demo database."""
+
+    id: str
+    name: str
+    description: str
+    checksum: str
+    """SHA-256 of the content, the same on every engine (`eval.tasks.canonical`); a test holds it against the rows."""
+    example_questions: tuple[str, ...]
+    """What a new user might ask, from easy to hard; gold SQL for each stands in tests/fixtures."""
+
+    @property
+    def tables(self) -> tuple[TableDef, ...]:
+        """The definitions of the tables, referenced tables first."""
+        from eval.tasks.shop_tables import TABLES
+
+        return TABLES
+
+    def rows(self) -> Iterator[tuple[TableDef, list[Row]]]:
+        """Each table with its rows; the same in every run."""
+        from eval.tasks.shop_rows import rows
+
+        return rows()
+
+    def build(self, target: str, on_progress: OnProgress | None = None) -> None:
+        """Write the demo into `target`, a file or a database URL of any of the four engines; see `load.load`."""
+        from eval.tasks.load import load
+
+        load(self.rows(), self.tables, target, on_progress)
+
+
+DEMOS: tuple[Demo, ...] = (
+    Demo(
+        id="shop",
+        name="Small shop",
+        description="An online shop for coffee, tea, kitchen and desk things: 8 tables, three years of orders.",
+        checksum="f28613c75fabee7308ad4f37288b245934961067c92bf948bd8411fee1fe676b",
+        example_questions=(),
+    ),
+)
+
+
+def demo_ids() -> tuple[str, ...]:
+    return tuple(demo.id for demo in DEMOS)
+
+
+def demo_named(demo_id: str) -> Demo:
+    """The demo of that id; KeyError names those there are."""
+    for demo in DEMOS:
+        if demo.id == demo_id:
+            return demo
+    raise KeyError(f"no demo database {demo_id!r}; there are: {', '.join(demo_ids())}")
+
+
+def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: OnProgress | None = None) -> Path:
+    """The demo's SQLite file, built first if it is not there (seconds). A cache folder that cannot be written is
+    replaced by a folder among the temporary files, with a note to `on_progress`.
+
+    Raises KeyError for an unknown id, DatabaseError when nothing can be written anywhere.
+    """
+    demo = demo_named(demo_id)
+
+    def build(path: Path) -> None:
+        demo.build(str(path), on_progress)
+
+    folder = cache_folder(cache_dir)
+    try:
+        return kept_file(folder / _file_name(demo), build)
+    except OSError as error:
+        refused = f"cannot write to {folder} ({error.strerror or error})"
+    try:
+        spare = fallback_folder()
+        if on_progress:
+            from eval.tasks.load import Progress
+
+            on_progress(Progress(0, len(demo.tables), f"{refused}; using {spare} instead"))
+        return kept_file(spare / _file_name(demo), build)
+    except OSError as error:
+        from eval.databases.base import DatabaseError
+
+        raise DatabaseError(
+            f"{refused}, nor to the folder for temporary files; set TEXT2SQL_CACHE_DIR to a folder you can write to"
+        ) from error
+
+
+def _file_name(demo: Demo) -> str:
+    return f"{demo.id}-{demo.checksum[:12]}.sqlite"

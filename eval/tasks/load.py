@@ -1,0 +1,204 @@
+"""Writes a demo database into an engine: tables, rows, indexes, comments, in that order, all or nothing.
+
+In: the definition of a demo and its rows. Out: a filled SQLite or DuckDB file, or tables in a PostgreSQL or MySQL
+database. This is the one place in `eval` that writes to a database, and it writes nothing but the demo: a table that
+is there already is never touched (`LoadError`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from eval.databases.base import DatabaseError, DriverMissing
+from eval.schema import Dialect
+from eval.tasks import ddl
+from eval.tasks.definition import Row, TableDef
+
+
+class LoadError(DatabaseError):
+    """The demo could not be written; the message says what to do and holds no credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a build, for a progress bar."""
+
+    done: int
+    """Tables finished."""
+    total: int
+    """Tables in all."""
+    message: str
+    """What was just done, or a note the user should see."""
+
+
+OnProgress = Callable[[Progress], None]
+Filled = Iterable[tuple[TableDef, list[Row]]]
+"""Tables with their rows, in an order in which every foreign key finds its target."""
+
+
+def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress: OnProgress | None = None) -> None:
+    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `duckdb:///`, `sqlite:///`) or the path of a
+    file (DuckDB for `.duckdb` and `.ddb`, else SQLite). A missing file is created, a server's database must exist.
+
+    Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without driver.
+    """
+    dialect, where = _target(target)
+    writer = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}[dialect]
+    writer(_reported(filled, len(tables), on_progress), tables, where)
+
+
+def _reported(filled: Filled, total: int, on_progress: OnProgress | None) -> Iterator[tuple[TableDef, list[Row]]]:
+    for done, (table, rows) in enumerate(filled, 1):
+        yield table, rows
+        if on_progress:
+            on_progress(Progress(done, total, f"{table.name}: {len(rows):,} rows"))
+
+
+def _target(target: str) -> tuple[Dialect, str]:
+    scheme, mark, rest = target.partition("://")
+    if not mark:
+        return ("duckdb" if target.endswith((".duckdb", ".ddb")) else "sqlite"), target
+    scheme = scheme.lower().partition("+")[0]
+    if scheme in ("sqlite", "duckdb"):
+        return ("sqlite" if scheme == "sqlite" else "duckdb"), unquote(rest.removeprefix("/"))
+    if scheme in ("postgres", "postgresql"):
+        return "postgres", "postgresql://" + rest
+    if scheme in ("mysql", "mariadb"):
+        return "mysql", "mysql://" + rest
+    raise LoadError(f"cannot load a demo into {scheme}://; known: sqlite, duckdb, postgresql, mysql")
+
+
+def _refuse_existing(existing: Iterable[str], tables: tuple[TableDef, ...]) -> None:
+    clash = sorted({name.lower() for name in existing} & {table.name for table in tables})
+    if clash:
+        raise LoadError(f"{', '.join(clash[:3])} exists already; load the demo into an empty database")
+
+
+def _sqlite(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            _refuse_existing((name for (name,) in found), tables)
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("BEGIN IMMEDIATE")
+            for table, rows in filled:
+                connection.execute(ddl.create_table(table, "sqlite"))
+                connection.executemany(ddl.insert(table, "sqlite"), rows)
+                for index in ddl.create_indexes(table, "sqlite"):
+                    connection.execute(index)
+            connection.execute("COMMIT")
+            connection.execute("ANALYZE")
+    except sqlite3.Error as error:
+        raise LoadError(f"SQLite refused to write {path}: {error}") from error
+
+
+def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise DriverMissing("DuckDB is not installed: pip install 'text2sql[duckdb]'") from error
+    try:
+        with duckdb.connect(path) as connection, tempfile.TemporaryDirectory() as folder:
+            found = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+            _refuse_existing((name for (name,) in found), tables)
+            connection.execute("BEGIN")
+            for table, rows in filled:
+                connection.execute(ddl.create_table(table, "duckdb"))
+                _duckdb_rows(connection, table, rows, Path(folder) / f"{table.name}.csv")
+            connection.execute("COMMIT")
+            for table in tables:  # indexes after the commit: DuckDB builds them faster on settled rows
+                for statement in [*ddl.create_indexes(table, "duckdb"), *ddl.describe(table, "duckdb")]:
+                    connection.execute(statement)
+    except (duckdb.Error, OSError) as error:
+        raise LoadError(f"DuckDB refused to write {path}: {error}") from error
+
+
+def _duckdb_rows(connection: Any, table: TableDef, rows: list[Row], file: Path) -> None:
+    """Through a CSV file: DuckDB takes single rows a hundred times more slowly. NULL is an unquoted empty field."""
+    with file.open("w", encoding="utf-8", newline="") as out:
+        out.writelines(",".join(_csv_cell(cell) for cell in row) + "\n" for row in rows)
+    connection.execute(ddl.copy_csv(table, str(file)))
+    file.unlink()
+
+
+def _csv_cell(cell: object) -> str:
+    if cell is None:
+        return ""
+    return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else str(cell)
+
+
+def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise DriverMissing("psycopg is not installed: pip install 'text2sql[postgres]'") from error
+    try:
+        with psycopg.connect(url, connect_timeout=10) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            _refuse_existing((name for (name,) in cursor.fetchall()), tables)
+            for table, rows in filled:
+                cursor.execute(ddl.create_table(table, "postgres"))
+                with cursor.copy(ddl.copy_stdin(table)) as copy:
+                    for row in rows:
+                        copy.write_row(row)
+                for statement in [*ddl.create_indexes(table, "postgres"), *ddl.describe(table, "postgres")]:
+                    cursor.execute(statement)
+            connection.commit()
+            connection.autocommit = True
+            cursor.execute("ANALYZE")
+    except psycopg.Error as error:
+        raise LoadError(f"PostgreSQL refused: {_first_line(error)}") from error
+
+
+def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
+    try:
+        import pymysql
+    except ImportError as error:
+        raise DriverMissing("pymysql is not installed: pip install 'text2sql[mysql]'") from error
+    made: list[str] = []
+    try:
+        with closing(pymysql.connect(**_mysql_arguments(url))) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
+            _refuse_existing((name for (name,) in cursor.fetchall()), tables)
+            try:
+                for table, rows in filled:
+                    made.append(table.name)
+                    cursor.execute(ddl.create_table(table, "mysql"))
+                    cursor.executemany(ddl.insert(table, "mysql"), rows)
+                    for index in ddl.create_indexes(table, "mysql"):
+                        cursor.execute(index)
+                connection.commit()
+            except BaseException:
+                for name in reversed(made):  # MySQL commits each CREATE: undo by hand what this call created
+                    cursor.execute(ddl.drop(name, "mysql"))
+                raise
+    except pymysql.Error as error:
+        raise LoadError(f"MySQL refused: {_first_line(error)}") from error
+
+
+def _mysql_arguments(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    arguments: dict[str, Any] = {
+        "host": parts.hostname or "127.0.0.1",
+        "port": parts.port or 3306,
+        "user": unquote(parts.username or ""),
+        "password": unquote(parts.password or ""),
+        "database": unquote(parts.path.lstrip("/")),
+        "charset": "utf8mb4",
+        "connect_timeout": 10,
+    }
+    options = dict(option.split("=", 1) for option in parts.query.split("&") if "=" in option)
+    if "unix_socket" in options:
+        arguments["unix_socket"] = unquote(options["unix_socket"])
+    return arguments
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
