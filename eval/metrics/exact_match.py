@@ -1,0 +1,103 @@
+"""EM: whether two queries are the same text once what cannot matter is taken away. A diagnostic, never a verdict.
+
+In: two SQL texts and their dialect. Out: equal or not. Case of keywords and names, whitespace, comments, quotes,
+aliases and needless qualifiers are normalised on the syntax tree; two queries that mean the same but are written
+differently stay different.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from eval.schema import Dialect
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
+
+
+def exact_match(gold_sql: str, sql: str, dialect: Dialect) -> bool:
+    """True when both texts parse and are equal after normalisation."""
+    gold, other = canonical(gold_sql, dialect), canonical(sql, dialect)
+    return gold is not None and gold == other
+
+
+def canonical(sql: str, dialect: Dialect) -> str | None:
+    """The query in one spelling; None when it is not exactly one statement that parses."""
+    try:
+        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
+        if len(statements) != 1:
+            return None
+        tree = statements[0]
+        if dialect == "sqlite":
+            _quoted_values_to_text(tree)
+        for node in tree.find_all(exp.Identifier):
+            node.set("this", node.name.lower())
+            node.set("quoted", False)
+        _plain_tables(tree)
+        for select in tree.find_all(exp.Select):
+            _without_output_aliases(select)
+        return tree.sql(dialect=dialect, comments=False, normalize_functions="upper")
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def _quoted_values_to_text(tree: exp.Expression) -> None:
+    """SQLite reads a double-quoted word that names no column as text; beside a comparison that is what is meant."""
+    for comparison in list(tree.find_all(*_COMPARISONS, exp.In, exp.Between)):
+        for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
+            identifier = column.this
+            if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
+                column.replace(exp.Literal.string(identifier.name))
+
+
+def _operands(comparison: exp.Expression) -> list[object]:
+    """What a comparison compares its first operand with."""
+    if isinstance(comparison, exp.In):
+        return list(comparison.expressions)
+    if isinstance(comparison, exp.Between):
+        return [comparison.args.get("low"), comparison.args.get("high")]
+    return [comparison.args.get("expression")]
+
+
+def _plain_tables(tree: exp.Expression) -> None:
+    """Table aliases become the table's own name (numbered when it is used more than once); where a SELECT reads one
+    source only, its columns need no qualifier."""
+    sources = list(tree.find_all(exp.Table))
+    uses: dict[str, int] = {}
+    for table in sources:
+        uses[table.name] = uses.get(table.name, 0) + 1
+    seen: dict[str, int] = {}
+    renamed: dict[tuple[int, str], str] = {}
+    for table in sources:
+        seen[table.name] = seen.get(table.name, 0) + 1
+        name = table.name if uses[table.name] == 1 else f"{table.name}_{seen[table.name]}"
+        owner = table.find_ancestor(exp.Select)
+        renamed[id(owner), table.alias_or_name] = name
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(name)) if uses[table.name] > 1 else None)
+    for column in tree.find_all(exp.Column):
+        if column.table:
+            _requalify(column, renamed)
+
+
+def _requalify(column: exp.Column, renamed: dict[tuple[int, str], str]) -> None:
+    scope = column.find_ancestor(exp.Select)
+    while scope is not None:
+        name = renamed.get((id(scope), column.table))
+        if name is not None:
+            single = not scope.args.get("joins") and scope is column.find_ancestor(exp.Select)
+            column.set("table", None if single else exp.to_identifier(name))
+            return
+        scope = scope.find_ancestor(exp.Select)
+
+
+def _without_output_aliases(select: exp.Select) -> None:
+    """Drop the names of output columns, and write out where ORDER BY, GROUP BY or HAVING used them."""
+    named = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    for clause in ("group", "having", "order"):
+        part = select.args.get(clause)
+        for column in list(part.find_all(exp.Column)) if part is not None else []:
+            if not column.table and column.name in named:
+                column.replace(named[column.name].copy())
+    if select.find_ancestor(exp.Subquery, exp.CTE) is None:
+        select.set("expressions", [e.this if isinstance(e, exp.Alias) else e for e in select.expressions])

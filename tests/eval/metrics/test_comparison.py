@@ -1,0 +1,152 @@
+"""When two results are the same, in a user's words."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections import Counter
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.databases.base import ExecutionResult
+from eval.metrics.comparison import same_result, same_set
+
+
+def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResult:
+    width = columns if columns is not None else len(rows[0])
+    return ExecutionResult("success", tuple(f"c{i}" for i in range(width)), rows)
+
+
+SAME = {
+    "same rows in another order": ([(1, "a"), (2, "b")], [(2, "b"), (1, "a")]),
+    "columns in another order": ([(1, "a"), (2, "b")], [("b", 2), ("a", 1)]),
+    "rows and columns in another order, columns with the same values": (
+        [(1, 2, 3), (2, 3, 1), (3, 1, 2)],
+        [(3, 2, 1), (1, 3, 2), (2, 1, 3)],
+    ),
+    "an integer and the same float": ([(1,)], [(1.0,)]),
+    "a decimal and the same float": ([(Decimal("2.50"),)], [(2.5,)]),
+    "a float that a sum left imprecise": ([(0.3, "x")], [(0.1 + 0.2, "x")]),
+    "whole number against an imprecise float": ([(5,)], [(5.000000000001,)]),
+    "imprecise in one row only": ([(0.3,), (0.3,)], [(0.3,), (0.30000000000000004,)]),
+    "nearly zero and zero": ([(0,)], [(1e-17,)]),
+    "true and one": ([(True,)], [(1,)]),
+    "NULL and NULL among text and numbers": ([(None,), (1,), ("a",)], [("a",), (None,), (1,)]),
+    "NaN and NaN": ([(math.nan,)], [(Decimal("NaN"),)]),
+    "the same bytes": ([(b"\x00\xff",)], [(bytearray(b"\x00\xff"),)]),
+    "a date and its ISO text": ([(date(2024, 2, 29),)], [("2024-02-29",)]),
+    "a timestamp at midnight and its date": ([(datetime(2024, 2, 29),)], [(date(2024, 2, 29),)]),
+    "lists": ([([1, None],)], [([1.0, None],)]),
+    "infinity": ([(math.inf,)], [(math.inf,)]),
+    "nothing and nothing": ([], []),
+}
+
+DIFFERENT = {
+    "a row twice": ([(1,), (1,), (2,)], [(1,), (2,), (2,)]),
+    "one row more": ([(1,)], [(1,), (1,)]),
+    "another value": ([(1, "a")], [(1, "b")]),
+    "values swapped between rows": ([(1, 2), (3, 4)], [(1, 4), (3, 2)]),
+    "a column more": ([(1,)], [(1, 1)]),
+    "a column twice in place of another": ([(1, 1, 2)], [(1, 2, 2)]),
+    "text that looks like a number": ([(1,)], [("1",)]),
+    "NULL and zero": ([(None,)], [(0,)]),
+    "NULL and empty text": ([(None,)], [("",)]),
+    "text in another case": ([("France",)], [("france",)]),
+    "text and bytes": ([("a",)], [(b"a",)]),
+    "rounded to two digits": ([(33.33,)], [(33.333333,)]),
+    "neighbouring large ids": ([(12345678,)], [(12345679,)]),
+    "neighbouring large ids as floats": ([(12345678.0,)], [(12345679,)]),
+    "an hour apart": ([(datetime(2024, 1, 1, 1, tzinfo=UTC),)], [(datetime(2024, 1, 1, 2, tzinfo=UTC),)]),
+    "infinity and a large number": ([(math.inf,)], [(1e308,)]),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_equal(name: str) -> None:
+    gold, other = SAME[name]
+    assert same_result(gold, other, ordered=False)
+    assert same_result(other, gold, ordered=False)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_not_equal(name: str) -> None:
+    gold, other = DIFFERENT[name]
+    assert not same_result(gold, other, ordered=False)
+    assert not same_result(other, gold, ordered=False)
+
+
+def test_order_counts_only_where_gold_orders() -> None:
+    gold, other = ran((1, "a"), (2, "b")), ran((2, "b"), (1, "a"))
+    assert same_result(gold, other, ordered=False)
+    assert not same_result(gold, other, ordered=True)
+    assert same_result(gold, ran(("a", 1), ("b", 2)), ordered=True)
+    assert same_result(ran((0.3,), (1,)), ran((0.1 + 0.2,), (1.0,)), ordered=True)
+
+
+def test_column_names_do_not_count_but_their_number_does() -> None:
+    gold = ExecutionResult("success", ("count(*)",), ((3,),))
+    assert same_result(gold, ExecutionResult("success", ("n",), ((3,),)), ordered=False)
+    assert not same_result(ran(columns=1), ran(columns=2), ordered=False)
+    assert same_result(ran(columns=2), ran(columns=2), ordered=False)
+
+
+def test_what_failed_or_was_cut_equals_nothing() -> None:
+    failed = ExecutionResult("error", error="no such table: x")
+    assert not same_result(ran(columns=1), failed, ordered=False)
+    assert not same_result(failed, failed, ordered=False)
+    cut = ExecutionResult("success", ("a",), ((1,),), truncated=True)
+    assert not same_result(ran((1,)), cut, ordered=False)
+
+
+def test_birds_comparison_is_of_sets_in_column_order() -> None:
+    assert same_set(ran((1,), (1,), (2,)), ran((2,), (1,)))
+    assert same_set(ran((0.1 + 0.2,)), ran((0.3,)))
+    assert not same_set(ran((1, "a")), ran(("a", 1)))
+    assert not same_set(ran((1,)), ran(columns=1))
+    assert not same_set(ran((1,)), ExecutionResult("timeout", error="too slow"))
+
+
+CELLS = st.one_of(st.none(), st.integers(0, 2), st.sampled_from([0.5, 1.0, "a", b"a"]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda width: st.tuples(*[st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=4)] * 2)
+    )
+)
+def test_agrees_with_trying_every_column_order(pair: tuple[list[tuple[object, ...]], list[tuple[object, ...]]]) -> None:
+    gold, other = pair
+    orders = list(permutations(range(len(gold[0]))))
+    rearranged = [[tuple(row[i] for i in order) for row in other] for order in orders]
+    assert same_result(gold, other, ordered=False) == any(Counter(gold) == Counter(rows) for rows in rearranged)
+    assert same_result(gold, other, ordered=True) == any(gold == rows for rows in rearranged)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.floats(0.1, 1e6), st.integers(0, 3)), min_size=1, max_size=20), st.randoms())
+def test_noise_in_the_last_digits_and_shuffling_never_matter(
+    rows: list[tuple[float, int]], dice: random.Random
+) -> None:
+    noisy = [(n, x * (1 + dice.uniform(-1e-13, 1e-13))) for x, n in rows]
+    dice.shuffle(noisy)
+    assert same_result(rows, noisy, ordered=False)
+
+
+def test_a_hundred_thousand_rows_of_ten_columns_take_about_a_second() -> None:
+    dice = random.Random(3)
+    rows = [
+        (i, f"name {i % 977}", i * 0.37, None if i % 3 else "b", dice.random(), i % 7, b"x", "2024-01-05", i // 9, 2.5)
+        for i in range(100_000)
+    ]
+    shuffled = rows[:]
+    dice.shuffle(shuffled)
+    started = time.process_time()
+    assert same_result(rows, shuffled, ordered=False)
+    assert time.process_time() - started < 3.0  # 0.5 s alone on two cores; room for a busy machine

@@ -1,0 +1,32 @@
+"""Intervals and tests against published values."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.metrics.intervals import mcnemar_exact, wilson_interval
+
+
+def test_wilson_interval_against_published_values() -> None:
+    # Newcombe (1998), Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29.
+    assert wilson_interval(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson_interval(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert wilson_interval(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert wilson_interval(1, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+
+
+def test_wilson_interval_at_the_ends() -> None:
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    assert wilson_interval(10, 10)[1] == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="cannot be"):
+        wilson_interval(3, 2)
+
+
+def test_mcnemar_is_a_two_sided_coin_test() -> None:
+    assert mcnemar_exact(0, 0) == 1.0
+    assert mcnemar_exact(5, 5) == 1.0
+    assert mcnemar_exact(0, 6) == pytest.approx(2 / 64)
+    assert mcnemar_exact(6, 0) == mcnemar_exact(0, 6)
+    assert mcnemar_exact(2, 8) == pytest.approx(2 * (1 + 10 + 45) / 1024)
+    with pytest.raises(ValueError, match="negative"):
+        mcnemar_exact(-1, 2)
