@@ -6,11 +6,12 @@ One text is parsed once (`ParsedQuery`), and guard, references and facts all rea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-from sqlglot import exp
+from typing import TYPE_CHECKING, Literal
 
 from eval.schema import Dialect
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)
