@@ -1,1 +1,29 @@
-"""The only place that opens a connection: SQLite, DuckDB, PostgreSQL and MySQL behind one interface."""
+"""The only place that opens a connection: SQLite, DuckDB, PostgreSQL and MySQL behind one interface.
+
+In: a path or URL (`open_database`). Out: a `Database` that introspects, plans and runs statements read-only.
+A driver is imported when a database of its engine is opened, never before.
+"""
+
+from eval.databases.base import (
+    CancelToken,
+    Database,
+    DatabaseError,
+    DatabaseNotFound,
+    DatabaseUnreachable,
+    DriverMissing,
+    ExecutionResult,
+    Limits,
+)
+from eval.databases.opening import open_database
+
+__all__ = [
+    "CancelToken",
+    "Database",
+    "DatabaseError",
+    "DatabaseNotFound",
+    "DatabaseUnreachable",
+    "DriverMissing",
+    "ExecutionResult",
+    "Limits",
+    "open_database",
+]

@@ -1,0 +1,165 @@
+"""SQLite's catalogue read into a `Schema`.
+
+In: an open connection that may run PRAGMAs. Out: tables and views with columns, keys, indexes and row counts.
+Shadow tables of virtual tables, `sqlite_…` tables and hidden columns are left out. Raises sqlite3.Error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+from eval.schema import Column, ForeignKey, Index, Schema, Table
+
+_COUNT_ALL_BELOW_BYTES = 64 * 1024 * 1024
+_COUNT_BELOW_ROWID = 200_000
+
+_LIST = """
+SELECT name, type, wr FROM pragma_table_list
+WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+"""
+_COLUMN_FIELDS = 'name, type, "notnull", dflt_value, pk, hidden'
+_COLUMNS = """
+SELECT l.name, x.name, x.type, x."notnull", x.dflt_value, x.pk, x.hidden
+FROM pragma_table_list l, pragma_table_xinfo(l.name, 'main') x
+WHERE l.schema = 'main' AND l.type = 'table' ORDER BY l.name, x.cid
+"""
+_KEYS = """
+SELECT l.name, k.id, k."table", k."from", k."to"
+FROM pragma_table_list l, pragma_foreign_key_list(l.name, 'main') k
+WHERE l.schema = 'main' AND l.type = 'table' ORDER BY l.name, k.id DESC, k.seq
+"""
+_INDEXES = """
+SELECT l.name, i.name, i."unique" AND NOT i.partial, c.name
+FROM pragma_table_list l, pragma_index_list(l.name, 'main') i, pragma_index_info(i.name, 'main') c
+WHERE l.schema = 'main' AND l.type = 'table' ORDER BY l.name, i.seq, c.seqno
+"""
+
+
+def read_schema(connection: sqlite3.Connection) -> Schema:
+    """Introspect the main database: five statements, one more for each view and one row count for each table."""
+    run = connection.execute
+    listed = run(_LIST).fetchall()
+    columns: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for name, *column in run(_COLUMNS):
+        columns[name].append(tuple(column))
+    keys = _foreign_keys(run(_KEYS).fetchall())
+    indexes = _indexes(run(_INDEXES).fetchall())
+    order = {name: i for i, (name,) in enumerate(run("SELECT name FROM sqlite_schema ORDER BY rowid"))}
+
+    tables: list[Table] = []
+    for name, kind, without_rowid in sorted(listed, key=lambda row: order.get(row[0], 0)):
+        fields = columns[name] if kind == "table" else _columns_of(connection, name)
+        if not fields:
+            continue  # a view on a table that is gone, a virtual table whose module is not loaded
+        primary = tuple(c[0] for c in sorted((c for c in fields if c[4]), key=lambda c: c[4]))
+        tables.append(
+            Table(
+                name=name,
+                columns=tuple(
+                    _column(c, rowid_alias=len(primary) == 1, without_rowid=bool(without_rowid)) for c in fields
+                ),
+                kind="view" if kind == "view" else "table",
+                primary_key=primary,
+                foreign_keys=keys.get(name, ()),
+                indexes=indexes.get(name, ()),
+            )
+        )
+    resolved = _resolve_keys(tables)
+    small = _is_small(connection)
+    return Schema("sqlite", tuple(_counted(connection, t, small) for t in resolved))
+
+
+def _columns_of(connection: sqlite3.Connection, name: str) -> list[tuple[Any, ...]]:
+    try:
+        sql = f"SELECT {_COLUMN_FIELDS} FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid"
+        return connection.execute(sql, (name,)).fetchall()
+    except sqlite3.DatabaseError:
+        return []
+
+
+def _column(row: tuple[Any, ...], *, rowid_alias: bool, without_rowid: bool) -> Column:
+    name, declared, not_null, default, key_position, _hidden = row
+    never_null = bool(key_position) and (without_rowid or (rowid_alias and declared.upper() == "INTEGER"))
+    return Column(
+        name=name,
+        type=declared or "",
+        nullable=not (not_null or never_null),
+        primary_key=bool(key_position),
+        default=default,
+    )
+
+
+def _foreign_keys(rows: list[tuple[Any, ...]]) -> dict[str, tuple[ForeignKey, ...]]:
+    grouped: dict[tuple[str, int], list[tuple[Any, ...]]] = defaultdict(list)
+    for table, key_id, ref_table, column, ref_column in rows:
+        grouped[(table, key_id)].append((ref_table, column, ref_column))
+    found: dict[str, tuple[ForeignKey, ...]] = {}
+    for (table, _), parts in grouped.items():
+        key = ForeignKey(
+            columns=tuple(p[1] for p in parts),
+            ref_table=parts[0][0],
+            ref_columns=tuple(p[2] for p in parts if p[2] is not None),
+        )
+        found[table] = (*found.get(table, ()), key)
+    return found
+
+
+def _indexes(rows: list[tuple[Any, ...]]) -> dict[str, tuple[Index, ...]]:
+    grouped: dict[tuple[str, str], tuple[bool, list[str | None]]] = {}
+    for table, index, unique, column in rows:
+        grouped.setdefault((table, index), (bool(unique), []))[1].append(column)
+    found: dict[str, tuple[Index, ...]] = {}
+    for (table, name), (unique, columns) in grouped.items():
+        plain = tuple(c for c in columns if c is not None)  # None: an expression or the rowid
+        if plain:
+            index = Index(name, plain, unique=unique and len(plain) == len(columns))
+            found[table] = (*found.get(table, ()), index)
+    return found
+
+
+def _resolve_keys(tables: list[Table]) -> list[Table]:
+    """Give each key its target's real spelling and, after `REFERENCES t` alone, t's primary key.
+
+    SQLite accepts keys to tables or columns that do not exist; those join nothing and are left out.
+    """
+    schema = Schema("sqlite", tuple(tables))
+    resolved = []
+    for table in tables:
+        keys = []
+        for key in table.foreign_keys:
+            target = schema.table(key.ref_table)
+            if target is None:
+                continue
+            owning = [table.column(c) for c in key.columns]
+            wanted = [target.column(c) for c in key.ref_columns or target.primary_key]
+            own_names = tuple(c.name for c in owning if c)
+            ref_names = tuple(c.name for c in wanted if c)
+            if len(own_names) == len(ref_names) == len(key.columns):
+                keys.append(ForeignKey(own_names, target.name, ref_names))
+        resolved.append(replace(table, foreign_keys=tuple(keys)))
+    return resolved
+
+
+def _is_small(connection: sqlite3.Connection) -> bool:
+    pages, page_size = connection.execute("SELECT * FROM pragma_page_count, pragma_page_size").fetchone()
+    return bool(pages * page_size <= _COUNT_ALL_BELOW_BYTES)
+
+
+def _counted(connection: sqlite3.Connection, table: Table, small: bool) -> Table:
+    """Add the row count: exact in a small file or a small table, else the span of the rowids, marked estimated."""
+    if table.kind == "view":
+        return table
+    name = '"' + table.name.replace('"', '""') + '"'
+    try:
+        if not small:
+            low, high = connection.execute(
+                f"SELECT (SELECT min(rowid) FROM {name}), (SELECT max(rowid) FROM {name})"
+            ).fetchone()
+            if low is not None and high - low >= _COUNT_BELOW_ROWID:
+                return replace(table, row_count=high - low + 1, row_count_estimated=True)
+        return replace(table, row_count=connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0])
+    except sqlite3.DatabaseError:
+        return table  # WITHOUT ROWID in a large file, or a damaged page: unknown

@@ -1,0 +1,375 @@
+"""SQLite: the file opened `mode=ro`, each connection behind a deny-by-default authorizer.
+
+In: a `Target` with a path (or none: an empty database in memory). Out: a `Database`. What holds even when the
+guard is bypassed: the authorizer lets a statement only read tables and call listed functions, so nothing is
+written, attached, set or loaded; `SQLITE_LIMIT_ATTACHED` is 0; a progress handler ends a statement at its deadline
+or when it is cancelled; values over a size that makes a single C function slow are refused to such functions.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits, Status
+from eval.databases.catalogue.sqlite import read_schema
+from eval.databases.collecting import RowCollector
+from eval.databases.schema_cache import SchemaCache
+from eval.databases.urls import Target
+from eval.schema import Dialect, Schema
+from eval.sql.types import ReadStatement
+
+_FUNCTIONS = frozenset(
+    (  # noqa: SIM905
+        "abs char coalesce concat concat_ws format glob hex ifnull iif if instr length like likelihood likely lower "
+        "ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex "
+        "sqlite_version substr substring subtype trim typeof unhex unicode unistr unistr_quote unlikely upper zeroblob "
+        "acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow "
+        "power radians sin sinh sqrt tan tanh trunc "
+        "current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch "
+        "avg count group_concat median percentile percentile_cont percentile_disc string_agg sum total "
+        "cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number "
+        "-> ->> json json_array json_array_insert json_array_length json_error_position json_extract json_group_array "
+        "json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set "
+        "json_type json_valid jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert "
+        "jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set "
+        "bm25 highlight match matchinfo offsets snippet"
+    ).split(" ")
+)
+"""Functions that only compute. Not here: load_extension, fts3_tokenizer (takes pointers), sqlite_log, readfile, …"""
+
+_SLOW_ON_LONG_VALUES = frozenset({"instr", "replace", "trim", "ltrim", "rtrim", "glob", "json_patch", "jsonb_patch"})
+"""Built-ins whose time grows with the product of two argument lengths, inside one call that nothing interrupts."""
+
+_HIDDEN_TABLES = frozenset({"sqlite_stmt", "sqlite_dbpage", "fts3tokenize", "bytecode", "tables_used"})
+_READ_PRAGMAS = frozenset({"data_version", "page_size", "page_count", "encoding"})
+"""Pragmas that full-text and R-Tree modules ask internally; allowed only without a value."""
+
+_SHORT_VALUES = 128 * 1024
+_LONG_VALUES = 64 * 1024 * 1024
+_SQL_BYTES = 1_000_000
+_STEPS = 10_000
+_LOCK_SECONDS = 5.0
+_TOO_BIG = "string or blob too big"
+_T = TypeVar("_T")
+
+
+class _Connection:
+    """One hardened connection, used by one thread at a time."""
+
+    def __init__(self, target: Target) -> None:
+        self.long_values = False
+        self.deadline = math.inf
+        self.cancel: CancelToken | None = None
+        self.raw = _connect(target)
+        raw = self.raw
+        if target.path is not None:
+            raw.execute("PRAGMA query_only=ON")
+        raw.execute("PRAGMA trusted_schema=OFF")
+        raw.execute("PRAGMA cell_size_check=ON")
+        if hasattr(raw, "enable_load_extension"):  # absent where Python was built without it; off by default
+            raw.enable_load_extension(False)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_BYTES)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
+        if sys.version_info >= (3, 12):
+            raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        self.allow_long_values(False)
+        raw.set_progress_handler(self._stop, _STEPS)
+
+    def allow_long_values(self, allow: bool) -> None:
+        """Short values with every function, or long values without the functions that long values make slow.
+
+        Setting the authorizer expires the prepared statements that the other rule let through.
+        """
+        self.long_values = allow
+        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONG_VALUES if allow else _SHORT_VALUES)
+        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50 if allow else 1000)
+        self.raw.set_authorizer(self._authorize)
+
+    def _authorize(self, action: int, one: str | None, two: str | None, _db: str | None, _by: str | None) -> int:
+        if action == sqlite3.SQLITE_READ:
+            return sqlite3.SQLITE_DENY if (one or "").lower() in _HIDDEN_TABLES else sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_SELECT or action == sqlite3.SQLITE_RECURSIVE:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION:
+            name = (two or "").lower()
+            if name in _FUNCTIONS and not (self.long_values and name in _SLOW_ON_LONG_VALUES):
+                return sqlite3.SQLITE_OK
+        elif action == sqlite3.SQLITE_PRAGMA and two is None and (one or "").lower() in _READ_PRAGMAS:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    def _stop(self) -> int:
+        return 1 if time.monotonic() > self.deadline or (self.cancel is not None and self.cancel.cancelled) else 0
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self.raw.close()
+
+
+class SQLiteDatabase(Database):
+    dialect: Dialect = "sqlite"
+
+    def __init__(self, target: Target, *, infer_keys: bool = True) -> None:
+        self.name = target.name
+        self.url = target.url
+        self._target = target
+        self._infer_keys = infer_keys
+        self._lock = threading.Lock()
+        self._free: list[_Connection] = []
+        self._closed = False
+        self._file = _file_identity(target)
+        self._catalogue: sqlite3.Connection | None = None
+        self._catalogue_lock = threading.Lock()
+        self._schema_cache = SchemaCache.shared(("sqlite", self.url, infer_keys) if target.path else None)
+        try:
+            self._catalogue_sign()
+        except sqlite3.Error as e:
+            self.close()
+            raise DatabaseError(f"cannot open {target.path}: {_explain(target, str(e))}") from None
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        try:
+            return self._schema_cache.get(ttl, sign=self._catalogue_sign, read=self._read_schema)
+        except sqlite3.Error as e:
+            raise DatabaseError(f"cannot read the structure of {self.url}: {_explain(self._target, str(e))}") from None
+
+    def execute(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> ExecutionResult:
+        limits = limits or Limits()
+        started = time.monotonic()
+        status: Status = "success"
+        columns: tuple[str, ...] = ()
+        rows, error = RowCollector(limits), None
+        try:
+            columns, rows = self._run(statement.sql, limits, cancel, started + limits.seconds)
+        except (sqlite3.Error, sqlite3.Warning, DatabaseError, ValueError, OverflowError, MemoryError) as e:
+            error = _explain(self._target, str(e) or type(e).__name__)
+            status = "error"
+            if isinstance(e, sqlite3.OperationalError) and str(e) == "interrupted":
+                status = "cancelled" if cancel is not None and cancel.cancelled else "timeout"
+                error = "cancelled" if status == "cancelled" else f"stopped at the deadline of {limits.seconds:g} s"
+        return ExecutionResult(
+            status=status,
+            columns=columns,
+            rows=tuple(rows.rows),
+            truncated=rows.truncated,
+            error=error,
+            execution_time_ms=(time.monotonic() - started) * 1000,
+            sql=statement.sql,
+        )
+
+    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
+        plan = ReadStatement(sql=f"EXPLAIN QUERY PLAN {statement.sql}", dialect="sqlite")
+        result = self.execute(plan, limits=Limits(seconds=5.0))
+        depth = {0: -1}
+        lines = []
+        for row in result.rows:
+            node, parent, text = int(str(row[0])), int(str(row[1])), str(row[3])
+            depth[node] = depth.get(parent, -1) + 1
+            lines.append("  " * depth[node] + text)
+        return tuple(lines)
+
+    def data_version(self) -> str:
+        """Inode, size and modification time of the file and of its write-ahead log, and the file's change counter."""
+        path = self._target.path
+        if path is None:
+            return "memory"
+        signs = []
+        for name in (str(path), f"{path}-wal"):
+            try:
+                s = os.stat(name)  # noqa: PTH116 (os.stat is what Path.stat calls, twice as slow)
+                signs.append(f"{s.st_ino}-{s.st_size}-{s.st_mtime_ns}")
+            except OSError:
+                signs.append("none")
+        try:
+            with path.open("rb") as f:
+                signs.append(f.read(28)[24:].hex())
+        except OSError:
+            signs.append("unreadable")
+        return "/".join(signs)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for connection in free:
+            connection.close()
+        with self._catalogue_lock:
+            if self._catalogue is not None:
+                self._catalogue.close()
+                self._catalogue = None
+
+    # How a statement runs
+
+    def _run(
+        self, sql: str, limits: Limits, cancel: CancelToken | None, deadline: float
+    ) -> tuple[tuple[str, ...], RowCollector]:
+        connection = self._borrow()
+        raw = connection.raw
+        connection.deadline, connection.cancel = deadline, cancel
+        lock_deadline = min(deadline, time.monotonic() + _LOCK_SECONDS)
+        try:
+            while True:
+                if connection._stop():
+                    raise sqlite3.OperationalError("interrupted")
+                try:
+                    return _fetch(raw, sql, limits)
+                except sqlite3.OperationalError as e:
+                    message = str(e)
+                    if "Could not decode to UTF-8" in message and raw.text_factory is str:
+                        raw.text_factory = _decode_tolerantly
+                    elif message == "database is locked" and time.monotonic() < lock_deadline:
+                        time.sleep(0.01)
+                    else:
+                        raise
+                except (sqlite3.DataError, sqlite3.DatabaseError) as e:
+                    if str(e) != _TOO_BIG or connection.long_values:
+                        raise
+                    connection.allow_long_values(True)
+        except sqlite3.DatabaseError as e:
+            if connection.long_values and "not authorized" in str(e):
+                raise DatabaseError(
+                    f"{_TOO_BIG}: a value of more than {_SHORT_VALUES:,} bytes is in a query that calls "
+                    f"{', '.join(sorted(_SLOW_ON_LONG_VALUES))} or another function that is not allowed"
+                ) from None
+            raise
+        finally:
+            raw.text_factory = str
+            if connection.long_values:
+                connection.allow_long_values(False)
+            connection.cancel = None
+            self._give_back(connection)
+
+    def _borrow(self) -> _Connection:
+        identity = _file_identity(self._target)
+        with self._lock:
+            if self._closed:
+                raise DatabaseError("the database has been closed")
+            stale: list[_Connection] = []
+            if identity != self._file:  # another file was moved to this path
+                self._file = identity
+                stale, self._free = self._free, []
+            connection = self._free.pop() if self._free else None
+        for old in stale:
+            old.close()
+        return connection or _Connection(self._target)
+
+    def _give_back(self, connection: _Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._free) < 8:
+                self._free.append(connection)
+                return
+        connection.close()
+
+    # How the structure is read: on a connection of its own, which runs our own statements only
+
+    def _catalogue_connection(self) -> sqlite3.Connection:
+        if self._catalogue is None:
+            if self._closed:
+                raise DatabaseError("the database has been closed")
+            self._catalogue = _connect(self._target)
+        return self._catalogue
+
+    def _catalogue_sign(self) -> str:
+        """The file's identity and its schema version, which every change of structure raises."""
+        identity = _file_identity(self._target)
+        with self._catalogue_lock:
+            if identity != self._file and self._catalogue is not None:
+                self._catalogue.close()
+                self._catalogue = None
+            version = _patiently(lambda: self._catalogue_connection().execute("PRAGMA schema_version").fetchone())
+        return f"{identity}/{version[0]}"
+
+    def _read_schema(self) -> Schema:
+        with self._catalogue_lock:
+            connection = self._catalogue_connection()
+            return _patiently(lambda: read_schema(connection))
+
+
+def _connect(target: Target) -> sqlite3.Connection:
+    if target.path is None:
+        return sqlite3.connect(":memory:", timeout=0, isolation_level=None, check_same_thread=False)
+    if not target.path.is_file():
+        raise DatabaseNotFound(f"no database file at {target.path} (none was created)")
+    uri = f"file:{quote(os.fsencode(target.path))}?mode=ro"
+    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+
+
+def _fetch(raw: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], RowCollector]:
+    collector = RowCollector(limits)
+    cursor = raw.execute(sql)
+    try:
+        if cursor.description is None:
+            raise DatabaseError("this is not a query: it returns no columns")
+        columns = tuple(str(d[0]) for d in cursor.description)
+        while not collector.full:
+            batch = cursor.fetchmany(collector.next_batch())
+            if not batch:
+                break
+            collector.add(batch)
+        return columns, collector
+    finally:
+        cursor.close()  # ends the read transaction, so that writers go on
+
+
+def _patiently(read: Callable[[], _T]) -> _T:
+    """Try again while a writer holds the lock, for at most `_LOCK_SECONDS`."""
+    until = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            return read()
+        except sqlite3.OperationalError as e:
+            if str(e) != "database is locked" or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def _explain(target: Target, message: str) -> str:
+    """SQLite's own message, with the likely cause where the message alone misleads."""
+    if message == "database is locked":
+        return f"database is locked: a writer has held it for {_LOCK_SECONDS:g} s"
+    if message == "not authorized":
+        return "not authorized: only queries that read tables and call harmless functions may run"
+    unreachable_wal = message in ("unable to open database file", "attempt to write a readonly database")
+    if unreachable_wal and target.path is not None and _is_wal(target.path):
+        return (
+            f"{message}: the database is in WAL mode and its folder is read-only, so that its -shm file cannot be "
+            "made; copy it elsewhere, or run PRAGMA journal_mode=DELETE on it where it can be written"
+        )
+    return message
+
+
+def _is_wal(path: Path) -> bool:
+    try:
+        with path.open("rb") as f:
+            return f.read(20)[18:20] == b"\x02\x02"
+    except OSError:
+        return False
+
+
+def _decode_tolerantly(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _file_identity(target: Target) -> str:
+    if target.path is None:
+        return "memory"
+    try:
+        s = os.stat(target.path)  # noqa: PTH116
+    except OSError:
+        return "missing"
+    return f"{s.st_dev}-{s.st_ino}"

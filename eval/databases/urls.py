@@ -1,0 +1,201 @@
+"""What the user wrote to name a database, read into a `Target`.
+
+In: a path, `:memory:` or a URL. Out: a frozen `Target` whose `repr` and `url` hold no password, or a
+`DatabaseError` that says what is wrong without repeating credentials. Files are told apart by their first bytes,
+not by their extension; nothing here connects or creates anything.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from eval.databases.base import DatabaseError, DatabaseNotFound
+from eval.schema import Dialect
+
+MEMORY = ":memory:"
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_DUCKDB_MAGIC = b"DUCK"
+"""At byte 8 of the file, behind an 8-byte checksum (https://duckdb.org/docs/stable/internals/storage)."""
+
+_SCHEMES: dict[str, Dialect] = {
+    "sqlite": "sqlite",
+    "sqlite3": "sqlite",
+    "duckdb": "duckdb",
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+}
+_SERVER_OPTIONS: dict[Dialect, frozenset[str]] = {
+    "postgres": frozenset({"host", "sslmode", "sslrootcert", "sslcert", "sslkey", "gssencmode", "channel_binding"}),
+    "mysql": frozenset({"unix_socket", "ssl_ca", "ssl_cert", "ssl_key"}),
+}
+_DEFAULT_PORTS: dict[Dialect, int] = {"postgres": 5432, "mysql": 3306}
+_KNOWN = "sqlite:///path, duckdb:///path, postgresql://user@host/database, mysql://user@host/database"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One database, by engine. File engines have a `path` (None: in memory); servers have the rest."""
+
+    dialect: Dialect
+    name: str
+    """Short name for people: the file's stem or the database's name."""
+    url: str
+    """Canonical form without user name's password and options; fit to be shown and logged."""
+    path: Path | None = None
+    host: str = ""
+    port: int = 0
+    user: str = ""
+    password: str = field(default="", repr=False)
+    database: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+    def redact(self, message: str) -> str:
+        """Take the password out of a driver's message."""
+        if not self.password:
+            return message
+        for form in {self.password, quote(self.password, safe=""), repr(self.password)[1:-1]}:
+            message = message.replace(form, "***")
+        return message
+
+
+def parse_target(target: str | Path) -> Target:
+    """Read a path or URL. Raises DatabaseNotFound for a missing file, DatabaseError for anything unusable."""
+    if isinstance(target, Path):
+        return _file_target(target, None)
+    text = target.strip()
+    if not text:
+        raise DatabaseError("no database was named; give a path or a URL such as " + _KNOWN)
+    if text == MEMORY:
+        return Target(dialect="sqlite", name=MEMORY, url="sqlite:///:memory:")
+    if "://" not in text:
+        return _file_target(Path(target).expanduser(), None)
+    scheme = text.split("://", 1)[0].lower().split("+", 1)[0]
+    dialect = _SCHEMES.get(scheme)
+    if dialect is None:
+        raise DatabaseError(f"unknown database URL scheme {scheme!r}; known: {_KNOWN}")
+    if dialect in ("sqlite", "duckdb"):
+        return _file_url(text, dialect)
+    return _server_url(text, dialect)
+
+
+def _file_url(text: str, dialect: Dialect) -> Target:
+    rest = text.split("://", 1)[1]
+    if rest in ("", "/", "/" + MEMORY, MEMORY):
+        if dialect == "sqlite":
+            return Target(dialect="sqlite", name=MEMORY, url="sqlite:///:memory:")
+        raise DatabaseError("an empty in-memory DuckDB has nothing to read; give the path of a .duckdb file")
+    if not rest.startswith("/"):
+        raise DatabaseError(f"a {dialect} URL has three slashes before the path: {dialect}:///path/to/file")
+    if "?" in rest:
+        raise DatabaseError(f"a {dialect} URL takes no options; percent-encode a question mark in the path as %3F")
+    path = Path(unquote(rest[1:])).expanduser()
+    if not path.is_absolute() and not path.exists() and Path("/", path).exists():
+        path = Path("/", path)  # `sqlite:///srv/x.db` is meant as absolute far more often than as relative
+    return _file_target(path, dialect)
+
+
+def _file_target(path: Path, declared: Dialect | None) -> Target:
+    if "\x00" in str(path):
+        raise DatabaseError("a path cannot hold a NUL character")
+    try:
+        if path.is_dir():
+            raise DatabaseError(f"{path} is a folder, not a database file")
+        dialect = _file_kind(path)
+    except FileNotFoundError:
+        raise DatabaseNotFound(f"no database file at {path} (none was created)") from None
+    except OSError as e:
+        raise DatabaseError(f"cannot read {path}: {e.strerror or e}") from None
+    if declared is not None and declared != dialect:
+        raise DatabaseError(f"{path} holds a {dialect} database, but the URL says {declared}")
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (keeps symlinks, unlike resolve)
+    return Target(
+        dialect=dialect,
+        name=path.stem,
+        url=f"{dialect}:///{quote(str(absolute), errors='surrogateescape')}",
+        path=absolute,
+    )
+
+
+def _file_kind(path: Path) -> Dialect:
+    if not path.is_file():
+        raise FileNotFoundError if not path.exists() else DatabaseError(f"{path} is not a regular file")
+    size = path.stat().st_size
+    with path.open("rb") as f:
+        head = f.read(100)
+    if size == 0:
+        raise DatabaseError(f"{path} is empty (0 bytes), not a database")
+    if head.startswith(_SQLITE_MAGIC[: len(head)]):
+        _check_sqlite_size(path, head, size)
+        return "sqlite"
+    if head[8:12] == _DUCKDB_MAGIC:
+        if size < 12 * 1024:
+            raise DatabaseError(f"{path} is truncated: a DuckDB file has at least 12,288 bytes, this one {size:,}")
+        return "duckdb"
+    raise DatabaseError(f"{path} is neither a SQLite nor a DuckDB database ({_looks_like(head)})")
+
+
+def _check_sqlite_size(path: Path, head: bytes, size: int) -> None:
+    """Header fields: https://www.sqlite.org/fileformat2.html#the_database_header"""
+    if size < 512 or len(head) < 100:
+        raise DatabaseError(f"{path} is truncated: a SQLite file has at least 512 bytes, this one {size:,}")
+    page_size = int.from_bytes(head[16:18], "big")
+    page_size = 65536 if page_size == 1 else page_size
+    pages = int.from_bytes(head[28:32], "big")
+    counts_are_valid = head[24:28] == head[92:96]
+    journals = (Path(f"{path}-wal"), Path(f"{path}-journal"))
+    if counts_are_valid and size < pages * page_size and not any(j.exists() for j in journals):
+        raise DatabaseError(f"{path} is truncated: its header promises {pages * page_size:,} bytes, it has {size:,}")
+
+
+def _looks_like(head: bytes) -> str:
+    if head.startswith((b"PK\x03\x04", b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"7z\xbc\xaf")):
+        return "it looks compressed: unpack it first"
+    if head.startswith(b"PAR1"):
+        return "it looks like Parquet: load it into a database first"
+    if b"\x00" in head:
+        return "unknown binary content"
+    return "it looks like text, such as CSV or SQL: load it into a database first"
+
+
+def _server_url(text: str, dialect: Dialect) -> Target:
+    example = f"{'postgresql' if dialect == 'postgres' else dialect}://user:password@host:port/database"
+    try:
+        parts = urlsplit(text)
+        port = parts.port or _DEFAULT_PORTS[dialect]
+        host = parts.hostname or ""
+        pairs = tuple(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise DatabaseError(
+            f"the database URL cannot be read; write it as {example}, with special characters percent-encoded"
+        ) from None
+    options = dict(pairs)
+    for key in options:
+        if key not in _SERVER_OPTIONS[dialect]:
+            known = ", ".join(sorted(_SERVER_OPTIONS[dialect]))
+            raise DatabaseError(
+                f"the database URL has an option {key[:40]!r} that is not supported; supported: {known}"
+            )
+    host = host or options.pop("host", "") or "localhost"
+    database = unquote(parts.path.removeprefix("/"))
+    if not database:
+        raise DatabaseError(f"the database URL names no database; write it as {example}")
+    user = unquote(parts.username or "")
+    shown_host = f"[{host}]" if ":" in host else quote(host, safe="")
+    shown_user = f"{quote(user, safe='')}@" if user else ""
+    scheme = "postgresql" if dialect == "postgres" else "mysql"
+    return Target(
+        dialect=dialect,
+        name=database,
+        url=f"{scheme}://{shown_user}{shown_host}:{port}/{quote(database, safe='')}",
+        host=host,
+        port=port,
+        user=user,
+        password=unquote(parts.password or ""),
+        database=database,
+        options=tuple(sorted(options.items())),
+    )

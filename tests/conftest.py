@@ -1,0 +1,80 @@
+"""Fixtures that every room's tests share: the benchmark data and scratch databases on real servers.
+
+The servers are found by TEXT2SQL_TEST_POSTGRES_URL and TEXT2SQL_TEST_MYSQL_URL (defaults: the local ones); a test
+that needs one is skipped with the reason where none answers. Each scratch database has a name of its own and is
+dropped when the test session ends, so that parallel workers never meet.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+POSTGRES_SERVER = os.environ.get("TEXT2SQL_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
+MYSQL_SERVER = os.environ.get("TEXT2SQL_TEST_MYSQL_URL", "mysql://root@127.0.0.1:3306/test")
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def bench_dir() -> Path:
+    """The benchmark data; never part of the project."""
+    folder = Path(os.environ.get("TEXT2SQL_BENCH_DIR", _ROOT.parent / "shared" / "bench"))
+    if not folder.is_dir():
+        pytest.skip(f"no benchmark data at {folder}; set TEXT2SQL_BENCH_DIR")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def recorded_dir(bench_dir: Path) -> Path:
+    """Recorded answers of other systems, beside the benchmark data."""
+    folder = bench_dir.parent / "recorded"
+    if not folder.is_dir():
+        pytest.skip(f"no recorded answers at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """URL of an empty scratch PostgreSQL database, by the server's own (superuser) role; yours to fill."""
+    psycopg = pytest.importorskip("psycopg")
+    name = f"scratch_{uuid.uuid4().hex[:12]}"
+    try:
+        server = psycopg.connect(POSTGRES_SERVER, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as e:
+        pytest.skip(f"no PostgreSQL server answers (TEXT2SQL_TEST_POSTGRES_URL): {e}".split("\n")[0])
+    with server:
+        server.execute(f"CREATE DATABASE {name}")
+        try:
+            yield urlsplit(POSTGRES_SERVER)._replace(path=f"/{name}").geturl()
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def mysql_url() -> Iterator[str]:
+    """URL of an empty scratch MySQL or MariaDB database, by the server's own account; yours to fill."""
+    pymysql = pytest.importorskip("pymysql")
+    parts = urlsplit(MYSQL_SERVER)
+    name = f"scratch_{uuid.uuid4().hex[:12]}"
+    try:
+        server = pymysql.connect(
+            host=parts.hostname,
+            port=parts.port or 3306,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            connect_timeout=3,
+            autocommit=True,
+        )
+    except pymysql.err.OperationalError as e:
+        pytest.skip(f"no MySQL or MariaDB server answers (TEXT2SQL_TEST_MYSQL_URL): {e}")
+    with server, server.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
+        try:
+            yield parts._replace(path=f"/{name}").geturl()
+        finally:
+            cursor.execute(f"DROP DATABASE {name}")
