@@ -13,7 +13,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,  # `NAME=` in a copied .env.example means unset
+        extra="ignore",
+        frozen=True,
+    )
 
     openai_api_key: SecretStr | None = Field(None, alias="OPENAI_API_KEY")
     """Key for the model endpoint. Without it and without a base URL, the offline engine answers."""

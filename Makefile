@@ -1,0 +1,44 @@
+# What a newcomer types. `make help` lists it. Everything runs inside .venv, which the first command makes.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SHELL := /bin/sh
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format bench picture clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## Install everything into .venv (the other commands do it when needed)
+
+$(READY): pyproject.toml constraints.txt tools/setup.sh
+	@sh tools/setup.sh $(VENV)
+	@touch $@
+
+run: $(READY) ## Ask the demo database questions at a prompt
+	@$(BIN)/python -m agent.main --interactive
+
+test: $(READY) ## Run all tests, on every core
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY) ## Style, types and the rules on who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## Lay the code out as `make lint` wants it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## Measure start-up and answer times of the command line
+	@$(BIN)/python tools/bench_start.py
+
+picture: $(READY) ## Draw docs/terminal.svg from a real run
+	@$(BIN)/python tools/picture.py docs/terminal.svg
+
+clean: ## Remove .venv and all caches of the tools
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find agent eval prompts tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
