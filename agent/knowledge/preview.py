@@ -1,0 +1,51 @@
+"""Row values as a model gets to read them: few rows, short cells, one JSON line each.
+
+In: columns and rows of a result (JSON values). Out: text. Only `agent.knowledge` puts row values into prompts, so that
+a privacy mode has one place to act.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+
+from agent.knowledge.schema_context import PREVIEW_ROWS, one_line
+
+PREVIEW_CELL = 200
+"""Characters of one cell."""
+PREVIEW_COLUMNS = 60
+
+
+def result_preview(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    max_rows: int = PREVIEW_ROWS,
+    max_cell: int = PREVIEW_CELL,
+) -> str:
+    """A header line with the column names and one JSON array a row, with notes on what was left out.
+
+    Cells longer than `max_cell` characters end in `…`; infinities and NaN become null. Control characters are escaped
+    by JSON, so that a value can never begin a line of its own.
+    """
+    shown = min(len(columns), PREVIEW_COLUMNS)
+    lines = [json.dumps([one_line(c, max_cell) for c in columns[:shown]], ensure_ascii=False)]
+    lines += [
+        json.dumps([_cell(value, max_cell) for value in row[:shown]], ensure_ascii=False) for row in rows[:max_rows]
+    ]
+    if len(columns) > shown:
+        lines.append(f"({len(columns) - shown:,} more columns not shown)")
+    if len(rows) > max_rows:
+        lines.append(f"({len(rows) - max_rows:,} more rows not shown)")
+    elif not rows:
+        lines.append("(no rows)")
+    return "\n".join(lines)
+
+
+def _cell(value: object, longest: int) -> object:
+    if value is None or isinstance(value, bool | int):
+        return value if not isinstance(value, int) or abs(value) < 10**60 else f"{str(value)[:60]}…"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return one_line(text, longest)

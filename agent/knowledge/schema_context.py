@@ -1,0 +1,171 @@
+"""The text in which a model sees a database's structure: `schema_context`, and the estimate of its length in tokens.
+
+In: a `Schema`. Out: one block a table, names quoted the way the dialect wants them in SQL, comments made harmless and
+short. Over a budget, comments go first, then types, then columns (the wide tables' first), then the columns of all
+but the keys, then whole tables; what was left out is always said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.knowledge.identifiers import quoted_if_needed
+from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+
+PREVIEW_ROWS = 20
+"""Rows of a result that a model gets to see."""
+COMMENT_LENGTH = 120
+NAME_LENGTH = 200
+TYPE_LENGTH = 60
+DEFAULT_BUDGET = 24_000
+"""Tokens, where the caller sets no budget: room enough for about 2,500 columns."""
+
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a model's tokenizer makes of `text`, without any tokenizer at hand.
+
+    A run of ASCII letters and digits counts one token for each 4 characters begun, another visible ASCII character
+    one, any other character one; a line break counts one and other white space nothing.
+    """
+    runs = 0
+    lettered = 0
+    for word in _ASCII_WORD.finditer(text):
+        length = word.end() - word.start()
+        lettered += length
+        runs += (length + 3) // 4
+    rest = len(text) - lettered - text.count(" ") - text.count("\t")
+    return runs + rest
+
+
+def one_line(text: str, longest: int) -> str:
+    """`text` on one line: control, format and line-separating characters become spaces; cut with `…` at `longest`."""
+    text = text[: longest * 4]
+    if not text.isprintable():
+        text = "".join(" " if _breaks_lines(c) else c for c in text)
+    return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
+
+
+def _breaks_lines(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is told. Each step of `_STEPS` tells less than the one before."""
+
+    comments: bool = True
+    types: bool = True
+    columns: int | None = None
+    """Columns of one table besides its keys; None: all."""
+
+
+_STEPS = (
+    _Detail(),
+    _Detail(comments=False),
+    _Detail(comments=False, types=False),
+    _Detail(comments=False, types=False, columns=60),
+    _Detail(comments=False, types=False, columns=20),
+    _Detail(comments=False, types=False, columns=8),
+    _Detail(comments=False, types=False, columns=0),
+)
+
+
+def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
+    """The structure of a database as text, at most `budget_tokens` long by `estimate_tokens` (default 24,000).
+
+    `Table: customers (1,200 rows)`, then a line a column: `  city_id (INTEGER, FK -> cities.id, nullable)`. Views say
+    `View:`, keys that were only inferred `~>` in place of `->`, keys over several columns have a line of their own.
+    The same schema always gives the same text, so that a provider's prompt cache finds it again.
+    """
+    budget = DEFAULT_BUDGET if budget_tokens is None else max(budget_tokens, 0)
+    blocks: list[str] = []
+    for detail in _STEPS:
+        blocks = [_block(table, schema.dialect, detail) for table in schema.tables]
+        if sum(estimate_tokens(block) + 1 for block in blocks) <= budget:
+            return "\n\n".join(blocks)
+    return _fitting(blocks, budget)
+
+
+def _fitting(blocks: list[str], budget: int) -> str:
+    note = "({} more tables not shown)"
+    left = budget - estimate_tokens(note) - 4
+    kept: list[str] = []
+    for block in blocks:
+        left -= estimate_tokens(block) + 1
+        if left < 0:
+            break
+        kept.append(block)
+    if len(kept) < len(blocks):
+        kept.append(note.format(f"{len(blocks) - len(kept):,}"))
+    return "\n\n".join(kept)
+
+
+def _block(table: Table, dialect: Dialect, detail: _Detail) -> str:
+    lines = [_heading(table, dialect, detail)]
+    single = {key.columns[0].casefold(): key for key in reversed(table.foreign_keys) if len(key.columns) == 1}
+    keys = {name.casefold() for key in table.foreign_keys for name in key.columns}
+    left = detail.columns
+    hidden = 0
+    for column in table.columns:
+        if left is not None and not column.primary_key and column.name.casefold() not in keys:
+            if left == 0:
+                hidden += 1
+                continue
+            left -= 1
+        lines.append(_line(column, table, single.get(column.name.casefold()), dialect, detail))
+    if hidden:
+        lines.append(f"  ({hidden:,} more columns)")
+    for key in table.foreign_keys:
+        if len(key.columns) > 1:
+            columns = ", ".join(_name(c, dialect) for c in key.columns)
+            lines.append(f"  FK ({columns}) {_target(key, dialect)}")
+    return "\n".join(lines)
+
+
+def _heading(table: Table, dialect: Dialect, detail: _Detail) -> str:
+    name = _name(table.name, dialect)
+    if table.namespace:
+        name = f"{_name(table.namespace, dialect)}.{name}"
+    heading = f"{'View' if table.kind == 'view' else 'Table'}: {name}"
+    if table.row_count is not None:
+        about = "about " if table.row_count_estimated else ""
+        heading += f" ({about}{table.row_count:,} {'row' if table.row_count == 1 else 'rows'})"
+    return heading + _comment(table.comment, detail)
+
+
+def _line(column: Column, table: Table, key: ForeignKey | None, dialect: Dialect, detail: _Detail) -> str:
+    facts: list[str] = []
+    if detail.types and column.type:
+        facts.append(one_line(column.type, TYPE_LENGTH))
+    if column.primary_key:
+        facts.append("PK")
+    if key is not None:
+        facts.append(f"FK {_target(key, dialect)}")
+    if detail.types and column.nullable and not column.primary_key and table.kind == "table":
+        facts.append("nullable")
+    told = f" ({', '.join(facts)})" if facts else ""
+    return f"  {_name(column.name, dialect)}{told}{_comment(column.comment, detail)}"
+
+
+def _target(key: ForeignKey, dialect: Dialect) -> str:
+    arrow = "~>" if key.inferred else "->"
+    table = _name(key.ref_table, dialect)
+    if len(key.ref_columns) == 1:
+        return f"{arrow} {table}.{_name(key.ref_columns[0], dialect)}"
+    return f"{arrow} {table}({', '.join(_name(c, dialect) for c in key.ref_columns)})"
+
+
+def _comment(comment: str | None, detail: _Detail) -> str:
+    if not detail.comments or not comment or not comment.strip():
+        return ""
+    return f" -- {one_line(comment.strip(), COMMENT_LENGTH)}"
+
+
+@lru_cache(maxsize=16_384)
+def _name(name: str, dialect: Dialect) -> str:
+    return one_line(quoted_if_needed(name, dialect), NAME_LENGTH)

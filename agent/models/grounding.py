@@ -1,0 +1,114 @@
+"""Are the numbers of an answer those of the results? `ungrounded_numbers` names the ones that are not.
+
+In: the answer's text, the results that it reports and the question. Out: the numbers, as written, that occur in none
+of them. Pure; a number that a model added up itself is named too, since nobody checked its arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from agent.state import QueryResult
+
+_CELLS = 200_000
+_CHARS = 100_000
+
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<sign>[-−]?)(?P<currency>[$€£¥]?)"
+    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'’]\d{3}){1,12}(?:\.\d{1,30})?|\d{1,40}(?:\.\d{1,30})?)"
+    r"(?P<suffix>\s?%|\s?percent\b|(?:st|nd|rd|th)\b|\s?(?:thousand|million|billion|trillion)\b|[kKMB]n?\b|)"
+    r"(?!\w)(?!\.\d)"
+)
+_LIST_MARK = re.compile(r"^[ \t]{0,12}(?:\d{1,3}[.)]|\|\s{0,8}\d{1,3}\s{0,8}\|)[ \t]", re.MULTILINE)
+_IN_STRING = re.compile(r"\d{1,3}(?:,\d{3}){1,12}(?:\.\d{1,30})?|\d{1,40}(?:\.\d{1,30})?")
+_HEDGE = re.compile(r"(?:about|around|approximately|roughly|nearly|almost|over|under|~|≈|some|approx\.?)\s{0,3}$", re.I)
+_SCALE = {"thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9, "b": 1e9, "trillion": 1e12}
+
+
+def ungrounded_numbers(text: str, results: Sequence[QueryResult], question: str = "") -> list[str]:
+    """The numbers in `text`, as written and in order, that stand in no row, column name, SQL or count of `results`
+    and not in `question`.
+
+    Counted as the same number: thousands separators, another sign, rounding to the decimals written, a fraction as
+    percentage (0.25 as 25%), a scale word (1.2 million), and 5 % of distance after a word like "about". Marks of
+    numbered lists, and ranks up to the number of rows, are not numbers of the answer.
+    """
+    known = sorted(_known(results, question))
+    ranks = max((len(r.data) for r in results), default=0)
+    marks = {m.start() + len(m.group()) - len(m.group().lstrip(" \t|")) for m in _LIST_MARK.finditer(text[:_CHARS])}
+    loose: list[str] = []
+    for number in _NUMBER.finditer(text[:_CHARS]):
+        written = number.group().strip()
+        if number.start("digits") in marks or written in loose:
+            continue
+        suffix = number.group("suffix").strip().lower()
+        digits = re.sub(r"[^\d.]", "", number.group("digits"))
+        value = float(digits)
+        if suffix in ("st", "nd", "rd", "th") and value <= ranks:
+            continue
+        step = 0.5 * 10.0 ** -len(digits.partition(".")[2])
+        hedged = bool(_HEDGE.search(text, max(0, number.start() - 20), number.start()))
+        if not any(_near(v, slack, known, hedged=hedged) for v, slack in _readings(value, step, suffix)):
+            loose.append(written)
+    return loose
+
+
+def _readings(value: float, step: float, suffix: str) -> Iterable[tuple[float, float]]:
+    """What the written number may stand for, each with the error that rounding allows."""
+    scale = _SCALE.get(suffix.removesuffix("n") if len(suffix) == 2 else suffix)
+    if scale is not None:
+        yield value * scale, step * scale
+    else:
+        yield value, step
+    if suffix in ("%", "percent"):
+        yield value / 100, step / 100
+
+
+def _near(value: float, slack: float, known: Sequence[float], *, hedged: bool) -> bool:
+    slack = max(slack, 0.05 * value if hedged else 0.0) * (1 + 1e-9) + 1e-12 * value
+    at = bisect_left(known, value - slack)
+    return at < len(known) and known[at] <= value + slack
+
+
+def _known(results: Sequence[QueryResult], question: str) -> Iterable[float]:
+    yield from _numbers_of(question)
+    yield float(len(results))
+    left = _CELLS
+    for result in results:
+        yield float(result.rows_returned)
+        yield float(len(result.data))
+        yield from _numbers_of(result.sql)
+        for column in result.columns:
+            yield from _numbers_of(column)
+        for row in result.data:
+            left -= len(row)
+            if left < 0:
+                return
+            for cell in row:
+                yield from _numbers_of(cell)
+
+
+def _numbers_of(cell: object) -> Iterable[float]:
+    if isinstance(cell, bool) or cell is None:
+        return
+    if isinstance(cell, int | float):
+        try:
+            number = abs(float(cell))
+        except OverflowError:
+            return
+        if math.isfinite(number):
+            yield number
+    elif isinstance(cell, str):
+        for found in _IN_STRING.finditer(cell[:2000]):
+            yield float(found.group().replace(",", ""))
+            if "," in found.group():
+                yield from (float(part) for part in found.group().replace(".", ",").split(","))
+    elif isinstance(cell, list):
+        for item in cell:
+            yield from _numbers_of(item)
+    elif isinstance(cell, dict):
+        for item in cell.values():
+            yield from _numbers_of(item)

@@ -1,0 +1,181 @@
+"""A forgiving JSON reader for what models write: comments, trailing commas, single quotes, bare words.
+
+In: text and a position. Out: the value that starts there and where it ends, or `NotJson`. One pass with bounded
+look-ahead and bounded depth, so that hostile text costs time in proportion to its length and never recursion errors.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_DEPTH = 64
+
+_BARE = re.compile(r"[^\s,:{}\[\]\"'`/#]{1,512}")
+_ENDS_MEMBER = re.compile(r"\s{0,200}(?:\}|\Z|,\s{0,200}(?:\}|[\"'`]?[\w$ -]{1,64}[\"'`]?\s{0,20}:))")
+_ENDS_ELEMENT = re.compile(r"\s{0,200}(?:[\],]|\Z)")
+_ENDS_KEY = re.compile(r"\s{0,200}:")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "\n"}
+_WORDS: dict[str, object] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "none": None,
+    "undefined": None,
+    "nan": None,
+    "infinity": None,
+    "-infinity": None,
+}
+_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”"}
+
+
+class NotJson(ValueError):
+    """There is no complete JSON value at this place."""
+
+
+class CutOff(NotJson):
+    """The text ended before the value did."""
+
+
+def read_value(text: str, start: int) -> tuple[object, int]:
+    """The value that begins at `start` and the position behind it. Raises NotJson."""
+    return _Reader(text).value(start, 0, _ENDS_ELEMENT)
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def value(self, at: int, depth: int, ends: re.Pattern[str]) -> tuple[object, int]:
+        at = self._blank(at)
+        if depth > MAX_DEPTH:
+            raise NotJson("nested too deeply")
+        if at >= len(self.text):
+            raise CutOff("cut off")
+        first = self.text[at]
+        if first == "{":
+            return self._object(at + 1, depth)
+        if first == "[":
+            return self._array(at + 1, depth)
+        if self.text.startswith('"""', at):
+            return self._block(at + 3)
+        if first in _CLOSING:
+            return self._string(at + 1, _CLOSING[first], ends)
+        return self._bare(at)
+
+    def _object(self, at: int, depth: int) -> tuple[dict[str, object], int]:
+        found: dict[str, object] = {}
+        while True:
+            at = self._blank(at, commas=True)
+            if self._is(at, "}"):
+                return found, at + 1
+            if at >= len(self.text):
+                raise CutOff("cut off")
+            first = self.text[at]
+            if first in _CLOSING:
+                key, at = self._string(at + 1, _CLOSING[first], _ENDS_KEY)
+            else:
+                word = _BARE.match(self.text, at)
+                if word is None:
+                    raise NotJson("a key is missing")
+                key, at = word.group(), word.end()
+            at = self._blank(at)
+            if not self._is(at, ":"):
+                raise NotJson("a colon is missing")
+            found[key], at = self.value(at + 1, depth + 1, _ENDS_MEMBER)
+
+    def _array(self, at: int, depth: int) -> tuple[list[object], int]:
+        found: list[object] = []
+        while True:
+            at = self._blank(at, commas=True)
+            if self._is(at, "]"):
+                return found, at + 1
+            item, at = self.value(at, depth + 1, _ENDS_ELEMENT)
+            found.append(item)
+
+    def _string(self, at: int, closing: str, ends: re.Pattern[str]) -> tuple[str, int]:
+        """A quote ends the string only where what follows can follow a value: models forget to escape the quotes
+        of SQL identifiers inside JSON strings."""
+        pieces: list[str] = []
+        text = self.text
+        while at < len(text):
+            special = self._special(closing).search(text, at)
+            if special is None:
+                break
+            stop = special.start()
+            pieces.append(text[at:stop])
+            if text[stop] == "\\":
+                piece, at = self._escape(stop + 1)
+                pieces.append(piece)
+            elif ends.match(text, stop + 1):
+                return "".join(pieces), stop + 1
+            else:
+                pieces.append(closing)
+                at = stop + 1
+        raise CutOff("a string is cut off")
+
+    @staticmethod
+    def _special(closing: str) -> re.Pattern[str]:
+        return re.compile(rf"[{closing}\\]")
+
+    def _escape(self, at: int) -> tuple[str, int]:
+        letter = self.text[at : at + 1]
+        if letter == "u":
+            digits = self.text[at + 1 : at + 5]
+            try:
+                code = int(digits, 16) if len(digits) == 4 else -1
+            except ValueError:
+                code = -1
+            if code >= 0:
+                low = self._low_surrogate(at + 5) if 0xD800 <= code < 0xDC00 else None
+                if low is not None:
+                    return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), at + 11
+                return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), at + 5
+        return _ESCAPES.get(letter, letter), at + 1
+
+    def _low_surrogate(self, at: int) -> int | None:
+        if self.text[at : at + 2] != "\\u":
+            return None
+        try:
+            code = int(self.text[at + 2 : at + 6], 16)
+        except ValueError:
+            return None
+        return code if 0xDC00 <= code < 0xE000 else None
+
+    def _block(self, at: int) -> tuple[str, int]:
+        end = self.text.find('"""', at)
+        if end < 0:
+            raise CutOff("a string is cut off")
+        return self.text[at:end], end + 3
+
+    def _bare(self, at: int) -> tuple[object, int]:
+        word = _BARE.match(self.text, at)
+        if word is None:
+            raise NotJson("a value is missing")
+        written = word.group()
+        if written.lower() in _WORDS:
+            return _WORDS[written.lower()], word.end()
+        for number in (int, float):
+            try:
+                return number(written), word.end()
+            except ValueError:
+                continue
+        raise NotJson("a bare word is no value")
+
+    def _blank(self, at: int, *, commas: bool = False) -> int:
+        """Skip white space and comments; between members also commas, of which models write too many or too few."""
+        text = self.text
+        while at < len(text):
+            if text[at].isspace() or (commas and text[at] == ","):
+                at += 1
+            elif text.startswith("//", at) or text[at] == "#":
+                end = text.find("\n", at)
+                at = len(text) if end < 0 else end + 1
+            elif text.startswith("/*", at):
+                end = text.find("*/", at + 2)
+                at = len(text) if end < 0 else end + 2
+            else:
+                break
+        return at
+
+    def _is(self, at: int, character: str) -> bool:
+        return self.text[at : at + 1] == character

@@ -1,0 +1,419 @@
+"""What a model meant, out of what it wrote: `extract_sql`, `extract_json`, `visible_text`.
+
+Pure functions. In: a reply as it came (thinking blocks, fences, chat before and after, broken JSON). Out: the SQL, the
+JSON object or the text for people; else `UnusableReply`, and never another exception. Each takes time in proportion
+to the length of the text, which is cut at `MAX_CHARS`. The shapes are pinned in tests/fixtures/replies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.models.lenient_json import CutOff, NotJson, read_value
+
+MAX_CHARS = 400_000
+_MAX_STARTS = 40
+"""Places at which an object is looked for, so that a text of nothing but braces stays cheap."""
+_MAX_CUT_OFF = 4
+"""Objects that run to the end of the text without closing, each of which costs a pass over it."""
+
+
+class UnusableReply(ValueError):
+    """The reply holds nothing of what was asked for; the message says what is wrong, for the model to read."""
+
+
+_THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
+_THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
+_FINAL = re.compile(r"<\|channel\|>\s{0,4}final(?:\s{0,4}<\|constrain\|>\s{0,4}\w{0,16})?\s{0,4}<\|message\|>")
+_MESSAGE = "<|message|>"
+_TOKEN = re.compile(r"<\|[a-zA-Z0-9_]{1,32}\|>")
+_BARE_HARMONY = re.compile(r"\s{0,20}analysis")
+_EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
+
+
+def visible_text(text: str) -> str:
+    """The reply without what the model thought aloud: think blocks (paired, unclosed, or closed only) and the
+    channels of the harmony format. Empty when nothing but thinking came."""
+    text = _final_channel(text[:MAX_CHARS])
+    kept: list[str] = []
+    depth = 0
+    at = 0
+    for tag in _THINK_TAG.finditer(text):
+        if tag.group(1) or tag.group(2):
+            if depth == 0:
+                kept.clear()
+            depth = max(0, depth - 1)
+        else:
+            if depth == 0:
+                kept.append(text[at : tag.start()])
+            depth += 1
+        at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "".join(kept).strip(_EDGES)
+
+
+def _final_channel(text: str) -> str:
+    last = None
+    for last in _FINAL.finditer(text):  # noqa: B007
+        pass
+    if last is not None:
+        text = text[last.end() :]
+        end = text.find("<|")
+        return text if end < 0 else text[:end]
+    if "<|channel|>" in text and _MESSAGE in text:
+        text = text.rpartition(_MESSAGE)[2]
+    elif _BARE_HARMONY.match(text) and "assistantfinal" in text:
+        text = text.rpartition("assistantfinal")[2]
+    return _TOKEN.sub("", text)
+
+
+def _readings(text: str) -> Iterator[str]:
+    """What is visible, and where that is nothing, what stands inside the thinking that was never closed."""
+    visible = visible_text(text)
+    if visible:
+        yield visible
+    else:
+        yield _THINK_TAG.sub("\n", _TOKEN.sub("\n", text[:MAX_CHARS])).strip(_EDGES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    language: str
+    body: str
+    closed: bool
+
+
+def _fences(text: str) -> list[_Fence]:
+    """Blocks between triple backticks or tildes, in order."""
+    found: list[_Fence] = []
+    at = 0
+    while True:
+        opened = [(p, m) for m in ("```", "~~~") if (p := text.find(m, at)) >= 0]
+        if not opened:
+            return found
+        start, mark = min(opened)
+        start += 3
+        while text[start : start + 1] == mark[0]:
+            start += 1
+        end = text.find(mark, start)
+        inner = text[start:] if end < 0 else text[start:end]
+        label = re.match(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}", inner)
+        language = (label.group(1) or "").lower() if label else ""
+        if language in _SQL_STARTS:
+            language, label = "", None
+        found.append(_Fence(language, inner[label.end() if label else 0 :].strip(_EDGES), end >= 0))
+        if end < 0:
+            return found
+        at = end + 3
+
+
+# --- JSON ---
+
+
+def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
+    """The JSON object in a reply. Of several, the last that has all `keys`, else the last one.
+
+    Repaired on the way: fences, chat around it, comments, trailing commas, single quotes, unquoted keys, raw newlines
+    and unescaped quotes in strings, a JSON text inside a JSON string, an object alone in a list. An object that is
+    cut off is not repaired. Raises UnusableReply.
+    """
+    for reading in _readings(text):
+        found = list(_objects(reading, depth=0))
+        wanted = [o for o in found if all(k in o for k in keys)]
+        if wanted or found:
+            return (wanted or found)[-1]
+        if "{" in reading:
+            raise UnusableReply("the reply holds a JSON object that is broken or cut off")
+    raise UnusableReply("the reply holds no JSON object" if text.strip() else "the reply is empty")
+
+
+def _objects(text: str, depth: int) -> Iterator[dict[str, object]]:
+    try:
+        yield from _as_objects(json.loads(text), depth)
+        return
+    except (ValueError, RecursionError):
+        pass
+    at = 0
+    cut_off = 0
+    for _ in range(_MAX_STARTS):
+        at = text.find("{", at)
+        if at < 0:
+            break
+        try:
+            value, at = read_value(text, at)
+        except NotJson as error:
+            at += 1
+            cut_off += isinstance(error, CutOff)
+            if cut_off == _MAX_CUT_OFF:
+                break
+            continue
+        if isinstance(value, dict) and value:
+            yield value
+    if depth == 0 and text[:1] in "\"'":
+        try:
+            value, _end = read_value(text, 0)
+        except NotJson:
+            return
+        yield from _as_objects(value, depth)
+
+
+def _as_objects(value: object, depth: int) -> Iterator[dict[str, object]]:
+    if isinstance(value, dict):
+        yield value
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        yield value[0]
+    elif isinstance(value, str) and depth < 2:
+        yield from _objects(value.strip(), depth + 1)
+
+
+# --- SQL ---
+
+_SQL_STARTS = {"select", "with", "values"}
+_STATEMENT = (
+    "select|with|values|insert|update|delete|drop|create|alter|truncate|attach|pragma|copy|merge|replace|grant|call|set"
+)
+_READS = re.compile(r"[\s(]{0,40}(?:select|with|values)\b", re.IGNORECASE)
+_ANY_STATEMENT = re.compile(rf"[\s(]{{0,40}}(?:{_STATEMENT})\b", re.IGNORECASE)
+_COMMENT = re.compile(r"\s{0,200}(?:--[^\n]{0,2000}(?:\n|$)|/\*.{0,4000}?\*/)", re.DOTALL)
+_SQL_LANGUAGES = {
+    "",
+    "sql",
+    "sqlite",
+    "sqlite3",
+    "postgresql",
+    "postgres",
+    "psql",
+    "mysql",
+    "mariadb",
+    "duckdb",
+    "tsql",
+}
+_LINE_START = re.compile(
+    r"(?:[ \t]{0,40}(?:[>*\-]|\d{1,2}[.)])?[ \t]{0,8})"
+    r"(?:\*{0,2}[A-Za-z][A-Za-z ]{0,24}:\*{0,2}[ \t]{0,8})?"
+    r"(?:(?:sqlite|mysql|duckdb)>[ \t]{0,8}|\w{1,32}=[#>][ \t]{0,8})?"
+    r"`?(\({0,8}[ \t]{0,8}(?:SELECT\s{1,40}\S|WITH\s{1,40}(?:RECURSIVE\s{1,40})?[\w\"`\[\]]{1,80}\s{0,40}"
+    r"(?:\([^()]{0,500}\)\s{0,40})?AS\s{0,40}(?:(?:NOT\s{1,40})?MATERIALIZED\s{0,40})?\(|VALUES\s{0,40}\())",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(r"`\s{0,8}((?:SELECT|WITH)\s[^`]{1,8000})`", re.IGNORECASE)
+_UPPER_SELECT = re.compile(r"\b(?:SELECT|WITH\s{1,8}\w{1,64}\s{1,8}AS\s{0,8}\()")
+_TAGGED = re.compile(r"<(?:sql|query|sql_query|answer)>", re.IGNORECASE)
+_CONTINUES = re.compile(
+    r"\s{0,200}(?:--|/\*|[),]|(?:select|from|where|and|or|on|using|join|inner|left|right|full|cross|natural|group|having|"
+    r"order|limit|offset|union|intersect|except|window|when|then|else|end|case|with|fetch|as)\b)",
+    re.IGNORECASE,
+)
+_PROSE_SELECT = re.compile(r"[\s(]{0,40}select\s{1,40}(?:the|a|an|all the|only the|every)\s", re.IGNORECASE)
+
+
+def extract_sql(text: str) -> str:
+    """The SQL statement(s) in a reply, without fences, labels, explanation and trailing semicolon.
+
+    Of several fenced blocks, the last complete one that reads (SELECT, WITH, VALUES) wins over an example that comes
+    before it and over a CREATE INDEX that comes after it. Statements after a semicolon are kept for the guard to
+    judge. Raises UnusableReply.
+    """
+    for reading in _readings(text):
+        sql = _sql_in(reading, depth=0)
+        if sql:
+            return sql
+    raise UnusableReply("the reply holds no SQL statement" if text.strip() else "the reply is empty")
+
+
+def _sql_in(text: str, depth: int) -> str:
+    if depth < 2 and (text[:1] in "{[\"'" or "```json" in text):
+        for found in reversed(list(_objects(text, 0))):
+            for key in ("sql", "SQL", "query", "sql_query", "statement"):
+                inner = found.get(key)
+                if isinstance(inner, str) and inner.strip():
+                    return _sql_in(inner.strip(_EDGES), depth + 1) or _tidy(inner)
+    fences = _fences(text)
+    reading = [f for f in fences if _is_read(f.body)]
+    if reading:
+        closed = [f for f in reading if f.closed]
+        return _tidy((closed or reading)[-1].body)
+    for fence in reversed(fences):
+        if fence.language in _SQL_LANGUAGES and _ANY_STATEMENT.match(_without_comments(fence.body)):
+            return _tidy(fence.body)
+        if fence.language in _SQL_LANGUAGES and (inner := _plain_sql(fence.body)):
+            return inner
+    tag = None
+    for tag in _TAGGED.finditer(text):  # noqa: B007
+        pass
+    if tag is not None:
+        body = text[tag.end() :].partition("</")[0].strip(_EDGES)
+        if _is_read(body):
+            return _tidy(body)
+    return _plain_sql(text)
+
+
+def _is_read(body: str) -> bool:
+    return bool(_READS.match(_without_comments(body)))
+
+
+def _without_comments(body: str) -> str:
+    at = 0
+    while comment := _COMMENT.match(body, at):
+        at = comment.end()
+    return body[at:]
+
+
+def _plain_sql(text: str) -> str:
+    """SQL in text without fences: a line that begins like a query, else one in backticks, else an upper-case SELECT."""
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start = _LINE_START.match(text, position)
+        if start and not _PROSE_SELECT.match(start.group(1) + text[start.end() : start.end() + 20]):
+            return _until_prose(text[start.start(1) :])
+        position += len(line)
+    inline = None
+    for inline in _INLINE.finditer(text):  # noqa: B007
+        pass
+    if inline is not None:
+        return _tidy(inline.group(1))
+    if _ANY_STATEMENT.match(_without_comments(text)) and not _READS.match(text) and ";" in text:
+        return _until_prose(text)
+    upper = _UPPER_SELECT.search(text)
+    if upper is not None and not _PROSE_SELECT.match(text[upper.start() : upper.start() + 60]):
+        return _until_prose(text[upper.start() :])
+    return ""
+
+
+def _until_prose(text: str) -> str:
+    """Cut an explanation off: after a semicolon that no statement follows, or after a blank line that no clause
+    follows."""
+    end = len(text)
+    for at, kind in _breaks(text):
+        if (kind == ";" and not _ANY_STATEMENT.match(_without_comments(text[at + 1 : at + 400]))) or (
+            kind == "\n" and not _CONTINUES.match(text, at) and not _ANY_STATEMENT.match(text[at : at + 100])
+        ):
+            end = at
+            break
+        if kind == "`":
+            end = at
+            break
+    return _tidy(text[:end])
+
+
+def _breaks(text: str) -> Iterator[tuple[int, str]]:
+    """Semicolons, blank lines and fences outside quotes and comments."""
+    at = 0
+    while at < len(text):
+        character = text[at]
+        if character in "'\"" or (character == "`" and not text.startswith("```", at)):
+            end = text.find(character, at + 1)
+            if end < 0:
+                at += 1
+                if character == "`":
+                    yield at - 1, "`"
+                continue
+            at = end + 1
+        elif text.startswith("--", at):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            at = len(text) if end < 0 else end + 2
+        elif character == "`":
+            yield at, "`"
+            at += 3
+        elif character == ";":
+            yield at, ";"
+            at += 1
+        elif character == "\n":
+            after = at + 1
+            while after < len(text) and text[after] in " \t\r":
+                after += 1
+            if text[after : after + 1] == "\n":
+                yield after, "\n"
+            at = max(after, at + 1)
+        else:
+            at += 1
+
+
+def _tidy(sql: str) -> str:
+    return sql.strip(_EDGES).rstrip("; \t\r\n").strip(_EDGES)
+
+
+# --- streams ---
+
+
+class VisibleStream:
+    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
+
+    A marker that may still be completed is held back. A reply that closes a block that it never opened can't be
+    unsaid; the marker alone is dropped.
+    """
+
+    _HOLD = 48
+    _OPEN = re.compile(rf"<(?:{_THINK})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
+    _CLOSE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|{_FINAL.pattern}", re.IGNORECASE)
+    _NOISE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|<\|[a-zA-Z0-9_]{{1,32}}\|>", re.IGNORECASE)
+
+    def __init__(self) -> None:
+        self._buffer = ""
+        self._hidden = False
+        self._started = False
+
+    def feed(self, piece: str) -> str:
+        self._buffer += piece
+        return self._drain(final=False)
+
+    def end(self) -> str:
+        return self._drain(final=True)
+
+    def _drain(self, *, final: bool) -> str:
+        shown: list[str] = []
+        while True:
+            if self._hidden:
+                close = self._CLOSE.search(self._buffer)
+                if close is None:
+                    self._buffer = "" if final else self._buffer[-self._HOLD * 2 :]
+                    break
+                self._buffer = self._buffer[close.end() :]
+                self._hidden = False
+                continue
+            final_channel = _FINAL.search(self._buffer)
+            opening = self._OPEN.search(self._buffer)
+            if final_channel and opening and opening.start() >= final_channel.start():
+                shown.append(self._buffer[: final_channel.start()])
+                self._buffer = self._buffer[final_channel.end() :]
+            elif opening:
+                shown.append(self._buffer[: opening.start()])
+                self._buffer = self._buffer[opening.start() :]
+                if self._buffer.startswith("<|channel|>") and not final and len(self._buffer) < self._HOLD:
+                    break
+                self._buffer = self._buffer[opening.end() - opening.start() :]
+                self._hidden = True
+            else:
+                self._buffer = self._NOISE.sub("", self._buffer)
+                keep = 0 if final else self._undecided()
+                cut = len(self._buffer) - keep
+                shown.append(self._buffer[:cut])
+                self._buffer = self._buffer[cut:]
+                break
+        text = "".join(shown)
+        if not self._started:
+            text = text.lstrip(_EDGES)
+            self._started = bool(text)
+        return text
+
+    def _undecided(self) -> int:
+        """Length of a tail that may be the beginning of a marker."""
+        tail = self._buffer[-self._HOLD :]
+        for mark in ("<", "["):
+            at = tail.rfind(mark)
+            if (
+                at >= 0
+                and ">" not in tail[at:]
+                and "]" not in tail[at:]
+                and "\n" not in tail[at:]
+                and len(tail) - at < 36
+            ):
+                return len(tail) - at
+        return 0
