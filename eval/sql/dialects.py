@@ -1,0 +1,253 @@
+"""The four dialects as this house reads and writes them: sqlglot's own, made faithful.
+
+sqlglot is built to translate, so it turns `IFNULL` into `COALESCE`, `CAST(x AS DATE)` into `DATE(x)` and rewrites
+JSON paths. Here a statement must come back out of its tree meaning exactly what it meant, for the same engine.
+Therefore these subclasses keep a function call as a call of the name that was written, a type as the type that was
+written and a literal as the literal that was written; only operators, the special forms of the grammar
+(`CAST`, `EXTRACT(… FROM …)`) and the five basic aggregates become typed nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar
+
+from sqlglot import exp, generator, parser
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.dialects.mysql import MySQL
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.generators.mysql import MySQLGenerator
+from sqlglot.generators.postgres import PostgresGenerator
+from sqlglot.generators.sqlite import SQLiteGenerator
+from sqlglot.parsers.duckdb import DuckDBParser
+from sqlglot.parsers.mysql import MySQLParser
+from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.parsers.sqlite import SQLiteParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from eval.schema import Dialect
+
+WRITTEN_TYPE = "written_type"
+"""Key in a `DataType`'s meta that holds the type as it was written."""
+
+_SAFE_TYPE = re.compile(r"""[\w\s(),.\[\]"']+""")
+
+
+def _aggregate(name: str, node: type[exp.Expression]) -> Callable[[list[Any]], exp.Expression]:
+    """One argument makes the typed aggregate; any other number stays a plain call for the checks to judge."""
+
+    def build(args: list[Any]) -> exp.Expression:
+        if len(args) == 1:
+            return node(this=args[0])
+        return exp.Anonymous(this=name, expressions=args)
+
+    return build
+
+
+_AGGREGATES: dict[str, Callable[..., Any]] = {
+    "COUNT": _aggregate("COUNT", exp.Count),
+    "SUM": _aggregate("SUM", exp.Sum),
+    "AVG": _aggregate("AVG", exp.Avg),
+    "MIN": _aggregate("MIN", exp.Min),
+    "MAX": _aggregate("MAX", exp.Max),
+}
+
+
+def _when_written(name: str, keywords: frozenset[str]) -> Callable[[Any], Any]:
+    """Use sqlglot's parser for a special form only where one of its keywords stands inside the parentheses."""
+    special: Callable[[Any], Any] = {
+        **parser.Parser.FUNCTION_PARSERS,
+        "GROUP_CONCAT": lambda self: self._parse_group_concat(),
+    }[name]
+
+    def parse(self: Any) -> Any:
+        depth, at = 0, self._index
+        while at < len(self._tokens):
+            token: Token = self._tokens[at]
+            if token.token_type == TokenType.L_PAREN:
+                depth += 1
+            elif token.token_type == TokenType.R_PAREN:
+                if depth == 0:
+                    break
+                depth -= 1
+            elif depth == 0 and token.token_type != TokenType.STRING and token.text.upper() in keywords:
+                return special(self)
+            at += 1
+        written = self._tokens[self._index - 2]
+        return self.expression(exp.Anonymous(this=written.text, expressions=self._parse_function_args(True)))
+
+    return parse
+
+
+_CAST = parser.Parser.FUNCTION_PARSERS["CAST"]
+_EXTRACT = parser.Parser.FUNCTION_PARSERS["EXTRACT"]
+_TRIM = _when_written("TRIM", frozenset({"LEADING", "TRAILING", "BOTH", "FROM"}))
+_SUBSTRING = _when_written("SUBSTRING", frozenset({"FROM", "FOR"}))
+_POSITION = _when_written("POSITION", frozenset({"IN"}))
+_OVERLAY = _when_written("OVERLAY", frozenset({"PLACING"}))
+
+
+class _FaithfulParser(parser.Parser):
+    """What all four parsers change; each dialect mixes it in before sqlglot's own parser."""
+
+    def _warn_unsupported(self) -> None:
+        """Stay quiet: the guard refuses what sqlglot could only read as a bare command."""
+
+    def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        start = self._index
+        found = super()._parse_types(*args, **kwargs)
+        if isinstance(found, exp.DataType) and self._index > start:
+            tokens = self._tokens[start : self._index]
+            if all(t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) for t in tokens):
+                found.meta[WRITTEN_TYPE] = _type_text([t.text for t in tokens])
+        return found
+
+
+def _type_text(words: list[str]) -> str:
+    text = " ".join(words)
+    return re.sub(r"\s*([(\[\]),.])\s*", lambda m: {",": ", ", ")": ") "}.get(m[1], m[1]), text).strip()
+
+
+def _arrow(operator: str) -> Callable[[Any, Any], str]:
+    return lambda self, node: self.binary(node, operator)
+
+
+class _FaithfulGenerator(generator.Generator):
+    """Writes back what was read. Function names keep the case they were written in."""
+
+    SUPPORTS_TABLE_ALIAS_COLUMNS = True
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"normalize_functions": False, "comments": False, **options})
+
+    def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+        return generator.Generator.cast_sql(self, expression, safe_prefix=safe_prefix)
+
+    def datatype_sql(self, expression: exp.DataType) -> str:
+        written = expression.meta.get(WRITTEN_TYPE)
+        if isinstance(written, str) and _SAFE_TYPE.fullmatch(written):
+            return written
+        return super().datatype_sql(expression)
+
+
+_ARROWS: dict[type[exp.Expr], Callable[..., str]] = {
+    exp.JSONExtract: _arrow("->"),
+    exp.JSONExtractScalar: _arrow("->>"),
+}
+
+
+def _without(table: dict[Any, Any], *keys: Any) -> dict[Any, Any]:
+    return {k: v for k, v in table.items() if k not in keys}
+
+
+def _path_as_written(_: SqlglotDialect, path: exp.Expr | None) -> exp.Expr | None:
+    """A JSON path stays the string that was written."""
+    return path
+
+
+class FaithfulSQLite(SQLite):
+    to_json_path = _path_as_written
+
+    class Parser(_FaithfulParser, SQLiteParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {"CAST": _CAST}
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(SQLiteParser.NO_PAREN_FUNCTION_PARSERS, "IF", "ANY")
+        ADD_JOIN_ON_TRUE = False
+        JOINS_HAVE_EQUAL_PRECEDENCE = False  # or a comma would become CROSS JOIN, which forbids SQLite to reorder
+
+    class Generator(_FaithfulGenerator, SQLiteGenerator):
+        SUPPORTS_TABLE_ALIAS_COLUMNS = True
+        EXCEPT_INTERSECT_SUPPORT_ALL_CLAUSE = True
+        TRANSFORMS: ClassVar = {**_without(SQLiteGenerator.TRANSFORMS, exp.Select), **_ARROWS}
+
+
+class FaithfulDuckDB(DuckDB):
+    to_json_path = _path_as_written
+
+    class Parser(_FaithfulParser, DuckDBParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {
+            "CAST": _CAST,
+            "TRY_CAST": parser.Parser.FUNCTION_PARSERS["TRY_CAST"],
+            "EXTRACT": _EXTRACT,
+            "TRIM": _TRIM,
+            "SUBSTRING": _SUBSTRING,
+            "POSITION": _POSITION,
+            "OVERLAY": _OVERLAY,
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(DuckDBParser.NO_PAREN_FUNCTION_PARSERS, "IF")
+
+    class Generator(_FaithfulGenerator, DuckDBGenerator):
+        TRANSFORMS: ClassVar = {**DuckDBGenerator.TRANSFORMS, **_ARROWS}
+
+
+class FaithfulPostgres(Postgres):
+    to_json_path = _path_as_written
+
+    class Parser(_FaithfulParser, PostgresParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {
+            "CAST": _CAST,
+            "EXTRACT": _EXTRACT,
+            "TRIM": _TRIM,
+            "SUBSTRING": _SUBSTRING,
+            "POSITION": _POSITION,
+            "OVERLAY": _OVERLAY,
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(PostgresParser.NO_PAREN_FUNCTION_PARSERS, "IF")
+        JSON_OPERATORS: ClassVar = {
+            **PostgresParser.JSON_OPERATORS,
+            TokenType.ARROW: lambda self, this, path: self.expression(exp.JSONExtract(this=this, expression=path)),
+            TokenType.DARROW: lambda self, this, path: self.expression(
+                exp.JSONExtractScalar(this=this, expression=path)
+            ),
+        }
+
+    class Generator(_FaithfulGenerator, PostgresGenerator):
+        TRANSFORMS: ClassVar = {**PostgresGenerator.TRANSFORMS, **_ARROWS}
+
+
+class FaithfulMySQL(MySQL):
+    to_json_path = _path_as_written
+
+    class Parser(_FaithfulParser, MySQLParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {
+            "CAST": _CAST,
+            "CONVERT": parser.Parser.FUNCTION_PARSERS["CONVERT"],
+            "EXTRACT": _EXTRACT,
+            "TRIM": _TRIM,
+            "SUBSTRING": _SUBSTRING,
+            "SUBSTR": _SUBSTRING,
+            "POSITION": _POSITION,
+            "GROUP_CONCAT": _when_written("GROUP_CONCAT", frozenset({"SEPARATOR"})),
+            "MATCH": parser.Parser.FUNCTION_PARSERS["MATCH"],
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(MySQLParser.NO_PAREN_FUNCTION_PARSERS, "IF")
+
+    class Generator(_FaithfulGenerator, MySQLGenerator):
+        TRANSFORMS: ClassVar = {**MySQLGenerator.TRANSFORMS, **_ARROWS}
+
+
+_CLASSES: dict[Dialect, type[SqlglotDialect]] = {
+    "sqlite": FaithfulSQLite,
+    "duckdb": FaithfulDuckDB,
+    "postgres": FaithfulPostgres,
+    "mysql": FaithfulMySQL,
+}
+
+
+@cache
+def faithful(dialect: Dialect) -> SqlglotDialect:
+    """The faithful sqlglot dialect; KeyError for a name outside `eval.schema.Dialect`."""
+    return _CLASSES[dialect]()
+
+
+def render(tree: exp.Expression, dialect: Dialect, pretty: bool = False) -> str:
+    """Write a tree as SQL text, without comments. Raises RecursionError for a tree too deep to write."""
+    return faithful(dialect).generate(tree, copy=True, pretty=pretty)

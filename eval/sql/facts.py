@@ -1,0 +1,229 @@
+"""The facts of a query's form: what it projects, groups, filters, orders and joins, read off the tree.
+
+In: a `ParsedQuery` and, where there is one, the schema. Out: `QueryFacts`. Nothing here judges; scoring does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from sqlglot import exp
+
+from eval.schema import Dialect, Schema
+from eval.sql.dialects import render
+from eval.sql.functions import functions
+from eval.sql.nodes import called_name
+from eval.sql.types import Constant, ParsedQuery, QueryFacts
+
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NullSafeEQ: "=",
+    exp.NEQ: "<>",
+    exp.NullSafeNEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.Like: "like",
+    exp.ILike: "like",
+    exp.Glob: "like",
+    exp.RegexpLike: "like",
+    exp.SimilarTo: "like",
+    exp.In: "in",
+    exp.Between: "between",
+}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
+    """Read the form of a query; empty facts where there is no tree. Never raises."""
+    tree = parsed.tree
+    if tree is None:
+        return QueryFacts()
+    outer = _outermost(tree)
+    select = _first_select(outer)
+    calls = list(_aggregate_calls(tree, parsed.dialect))
+    joins = list(tree.find_all(exp.Join))
+    projection = select.expressions if select is not None else []
+    group = select.args.get("group") if select is not None else None
+    return QueryFacts(
+        projection=tuple(render(p.unalias(), parsed.dialect) for p in projection),
+        projects_star=any(p.is_star and not p.find(exp.Count) for p in projection),
+        aggregates=tuple(name for name, _ in calls),
+        output_aggregates=tuple(name for name, node in calls if select is not None and _in_projection(node, select)),
+        count_distinct=any(name == "count" and isinstance(node.this, exp.Distinct) for name, node in calls),
+        distinct=bool(select is not None and select.args.get("distinct")),
+        group_by=tuple(render(g, parsed.dialect) for g in group.expressions) if group else (),
+        having=bool(select is not None and select.args.get("having")),
+        order_by=_order_by(outer, parsed.dialect),
+        limit=_whole_number(outer.args.get("limit")),
+        offset=_whole_number(outer.args.get("offset")),
+        set_operations=tuple(_set_operation(node) for node in tree.find_all(exp.SetOperation, bfs=False)),
+        subqueries=_nested_queries(tree),
+        joins=len(joins),
+        outer_joins=sum(join.side in ("LEFT", "RIGHT", "FULL") for join in joins),
+        window_functions=tuple(_window_functions(tree)),
+        negations=_negations(tree, any(join.side in ("LEFT", "RIGHT", "FULL") for join in joins)),
+        comparisons=sum(1 for _ in _filters(tree)),
+        literals=tuple(_constants(tree)),
+        from_tables=_base_tables(tree),
+    )
+
+
+def _outermost(tree: exp.Expression) -> exp.Expr:
+    node: exp.Expr = tree
+    while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        node = node.this
+    return node
+
+
+def _first_select(node: exp.Expr) -> exp.Select | None:
+    """The SELECT that names the output columns: of a set operation the first branch."""
+    while isinstance(node, exp.SetOperation | exp.Subquery):
+        node = node.this
+    return node if isinstance(node, exp.Select) else None
+
+
+def _aggregate_calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
+    known = functions(dialect)
+    for node in tree.find_all(exp.Func, bfs=False):
+        name = called_name(node)
+        function = known.get(name) if name else None
+        if name is None or function is None or function.kind != "aggregate":
+            continue
+        if dialect == "sqlite" and name in ("min", "max") and len(node.expressions) > 1:
+            continue
+        if not _is_windowed(node):
+            yield name, node
+
+
+def _is_windowed(node: exp.Expr) -> bool:
+    child, parent = node, node.parent
+    while isinstance(parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        child, parent = parent, parent.parent
+    return isinstance(parent, exp.Window) and parent.this is child
+
+
+def _window_functions(tree: exp.Expression) -> Iterator[str]:
+    for window in tree.find_all(exp.Window, bfs=False):
+        if isinstance(window.parent, exp.Select) and window.arg_key == "windows":
+            continue
+        node = window.this
+        while isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+            node = node.this
+        yield called_name(node) or node.key
+
+
+def _in_projection(node: exp.Expr, select: exp.Select) -> bool:
+    child: exp.Expr | None = node
+    while child is not None and child.parent is not select:
+        if isinstance(child, exp.Query):
+            return False
+        child = child.parent
+    return child is not None and child.arg_key == "expressions"
+
+
+def _order_by(outer: exp.Expr, dialect: Dialect) -> tuple[tuple[str, Literal["asc", "desc"]], ...]:
+    order = outer.args.get("order")
+    if order is None:
+        return ()
+    found: list[tuple[str, Literal["asc", "desc"]]] = []
+    for item in order.expressions:
+        descending = isinstance(item, exp.Ordered) and bool(item.args.get("desc"))
+        key = item.this if isinstance(item, exp.Ordered) else item
+        found.append((render(key, dialect), "desc" if descending else "asc"))
+    return tuple(found)
+
+
+def _whole_number(node: exp.Expr | None) -> int | None:
+    if node is None:
+        return None
+    value = node.args.get("count") if isinstance(node, exp.Fetch) else node.expression
+    if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
+        return int(value.name)
+    return None
+
+
+def _set_operation(node: exp.SetOperation) -> str:
+    name = node.key
+    return name if node.args.get("distinct") is not False else f"{name} all"
+
+
+def _nested_queries(tree: exp.Expression) -> int:
+    """Queries inside the outermost one: derived tables, CTEs, scalar, IN and EXISTS subqueries."""
+    count = 0
+    for node in tree.find_all(exp.Select, exp.SetOperation):
+        parent = node.parent
+        while isinstance(parent, exp.Subquery):
+            parent = parent.parent
+        count += parent is not None and not isinstance(parent, exp.SetOperation)
+    return count
+
+
+def _negations(tree: exp.Expression, outer_join: bool) -> int:
+    count = 0
+    for node in tree.walk():
+        if isinstance(node, exp.Not):
+            count += not (isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null))
+        elif isinstance(node, exp.NEQ | exp.NullSafeNEQ | exp.Except):
+            count += 1
+        elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+            count += outer_join and not isinstance(node.parent, exp.Not)
+    return count
+
+
+def _filters(tree: exp.Expression) -> Iterator[exp.Expr]:
+    """Comparisons with anything but a plain link of two columns."""
+    for node in tree.find_all(*_COMPARISONS):
+        link = (
+            isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column)
+        )
+        if not link:
+            yield node
+
+
+def _constants(tree: exp.Expression) -> Iterator[Constant]:
+    for node in tree.find_all(exp.Literal, bfs=False):
+        if node.find_ancestor(exp.Limit, exp.Offset, exp.DataType, exp.Interval, exp.Fetch):
+            continue
+        value, negative = node.name, isinstance(node.parent, exp.Neg)
+        holder = node.parent.parent if negative and node.parent else node.parent
+        child: exp.Expr = node.parent if negative and node.parent else node
+        column, operator = _compared(holder, child)
+        yield Constant(
+            value=f"-{value}" if negative else value,
+            is_string=node.is_string,
+            table=column.table or None if column is not None else None,
+            column=column.name if column is not None else None,
+            operator=operator,
+        )
+
+
+def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | None, str | None]:
+    """The column that a constant is compared with, and how, read from the column's side."""
+    while isinstance(holder, exp.Paren | exp.Escape | exp.Cast | exp.Tuple):
+        child, holder = holder, holder.parent
+    operator = _COMPARISONS.get(type(holder)) if holder is not None else None
+    if holder is None or operator is None:
+        return None, None
+    other = holder.this
+    if child is holder.this:
+        other = holder.expression if isinstance(holder, exp.Binary) else None
+        operator = _FLIPPED.get(operator, operator)
+    if isinstance(other, exp.Expr) and not isinstance(other, exp.Column):
+        columns = [
+            c
+            for c in other.find_all(exp.Column)
+            if not c.find_ancestor(exp.Select) is not holder.find_ancestor(exp.Select)
+        ]
+        other = columns[0] if len(columns) == 1 else None
+    return (other if isinstance(other, exp.Column) else None), operator
+
+
+def _base_tables(tree: exp.Expression) -> int:
+    ctes = {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+    return sum(
+        isinstance(t.this, exp.Identifier) and (bool(t.db) or t.name.casefold() not in ctes)
+        for t in tree.find_all(exp.Table)
+    )

@@ -1,0 +1,187 @@
+"""The guard: the one place that decides that a statement may run.
+
+In: a `ParsedQuery`. Out: a `Verdict` that holds either the SQL to send, generated back from the tree, or the reason
+why nothing is sent. Everything works by allow-lists: of roots, of node types, of the arguments that a table or a
+SELECT may carry, and of functions. What nobody thought of is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from eval.schema import Dialect
+from eval.sql.dialects import faithful, render
+from eval.sql.functions import functions
+from eval.sql.nodes import CALLS, KEYWORD_CALLS, NODES, ONLY_IN, called_name
+from eval.sql.types import ParsedQuery, ReadStatement, Verdict
+
+_ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
+
+_SELECT_PARTS = frozenset(
+    {"with_", "expressions", "distinct", "from_", "joins", "laterals", "where", "group", "having", "qualify"}
+    | {"windows", "order", "limit", "offset", "sample"}
+)
+_TABLE_PARTS = frozenset({"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample"})
+
+_PATH_LIKE = re.compile(r"[/\\:*?\[\]~]|\.[A-Za-z0-9]+$")
+
+_WORDS = {
+    exp.Command: "is a command, not a query",
+    exp.Into: "writes its result (SELECT ... INTO)",
+    exp.Lock: "locks rows (FOR UPDATE, FOR SHARE)",
+    exp.Hint: "carries an optimizer hint",
+    exp.Placeholder: "has a parameter placeholder",
+    exp.Parameter: "reads or sets a variable or parameter",
+    exp.SessionParameter: "reads a server variable (@@...)",
+    exp.Insert: "writes (INSERT)",
+    exp.Update: "writes (UPDATE)",
+    exp.Delete: "writes (DELETE)",
+    exp.Merge: "writes (MERGE)",
+    exp.Create: "creates objects (CREATE)",
+    exp.Drop: "drops objects (DROP)",
+    exp.Alter: "alters objects (ALTER)",
+    exp.TruncateTable: "empties tables (TRUNCATE)",
+    exp.Set: "changes settings (SET)",
+    exp.Pragma: "is a PRAGMA",
+    exp.Attach: "attaches a database (ATTACH)",
+    exp.Detach: "detaches a database (DETACH)",
+    exp.Copy: "copies to or from files (COPY)",
+    exp.Columns: "uses COLUMNS(...), which cannot be checked",
+    exp.Pivot: "uses PIVOT or UNPIVOT, which cannot be checked",
+}
+
+
+def check(parsed: ParsedQuery) -> Verdict:
+    """Decide whether a parsed query may run. Never raises."""
+    if parsed.tree is None:
+        return _refused(parsed.error or "cannot be read")
+    try:
+        reason = _reason(parsed.tree, parsed.dialect)
+        if reason:
+            return _refused(reason)
+        return Verdict(True, None, ReadStatement(render(parsed.tree, parsed.dialect), parsed.dialect))
+    except RecursionError:
+        return _refused("nested too deeply")
+
+
+def _refused(reason: str) -> Verdict:
+    return Verdict(False, reason, None)
+
+
+def _reason(tree: exp.Expression, dialect: Dialect) -> str | None:
+    if not isinstance(tree, _ROOTS):
+        return f"{_described(tree)}; only SELECT, WITH, VALUES and set operations may run"
+    allowed = NODES[dialect]
+    for node in tree.walk():
+        kind = type(node)
+        if kind not in allowed:
+            return _described(node)
+        reason = None
+        if isinstance(node, exp.Table):
+            reason = _table_reason(node, dialect)
+        elif isinstance(node, exp.Select):
+            reason = _select_reason(node)
+        elif kind in CALLS or isinstance(node, exp.Func):
+            reason = _call_reason(node, dialect)
+        elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+            reason = _qualified_call_reason(node, dialect)
+        elif kind is exp.With and node.args.get("search"):
+            reason = "uses SEARCH or CYCLE in WITH, which cannot be checked"
+        if reason:
+            return reason
+    return None
+
+
+def _described(node: exp.Expr) -> str:
+    for kind, words in _WORDS.items():
+        if isinstance(node, kind):
+            return words
+    return f"uses {node.key.upper()}, which is not on the list of what a query may hold"
+
+
+def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
+    for part, value in table.args.items():
+        if value and part not in _TABLE_PARTS:
+            return f"puts {part.rstrip('_').upper()} on a table, which is not on the list of what a query may hold"
+    this = table.this
+    if isinstance(this, exp.Func):
+        return None
+    if not isinstance(this, exp.Identifier):
+        return "names a table by something other than an identifier"
+    if dialect == "duckdb":
+        for identifier in table.parts:
+            if _PATH_LIKE.search(identifier.name):
+                return f"reads {identifier.name!r}, which DuckDB would open as a file"
+    return None
+
+
+def _select_reason(select: exp.Select) -> str | None:
+    for part, value in select.args.items():
+        if value and part not in _SELECT_PARTS:
+            words = _described(value) if isinstance(value, exp.Expr) else None
+            if isinstance(value, list) and value and isinstance(value[0], exp.Expr):
+                words = _described(value[0])
+            return words or f"uses SELECT ... {part.upper()}, which is not on the list of what a query may hold"
+    return None
+
+
+def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
+    known = functions(dialect)
+    for name in _names_called(node, dialect):
+        if name not in known:
+            return f"calls {name}, which is not on the list of {dialect} functions that only compute"
+    return None
+
+
+def _names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
+    """The functions that a node comes to when it is written. Trees built by code hold typed nodes that sqlglot may
+    write as several calls, so for those the written text is what counts."""
+    name = called_name(node)
+    if name is not None:
+        return (name,)
+    if type(node) in KEYWORD_CALLS:
+        return ()
+    if type(node) in ONLY_IN.get(dialect, frozenset()):
+        return ()
+    tokens = faithful(dialect).tokenize(render(node, dialect))  # type: ignore[arg-type]
+    names = []
+    for token, following in pairwise(tokens):
+        if following.token_type == TokenType.L_PAREN and token.text.upper() not in _not_calls():
+            names.append(token.text.lower())
+    return tuple(n for n in names if n.replace("_", "a").isalnum())
+
+
+@cache
+def _not_calls() -> frozenset[str]:
+    """Words that stand before a parenthesis without being called."""
+    return frozenset(
+        {"AND", "OR", "NOT", "IN", "AS", "SELECT", "FROM", "WHERE", "ON", "USING", "THEN", "ELSE", "WHEN", "CASE"}
+        | {"CAST", "EXISTS", "ANY", "ALL", "SOME", "BY", "OVER", "FILTER", "GROUP", "DISTINCT", "VALUES", "JOIN", "IS"}
+        | {"LIKE", "ILIKE", "BETWEEN", "INTERVAL", "EXTRACT", "LIMIT", "OFFSET", "HAVING", "UNION", "INTERSECT"}
+        | {
+            "EXCEPT",
+            "ARRAY",
+            "DECIMAL",
+            "NUMERIC",
+            "VARCHAR",
+            "CHAR",
+            "TIMESTAMP",
+            "TIME",
+            "FOR",
+            "SET",
+            "DIV",
+            "WITHIN",
+        }
+    )
+
+
+def _qualified_call_reason(dot: exp.Dot, dialect: Dialect) -> str | None:
+    qualifier = dot.this.name.lower() if isinstance(dot.this, exp.Identifier | exp.Column) else "?"
+    if dialect == "postgres" and qualifier == "pg_catalog":
+        return None
+    return f"calls {dot.expression.name} of schema {qualifier}; only the engine's own functions may be called"

@@ -1,0 +1,93 @@
+"""The syntax that a query may hold: node types by dialect, and what each call node is named in SQL."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eval.schema import Dialect
+
+NodeTypes = frozenset[type[exp.Expr]]
+
+_QUERY: NodeTypes = frozenset(
+    {exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset}
+    | {exp.Fetch, exp.LimitOptions, exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Intersect, exp.Except, exp.Values}
+    | {exp.Tuple, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Dot, exp.Paren}
+    | {exp.Distinct, exp.Window, exp.WindowSpec, exp.Filter}
+)
+_VALUES: NodeTypes = frozenset(
+    {exp.Literal, exp.Null, exp.Boolean, exp.HexString, exp.BitString, exp.National, exp.Var, exp.DataType}
+    | {exp.DataTypeParam}
+)
+_OPERATORS: NodeTypes = frozenset(
+    {exp.And, exp.Or, exp.Not, exp.Xor, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In}
+    | {exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.Like, exp.Escape, exp.Exists, exp.Any, exp.All}
+    | {exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Collate, exp.Case, exp.If}
+    | {exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseNot, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift}
+    | {exp.Cast, exp.JSONExtract, exp.JSONExtractScalar}
+)
+_TYPED_CALLS: NodeTypes = frozenset({exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max})
+_CLOCK: NodeTypes = frozenset({exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp})
+
+_COMMON = _QUERY | _VALUES | _OPERATORS | _TYPED_CALLS | _CLOCK | {exp.Anonymous}
+
+_SERVER: NodeTypes = frozenset(
+    {exp.Lateral, exp.Interval, exp.IntervalSpan, exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Rollup}
+    | {exp.Cube, exp.GroupingSets, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.RegexpLike, exp.Localtime}
+    | {exp.Localtimestamp}
+)
+_POSTGRES_LIKE: NodeTypes = frozenset(
+    {exp.Unnest, exp.ILike, exp.SimilarTo, exp.Array, exp.Bracket, exp.Slice, exp.AtTimeZone, exp.Overlay, exp.Qualify}
+    | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.Kwarg, exp.JSONBExtract}
+    | {exp.JSONBExtractScalar, exp.JSONBContains, exp.TableSample, exp.ByteString, exp.RawString, exp.StartsWith}
+    | {exp.RegexpILike, exp.CurrentCatalog}
+)
+
+NODES: dict[Dialect, NodeTypes] = {
+    "sqlite": _COMMON | {exp.Glob, exp.Match, exp.RegexpLike},
+    "duckdb": _COMMON
+    | _SERVER
+    | _POSTGRES_LIKE
+    | {exp.Struct, exp.PropertyEQ, exp.Lambda, exp.Comprehension, exp.ToMap, exp.Glob, exp.TryCast, exp.Abs}
+    | {exp.RegexpFullMatch, exp.Factorial},
+    "postgres": _COMMON
+    | _SERVER
+    | _POSTGRES_LIKE
+    | {exp.MatchAgainst, exp.CurrentUser, exp.SessionUser, exp.JSONBContainsTopKey},
+    "mysql": _COMMON
+    | _SERVER
+    | {exp.MatchAgainst, exp.GroupConcat, exp.CharacterSet, exp.Introducer, exp.JSONTable}
+    | {exp.JSONColumnDef, exp.JSONSchema, exp.JSONArrayContains},
+}
+"""Node types that may stand in a query, by dialect."""
+
+_CALL_NAMES: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.GroupConcat: "group_concat",
+}
+
+CALLS: NodeTypes = frozenset({exp.Anonymous, *_CALL_NAMES})
+
+KEYWORD_CALLS: NodeTypes = frozenset(
+    {exp.And, exp.Or, exp.Not, exp.Xor, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Exists, exp.Any, exp.All}
+    | {exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar, exp.JSONBContains}
+    | {exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay, exp.RegexpLike, exp.RegexpILike, exp.Unnest}
+    | {exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp, exp.CurrentCatalog}
+    | {exp.CurrentUser, exp.SessionUser, exp.Array, exp.Struct, exp.ToMap, exp.Glob, exp.MatchAgainst, exp.StartsWith}
+    | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.SimilarTo, exp.Abs, exp.Factorial}
+    | {exp.RegexpFullMatch, exp.JSONTable, exp.JSONArrayContains, exp.JSONBContainsTopKey, exp.Like, exp.ILike}
+    | {exp.Count, exp.GroupConcat}
+)
+"""`Func` classes of sqlglot that are written with an operator or a keyword of the grammar, not as a call by name."""
+
+ONLY_IN: dict[Dialect, NodeTypes] = {}
+
+
+def called_name(node: exp.Expr) -> str | None:
+    """The lower-case SQL name of a call, or None for a node that is not written as one call by name."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return _CALL_NAMES.get(type(node))
