@@ -34,14 +34,18 @@ class Demo:
     @property
     def tables(self) -> tuple[TableDef, ...]:
         """The definitions of the tables, referenced tables first."""
-        from eval.tasks.shop_tables import TABLES
-
+        if self.id == "shop":
+            from eval.tasks.shop.tables import TABLES
+        else:
+            from eval.tasks.enterprise.tables import TABLES
         return TABLES
 
     def rows(self) -> Iterator[tuple[TableDef, list[Row]]]:
         """Each table with its rows; the same in every run."""
-        from eval.tasks.shop_rows import rows
-
+        if self.id == "shop":
+            from eval.tasks.shop.rows import rows
+        else:
+            from eval.tasks.enterprise.rows import rows
         return rows()
 
     def build(self, target: str, on_progress: OnProgress | None = None) -> None:
@@ -57,6 +61,13 @@ DEMOS: tuple[Demo, ...] = (
         name="Small shop",
         description="An online shop for coffee, tea, kitchen and desk things: 8 tables, three years of orders.",
         checksum="f28613c75fabee7308ad4f37288b245934961067c92bf948bd8411fee1fe676b",
+        example_questions=(),
+    ),
+    Demo(
+        id="enterprise",
+        name="Enterprise warehouse",
+        description="Three retail brands in one star schema: 19 tables, sales, stock, web events, support, a BOM.",
+        checksum="5464e2a3174f322de4ce58dcccd7b6fab7abf9528a66dba0ab580612514e8452",
         example_questions=(),
     ),
 )

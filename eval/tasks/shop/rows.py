@@ -13,8 +13,8 @@ from datetime import date, timedelta
 from eval.tasks.definition import Cell, Row, TableDef
 from eval.tasks.dice import Dice, Loaded
 from eval.tasks.people import email_address, somebody
-from eval.tasks.shop_goods import ADDED_LATER, CATEGORIES, COMMENTS, DISCONTINUED, PRODUCTS, SUPPLIERS
-from eval.tasks.shop_tables import TABLES
+from eval.tasks.shop.goods import ADDED_LATER, CATEGORIES, COMMENTS, DISCONTINUED, PRODUCTS, SUPPLIERS
+from eval.tasks.shop.tables import TABLES
 
 _SEED = 20230101
 _OPENED, _TODAY = date(2023, 1, 1), date(2025, 12, 31)

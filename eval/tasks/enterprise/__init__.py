@@ -1,0 +1,1 @@
+"""The `enterprise` demo: three retail brands in one star schema."""

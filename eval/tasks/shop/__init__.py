@@ -1,0 +1,1 @@
+"""The `shop` demo: its tables, its goods, its rows."""
