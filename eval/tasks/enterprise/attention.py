@@ -23,7 +23,7 @@ from eval.tasks.enterprise.staff import on_duty
 from eval.tasks.enterprise.trade import Order, Trade
 
 _DEVICES = ("mobile", "mobile", "mobile", "desktop", "desktop", "tablet")
-_BROWSING_VISITS = 6_500
+_BROWSING_VISITS = 12_000
 _NEWSLETTERS = 6_000
 _TICKETS = 3_600
 _COSTS = {"email": 1, "sms": 1, "social_ad": 3, "search_ad": 5, "direct_mail": 6}
