@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 from eval.schema import Dialect
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
-from eval.sql.nodes import CALLS, KEYWORD_CALLS, NODES, ONLY_IN, called_name
+from eval.sql.nodes import CALLS, KEYWORD_CALLS, NODES, called_name
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
@@ -27,6 +27,13 @@ _SELECT_PARTS = frozenset(
     | {"windows", "order", "limit", "offset", "sample"}
 )
 _TABLE_PARTS = frozenset({"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample"})
+
+_ENGINE_TABLES = re.compile(
+    r"pragma_\w+|dbstat|sqlite_(?!master$|schema$|temp_master$|temp_schema$|sequence$|stat\d$)\w+", re.I
+)
+"""SQLite's virtual tables that need no CREATE: pragmas, pages, statements. The schema tables may be read."""
+
+_PLAIN_NAME = re.compile(r"[^\W][\w$]*")
 
 _PATH_LIKE = re.compile(r"[/\\:*?\[\]~]|\.[A-Za-z0-9]+$")
 
@@ -82,7 +89,10 @@ def _reason(tree: exp.Expression, dialect: Dialect) -> str | None:
         if kind not in allowed:
             return _described(node)
         reason = None
-        if isinstance(node, exp.Table):
+        if isinstance(node, exp.Identifier):
+            if not node.args.get("quoted") and not _PLAIN_NAME.fullmatch(node.name):
+                reason = f"holds the name {node.name!r}, which is no plain name and must be quoted"
+        elif isinstance(node, exp.Table):
             reason = _table_reason(node, dialect)
         elif isinstance(node, exp.Select):
             reason = _select_reason(node)
@@ -113,6 +123,8 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
         return None
     if not isinstance(this, exp.Identifier):
         return "names a table by something other than an identifier"
+    if dialect == "sqlite" and _ENGINE_TABLES.fullmatch(this.name):
+        return f"reads {this.name}, which is part of the engine, not of the data"
     if dialect == "duckdb":
         for identifier in table.parts:
             if _PATH_LIKE.search(identifier.name):
@@ -145,8 +157,6 @@ def _names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
     if name is not None:
         return (name,)
     if type(node) in KEYWORD_CALLS:
-        return ()
-    if type(node) in ONLY_IN.get(dialect, frozenset()):
         return ()
     tokens = faithful(dialect).tokenize(render(node, dialect))  # type: ignore[arg-type]
     names = []

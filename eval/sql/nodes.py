@@ -11,7 +11,7 @@ NodeTypes = frozenset[type[exp.Expr]]
 _QUERY: NodeTypes = frozenset(
     {exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset}
     | {exp.Fetch, exp.LimitOptions, exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Intersect, exp.Except, exp.Values}
-    | {exp.Tuple, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Dot, exp.Paren}
+    | {exp.Tuple, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Paren}
     | {exp.Distinct, exp.Window, exp.WindowSpec, exp.Filter}
 )
 _VALUES: NodeTypes = frozenset(
@@ -36,7 +36,18 @@ _SERVER: NodeTypes = frozenset(
     | {exp.Localtimestamp}
 )
 _POSTGRES_LIKE: NodeTypes = frozenset(
-    {exp.Unnest, exp.ILike, exp.SimilarTo, exp.Array, exp.Bracket, exp.Slice, exp.AtTimeZone, exp.Overlay, exp.Qualify}
+    {
+        exp.Dot,
+        exp.Unnest,
+        exp.ILike,
+        exp.SimilarTo,
+        exp.Array,
+        exp.Bracket,
+        exp.Slice,
+        exp.AtTimeZone,
+        exp.Overlay,
+        exp.Qualify,
+    }
     | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.Kwarg, exp.JSONBExtract}
     | {exp.JSONBExtractScalar, exp.JSONBContains, exp.TableSample, exp.ByteString, exp.RawString, exp.StartsWith}
     | {exp.RegexpILike, exp.CurrentCatalog}
@@ -82,8 +93,6 @@ KEYWORD_CALLS: NodeTypes = frozenset(
     | {exp.Count, exp.GroupConcat}
 )
 """`Func` classes of sqlglot that are written with an operator or a keyword of the grammar, not as a call by name."""
-
-ONLY_IN: dict[Dialect, NodeTypes] = {}
 
 
 def called_name(node: exp.Expr) -> str | None:
