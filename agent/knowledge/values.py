@@ -1,0 +1,322 @@
+"""The value index: which stored text values a phrase of a question may mean, and in which columns.
+
+In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
+compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. `_read_values` is
+the single place where row values are read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.schema import Column, Schema, Table
+from eval.tasks.cache_folder import cache_folder
+
+if TYPE_CHECKING:
+    from eval.databases.base import Database
+
+VALUES_PER_COLUMN = 3_000
+"""Distinct values kept of one column."""
+VALUES_IN_ALL = 60_000
+VALUE_LENGTH = 80
+"""Characters; longer values are texts to read, not values to name."""
+SCANNED_ROWS = 50_000
+"""Rows of one table that are looked at; beyond, the index is a sample of the table's beginning."""
+SPAN_WORDS = 8
+"""Words of the longest phrase that is looked up."""
+_FORMAT = 3
+
+_WORDS = re.compile(r"\w+")
+_TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b|uuid", re.I)
+_NOT_TEXT = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|blob|bytea|bool|json|uuid|binary", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueHit:
+    """A stored value that a phrase may mean."""
+
+    table: str
+    column: str
+    value: str
+    """Exactly as stored."""
+    score: float
+    """1.0 same text; 0.97 apart from case, accents and signs; 0.9 inflected; less for a part or a misspelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Words `start` to `end` (exclusive) of a question, and the values that they may mean."""
+
+    start: int
+    end: int
+    hits: tuple[ValueHit, ...]
+
+
+@lru_cache(maxsize=50_000)
+def fold(text: str) -> str:
+    """Lower case, without accents and signs, single spaces: `Café-Bar` and `cafe bar` fold alike."""
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
+        return " ".join(_WORDS.findall(text))
+    return " ".join(_WORDS.findall(text.lower()))
+
+
+def _singular(folded: str) -> str:
+    """Each word without a plural ending, roughly: enough to make `Electronics` meet `electronic`."""
+    return " ".join(
+        w[:-3] + "y" if w.endswith("ies") and len(w) > 4 else w[:-1] if w.endswith("s") and len(w) > 3 else w
+        for w in folded.split()
+    )
+
+
+class ValueIndex:
+    """Stored values by phrase. Build with `value_index`, or from columns and their values directly."""
+
+    def __init__(self, columns: Sequence[tuple[str, str, Sequence[str]]]) -> None:
+        """`columns`: (table, column, distinct values)."""
+        self._columns = [(table, column) for table, column, _ in columns]
+        self._by_column = {(table, column): tuple(values) for table, column, values in columns}
+        self._exact: dict[str, list[tuple[int, str]]] = {}
+        self._longest = 0
+        for i, (_, _, values) in enumerate(columns):
+            for value in values:
+                folded = fold(value)
+                if folded:
+                    self._exact.setdefault(folded, []).append((i, value))
+                    self._longest = max(self._longest, folded.count(" ") + 1)
+
+    def __len__(self) -> int:
+        return sum(len(v) for v in self._by_column.values())
+
+    def values(self, table: str, column: str) -> tuple[str, ...]:
+        """The known distinct values of a column; empty when it is not indexed."""
+        return self._by_column.get((table, column), ())
+
+    def find(self, phrase: str, *, fuzzy: bool = False) -> tuple[ValueHit, ...]:
+        """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too."""
+        folded = fold(phrase)
+        if not folded:
+            return ()
+        hits = [
+            ValueHit(*self._columns[i], value, 1.0 if value == phrase else 0.97)
+            for i, value in self._exact.get(folded, ())
+        ]
+        singular = _singular(folded)
+        for other in self._inflected.get(singular, ()):
+            if other != folded:
+                hits.extend(ValueHit(*self._columns[i], value, 0.9) for i, value in self._exact[other])
+        if fuzzy and not hits:
+            hits = self._containing(singular) or self._misspelled(folded)
+        return tuple(sorted(hits, key=lambda h: -h.score)[:24])
+
+    def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
+        """Every run of up to `SPAN_WORDS` words that is a stored value (not fuzzily), longest first at each start."""
+        folded = [fold(w) for w in words]
+        found = []
+        for start in range(len(words)):
+            if not folded[start]:
+                continue
+            for end in range(min(len(words), start + SPAN_WORDS), start, -1):
+                if not folded[end - 1]:
+                    continue
+                key = " ".join(f for f in folded[start:end] if f)
+                if key in self._exact or _singular(key) in self._inflected:
+                    hits = self.find(" ".join(words[start:end]))
+                    if hits:
+                        found.append(ValueSpan(start, end, hits))
+        return tuple(found)
+
+    @cached_property
+    def _inflected(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for folded in self._exact:
+            found.setdefault(_singular(folded), []).append(folded)
+        return found
+
+    @cached_property
+    def _holding(self) -> dict[str, list[str]]:
+        """Word -> folded values of several words that hold it."""
+        found: dict[str, list[str]] = {}
+        for folded in self._exact:
+            words = folded.split()
+            if 1 < len(words) <= 12:
+                for word in dict.fromkeys(_singular(folded).split()):
+                    found.setdefault(word, []).append(folded)
+        return found
+
+    def _containing(self, singular: str) -> list[ValueHit]:
+        words = singular.split()
+        if not words or any(len(w) < 3 and not w.isdigit() for w in words):
+            return []
+        candidates = self._holding.get(words[0], ())
+        hits: list[ValueHit] = []
+        for folded in candidates:
+            if f" {singular} " in f" {_singular(folded)} ":
+                share = len(words) / (folded.count(" ") + 1)
+                hits.extend(ValueHit(*self._columns[i], v, 0.5 + 0.3 * share) for i, v in self._exact[folded])
+            if len(hits) > 200:
+                break
+        return hits
+
+    @cached_property
+    def _trigrams(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for folded in self._exact:
+            if 4 <= len(folded) <= 40:
+                for gram in _grams(folded):
+                    found.setdefault(gram, []).append(folded)
+        return found
+
+    def _misspelled(self, folded: str) -> list[ValueHit]:
+        if not 4 <= len(folded) <= 40 or folded.isdigit():
+            return []
+        shared: dict[str, int] = {}
+        grams = _grams(folded)
+        for gram in grams:
+            for other in self._trigrams.get(gram, ()):
+                shared[other] = shared.get(other, 0) + 1
+        hits: list[ValueHit] = []
+        for other, count in shared.items():
+            likeness = 2 * count / (len(grams) + len(_grams(other)))
+            if likeness >= 0.6 and abs(len(other) - len(folded)) <= 2 and other[0] == folded[0]:
+                hits.extend(ValueHit(*self._columns[i], v, 0.75 * likeness) for i, v in self._exact[other])
+        return hits
+
+
+def _grams(text: str) -> set[str]:
+    padded = f" {text} "
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+EMPTY = ValueIndex(())
+"""An index that knows no value."""
+
+_memory: dict[str, ValueIndex] = {}
+
+
+def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
+    """The value index of a database: from memory, from the cache folder, or read now. A database that cannot be read
+    gives an index that knows no value. Never raises."""
+    key = hashlib.sha256(
+        f"{_FORMAT}|{database.url}|{schema.fingerprint}|{_data_version(database)}".encode("utf-8", "surrogatepass")
+    ).hexdigest()[:40]
+    known = _memory.get(key)
+    if known is not None:
+        return known
+    path = cache_folder(cache_dir) / "values" / f"{key}.json"
+    columns = _load(path)
+    if columns is None:
+        columns = _read_values(database, schema)
+        _store(path, columns)
+    index = ValueIndex(columns)
+    while len(_memory) >= 16:
+        _memory.pop(next(iter(_memory)))
+    _memory[key] = index
+    return index
+
+
+def _data_version(database: Database) -> str:
+    try:
+        return database.data_version()
+    except Exception:  # noqa: BLE001 - an engine that cannot tell must not stop the question
+        return ""
+
+
+Columns = list[tuple[str, str, list[str]]]
+
+
+def _load(path: Path) -> Columns | None:
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return [(str(t), str(c), [str(v) for v in values]) for t, c, values in stored]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _store(path: Path, columns: Columns) -> None:
+    """Write the file in one step, readable by its owner alone: it holds row values."""
+    with contextlib.suppress(OSError, ValueError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(columns, file, ensure_ascii=True, separators=(",", ":"))
+        Path(temporary).replace(path)
+
+
+def _read_values(database: Database, schema: Schema) -> Columns:
+    """Distinct values of the text columns, one statement a table, through the guard."""
+    columns: Columns = []
+    budget = VALUES_IN_ALL
+    for table in schema.tables:
+        wanted = [c for c in table.columns if _may_hold_names(table, c)]
+        if not wanted or budget <= 0:
+            continue
+        found: dict[str, list[str]] = {c.name: [] for c in wanted}
+        for number, value in _distinct(database, schema, table, wanted):
+            if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
+                found[wanted[number].name].append(value)
+        for column in wanted:
+            kept = found[column.name][:budget]
+            budget -= len(kept)
+            if kept:
+                columns.append((table.name, column.name, kept))
+    return columns
+
+
+def _may_hold_names(table: Table, column: Column) -> bool:
+    """Text-like by its declared type, or undeclared; keys into other tables hold codes that are worth knowing too."""
+    if table.kind == "view":
+        return False
+    if not column.type:
+        return True
+    return (bool(_TEXT.search(column.type)) and not re.search(r"uuid|binary", column.type, re.I)) or (
+        not _NOT_TEXT.search(column.type)
+    )
+
+
+def _distinct(database: Database, schema: Schema, table: Table, columns: list[Column]) -> list[tuple[int, object]]:
+    from sqlglot import exp
+
+    from eval.databases.base import Limits
+    from eval.sql import check, parsed_from_tree
+
+    parts: list[exp.Select] = []
+    for number, column in enumerate(columns):
+        name = exp.column(exp.to_identifier(column.name, quoted=True))
+        value: exp.Expression = name
+        if schema.dialect != "sqlite":
+            value = exp.cast(name, exp.DataType.Type.TEXT)
+        source: exp.Expression = exp.Table(
+            this=exp.to_identifier(table.name, quoted=True),
+            db=exp.to_identifier(table.namespace, quoted=True) if table.namespace else None,
+        )
+        if (table.row_count or 0) > SCANNED_ROWS:
+            source = exp.select(name.copy()).from_(source).limit(SCANNED_ROWS).subquery("scanned")
+        distinct = exp.select(exp.alias_(value, "value")).distinct().from_(source).limit(VALUES_PER_COLUMN)
+        parts.append(
+            exp.select(exp.alias_(exp.Literal.number(number), "number"), exp.column("value")).from_(
+                distinct.subquery("found")
+            )
+        )
+    tree: exp.Expression = parts[0]
+    for part in parts[1:]:
+        tree = exp.union(tree, part, distinct=False, copy=False)
+    verdict = check(parsed_from_tree(tree, schema.dialect))
+    if verdict.statement is None:
+        return []
+    result = database.execute(
+        verdict.statement,
+        limits=Limits(seconds=5.0, rows=VALUES_PER_COLUMN * len(columns), cell_bytes=4 * VALUE_LENGTH),
+    )
+    return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else []

@@ -1,0 +1,199 @@
+"""Measuring the engine: `python -m agent.models.offline.evaluate --bench DIR --set spider_dev`.
+
+In: a folder of question sets, each with `questions.jsonl` and `databases/{db}.sqlite`. Out, printed: execution accuracy
+overall and by difficulty, precision and coverage at the engine's threshold, calibration, time. `--fit` learns the
+confidence weights from the set, by logistic regression.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from agent.knowledge.values import value_index
+from agent.models.offline import ranking
+from agent.models.offline.reading import read
+from eval.databases import Database, Limits, open_database
+from eval.metrics.comparison import same_result
+from eval.metrics.intervals import wilson_interval
+from eval.sql import check, parse, parsed_from_tree
+
+_LIMITS = Limits(seconds=10.0)
+
+
+@dataclass
+class Outcome:
+    """One question, read and compared."""
+
+    id: str
+    db: str
+    question: str
+    gold_sql: str
+    sql: str
+    confidence: float
+    right: bool
+    error: str
+    difficulty: str
+    milliseconds: float
+    interpretation: str = ""
+    not_understood: tuple[str, ...] = ()
+    features: dict[str, float] = field(default_factory=dict)
+
+
+def outcomes(
+    folder: Path, questions: Iterable[dict[str, object]], paths: dict[str, Path] | None = None
+) -> Iterable[Outcome]:
+    """Read each question with no threshold, so that what the engine holds back is measured too."""
+    opened: dict[str, Database] = {}
+    for q in questions:
+        db = str(q["db"])
+        gold_sql = str(q.get("gold_sql") or q.get("sql"))
+        if db not in opened:
+            path = (paths or {}).get(db) or folder / "databases" / f"{db}.sqlite"
+            if not path.exists():
+                continue
+            opened[db] = open_database(str(path))
+        database = opened[db]
+        schema = database.schema()
+        index = value_index(database, schema)
+        started = time.perf_counter()
+        reading = read(str(q["question"]), schema, index, threshold=0.0)
+        took = (time.perf_counter() - started) * 1000
+        right, error = False, ""
+        gold = check(parse(gold_sql, schema.dialect))
+        if gold.statement is None:
+            continue
+        if reading.tree is None:
+            error = reading.interpretation
+        else:
+            verdict = check(parsed_from_tree(reading.tree, schema.dialect))
+            if verdict.statement is None:
+                error = f"REFUSED {verdict.reason}"
+            else:
+                expected = database.execute(gold.statement, limits=_LIMITS)
+                result = database.execute(verdict.statement, limits=_LIMITS)
+                error = result.error or ""
+                ordered = "order by" in gold_sql.lower().rsplit(")", 1)[-1]
+                right = result.ok and expected.ok and same_result(expected, result, ordered=ordered)
+        yield Outcome(
+            str(q.get("id", "")), db, str(q["question"]), gold_sql, reading.sql, reading.confidence, right, error,
+            str(q.get("difficulty") or "-"), took, reading.interpretation, reading.not_understood, reading.features,
+        )  # fmt: skip
+
+
+def report(found: Sequence[Outcome], threshold: float) -> str:
+    """The figures as text."""
+    lines = []
+    groups: dict[str, list[Outcome]] = {"all": list(found)}
+    for o in found:
+        groups.setdefault(o.difficulty, []).append(o)
+    lines.append(
+        f"{'group':<10}{'n':>6}{'EX':>8}{'95 % interval':>18}{'coverage':>10}{'precision':>11}{'EX answered':>13}"
+    )
+    for name, members in groups.items():
+        right = sum(o.right for o in members)
+        low, high = wilson_interval(right, len(members))
+        answered = [o for o in members if o.confidence >= threshold and o.sql]
+        good = sum(o.right for o in answered)
+        precision = good / len(answered) if answered else 0.0
+        lines.append(
+            f"{name:<10}{len(members):>6}{right / len(members):>8.3f}{f'{low:.3f}-{high:.3f}':>18}"
+            f"{len(answered) / len(members):>10.3f}{precision:>11.3f}{good / len(members):>13.3f}"
+        )
+    lines.append("EX: every reading counts, also those held back. EX answered: held back counts as wrong.")
+    bins: dict[int, list[Outcome]] = defaultdict(list)
+    for o in found:
+        bins[min(9, int(o.confidence * 10))].append(o)
+    lines.append(
+        "confidence → share right: "
+        + "  ".join(f"{b / 10:.1f}: {sum(o.right for o in m) / len(m):.2f} ({len(m)})" for b, m in sorted(bins.items()))
+    )
+    times = sorted(o.milliseconds for o in found)
+    lines.append(
+        f"reading: median {statistics.median(times):.1f} ms, 95 % {times[int(len(times) * 0.95)]:.1f} ms, "
+        f"most {times[-1]:.1f} ms"
+    )
+    refused = [o for o in found if o.error.startswith("REFUSED")]
+    failed = sum(bool(o.error) and bool(o.sql) for o in found) - len(refused)
+    lines.append(f"refused by the guard: {len(refused)}; failed in the database: {failed}")
+    return "\n".join(lines)
+
+
+def fit(found: Sequence[Outcome], *, rounds: int = 400, rate: float = 0.5, decay: float = 2e-4) -> dict[str, float]:
+    """Weights by logistic regression (batch gradient descent with momentum, L2) on whether the readings were right."""
+    usable = [o for o in found if o.features]
+    names = sorted({n for o in usable for n in o.features})
+    scale = {n: max(abs(o.features.get(n, 0.0)) for o in usable) or 1.0 for n in names}
+    rows = [
+        ([(k, o.features[n] / scale[n]) for k, n in enumerate(names) if o.features.get(n)], o.right) for o in usable
+    ]
+    weights, bias = [0.0] * len(names), 0.0
+    pace, bias_pace = [0.0] * len(names), 0.0
+    from math import exp as e
+
+    for _ in range(rounds):
+        gradient, bias_gradient = [0.0] * len(names), 0.0
+        for row, right in rows:
+            total = bias + sum(weights[k] * v for k, v in row)
+            miss = 1 / (1 + e(-max(-30.0, min(30.0, total)))) - right
+            bias_gradient += miss
+            for k, v in row:
+                gradient[k] += miss * v
+        for k in range(len(names)):
+            pace[k] = 0.9 * pace[k] - rate * (gradient[k] / len(rows) + decay * weights[k])
+            weights[k] += pace[k]
+        bias_pace = 0.9 * bias_pace - rate * bias_gradient / len(rows)
+        bias += bias_pace
+    return {"bias": bias, **{n: w / scale[n] for n, w in zip(names, weights, strict=True)}}
+
+
+def write_weights(weights: dict[str, float], source: str, count: int) -> None:
+    """Store the weights as text, where `ranking` reads them."""
+    path = Path(ranking.__file__).parent / "confidence.txt"
+    lines = [
+        f"# Logistic regression on {count} readings of the questions in {source}; feature, tab, weight.",
+        "# Numbers about our own features only: no text, name or value of that set is kept here.",
+    ]
+    lines += [f"{name}\t{weight:.4f}" for name, weight in weights.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--bench", type=Path, required=True, help="folder that holds the question sets")
+    parser.add_argument("--set", required=True, help="spider_dev, spider_train, geoquery, classicmodels …")
+    parser.add_argument("--split", help="only questions of this split")
+    parser.add_argument("--limit", type=int, help="only so many questions, spread over the set")
+    parser.add_argument("--dump", type=Path, help="write every outcome as JSON lines")
+    parser.add_argument("--fit", action="store_true", help="learn the confidence weights from this set")
+    options = parser.parse_args(arguments)
+    folder = options.bench / options.set
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions = [q for q in questions if q.get("gold_ok", True) and options.split in (None, q.get("split"))]
+    if options.limit and options.limit < len(questions):
+        step = len(questions) / options.limit
+        questions = [questions[int(k * step)] for k in range(options.limit)]
+    found = list(outcomes(folder, questions))
+    if not found:
+        sys.stdout.write("no question could be read\n")
+        return 1
+    if options.fit:
+        write_weights(fit(found), options.set, len(found))
+        ranking.weights.cache_clear()
+        for o in found:
+            o.confidence = ranking.confidence(o.features) if o.features else 0.0
+    if options.dump:
+        options.dump.write_text("".join(json.dumps(asdict(o)) + "\n" for o in found), encoding="utf-8")
+    sys.stdout.write(report(found, ranking.THRESHOLD) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

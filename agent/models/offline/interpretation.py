@@ -1,0 +1,99 @@
+"""What a question was understood to ask, before any SQL: a small query algebra over schema columns.
+
+The reader fills a `Query`, the tree room turns it into SQL, the explanation room into plain words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+ColumnKey = tuple[str, str]
+"""(table, column) by their schema names."""
+
+Function = Literal["", "count", "sum", "avg", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A column, a count of rows, an aggregate, or the aggregate of a product of two columns."""
+
+    function: Function = ""
+    column: ColumnKey | None = None
+    table: str | None = None
+    """For a count of rows: the table whose rows are counted."""
+    distinct: bool = False
+    factor: ColumnKey | None = None
+    """A second column that the first is multiplied by."""
+    share: bool = False
+    """The count as a percentage of all rows."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        found = [c[0] for c in (self.column, self.factor) if c]
+        if self.table:
+            found.append(self.table)
+        return tuple(dict.fromkeys(found))
+
+
+Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`left operator values`; or `left operator (aggregate)` where `against` is set."""
+
+    left: Expression
+    operator: Operator
+    values: tuple[object, ...] = ()
+    against: Query | None = None
+    """A subquery of one value to compare with."""
+    half_open: bool = False
+    """For `between` on dates: the upper end is excluded."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return self.left.tables
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Rows of the query's table `of` that have (or have not) a partner in `query`, which selects keys."""
+
+    of: str
+    table: str
+    """The related table."""
+    where: tuple[tuple[Condition, ...], ...] = ()
+    negated: bool = True
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (self.of,)
+
+
+Clause = tuple["Condition | Membership", ...]
+"""Alternatives (OR); a query's clauses must all hold (AND)."""
+
+
+@dataclass
+class Query:
+    """One SELECT."""
+
+    select: list[Expression] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    """Tables that the question names, the entity first."""
+    where: list[Clause] = field(default_factory=list)
+    group: list[ColumnKey] = field(default_factory=list)
+    having: list[Condition] = field(default_factory=list)
+    order: list[tuple[Expression, bool]] = field(default_factory=list)
+    """(expression, descending)."""
+    limit: int | None = None
+    offset: int = 0
+    distinct: bool = False
+    intersect: Query | None = None
+    minus: Query | None = None
+    alternatives: Query | None = None
+    """Rows of another query to add (UNION)."""
+
+    def aggregates(self) -> bool:
+        return any(e.function for e in self.select)

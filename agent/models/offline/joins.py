@@ -1,0 +1,151 @@
+"""Join planning: the cheapest tree of foreign keys that ties a set of tables together.
+
+In: the vocabulary and the tables that a reading needs. Out: a `JoinPlan`. Declared keys are preferred to inferred
+ones, short paths to long ones, and among equal paths the one over tables that the question names.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.models.offline.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One way to join: `left.left_columns = right.right_columns`; `left` holds the foreign key."""
+
+    left: str
+    left_columns: tuple[str, ...]
+    right: str
+    right_columns: tuple[str, ...]
+    inferred: bool
+
+    def other(self, table: str) -> str:
+        return self.right if table == self.left else self.left
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPlan:
+    """Tables in join order (the first is FROM), each later one with the edge that ties it to an earlier one."""
+
+    root: str
+    steps: tuple[tuple[str, Edge], ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (self.root, *(table for table, _ in self.steps))
+
+    @property
+    def inferred(self) -> int:
+        return sum(edge.inferred for _, edge in self.steps)
+
+    def multiplies(self, table: str) -> bool:
+        """Whether a row of `table` may appear several times in the join."""
+        seen, todo = {table}, [table]
+        neighbours: dict[str, list[Edge]] = {}
+        for _, edge in self.steps:
+            neighbours.setdefault(edge.left, []).append(edge)
+            neighbours.setdefault(edge.right, []).append(edge)
+        while todo:
+            here = todo.pop()
+            for edge in neighbours.get(here, ()):
+                there = edge.other(here)
+                if there in seen:
+                    continue
+                if edge.right == here:
+                    return True
+                seen.add(there)
+                todo.append(there)
+        return False
+
+
+class JoinGraph:
+    """The foreign keys of one schema as an undirected graph."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
+        for table in vocabulary.schema.tables:
+            for fk in table.foreign_keys:
+                target = vocabulary.schema.table(fk.ref_table)
+                if target is None or len(fk.columns) != len(fk.ref_columns) or not fk.columns:
+                    continue
+                edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred)
+                self._edges[table.name].append(edge)
+                if target.name != table.name:
+                    self._edges[target.name].append(edge)
+        self.distance = lru_cache(maxsize=20_000)(self._distance)
+
+    def edges(self, table: str) -> tuple[Edge, ...]:
+        return tuple(self._edges.get(table, ()))
+
+    def between(self, one: str, other: str) -> tuple[Edge, ...]:
+        return tuple(e for e in self._edges.get(one, ()) if e.other(one) == other)
+
+    def _distance(self, one: str, other: str) -> float:
+        """Cost of the cheapest path; infinity when there is none."""
+        path = self._path({one}, other, frozenset(), frozenset())
+        return path[0] if path else float("inf")
+
+    def plan(
+        self, tables: list[str], named: frozenset[str] = frozenset(), hints: frozenset[str] = frozenset()
+    ) -> JoinPlan | None:
+        """Tie the tables together from the first on; None when some cannot be reached. `hints` are words of the
+        question that may choose between parallel keys (`home team`, `away team`)."""
+        root, rest = tables[0], [t for t in dict.fromkeys(tables[1:]) if t != tables[0]]
+        joined, steps = {root}, []
+        while rest:
+            paths = [(path, t) for t in rest if (path := self._path(joined, t, named, hints)) is not None]
+            if not paths:
+                return None
+            (_, legs), target = min(paths, key=lambda p: (p[0][0], rest.index(p[1])))
+            for table, edge in legs:
+                if table not in joined:
+                    joined.add(table)
+                    steps.append((table, edge))
+            rest = [t for t in rest if t != target and t not in joined]
+        return JoinPlan(root, tuple(steps))
+
+    def _path(
+        self, sources: set[str], target: str, named: frozenset[str], hints: frozenset[str]
+    ) -> tuple[float, list[tuple[str, Edge]]] | None:
+        if target in sources:
+            return 0.0, []
+        heap: list[tuple[float, int, str, list[tuple[str, Edge]]]] = [
+            (0.0, i, source, []) for i, source in enumerate(sorted(sources))
+        ]
+        done: set[str] = set()
+        count = len(heap)
+        while heap:
+            cost, _, here, path = heapq.heappop(heap)
+            if here == target:
+                return cost, path
+            if here in done:
+                continue
+            done.add(here)
+            for edge in self._edges.get(here, ()):
+                there = edge.other(here)
+                if there in done or there in sources:
+                    continue
+                count += 1
+                step = 1.0 + (0.4 if edge.inferred else 0.0) - (0.3 if there in named else 0.0)
+                if hints and any(piece in hints for c in edge.left_columns for piece in c.lower().split("_")):
+                    step -= 0.1
+                heapq.heappush(heap, (cost + step, count, there, [*path, (there, edge)]))
+        return None
+
+
+_graphs: dict[int, tuple[Vocabulary, JoinGraph]] = {}
+
+
+def join_graph(vocabulary: Vocabulary) -> JoinGraph:
+    """The join graph of a vocabulary, built once (the last 32 are kept)."""
+    known = _graphs.get(id(vocabulary))
+    if known is None or known[0] is not vocabulary:
+        while len(_graphs) >= 32:
+            _graphs.pop(next(iter(_graphs)))
+        known = (vocabulary, JoinGraph(vocabulary))
+        _graphs[id(vocabulary)] = known
+    return known[1]

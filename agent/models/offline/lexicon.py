@@ -1,0 +1,123 @@
+"""The engine's word lists: synonyms, gradable adjectives, business measures and abbreviations.
+
+In: the `lexicon_*.txt` files beside this one, general English and business words written for this project. Out: plain
+dictionaries, read once per process. Nothing here knows a schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from agent.models.offline.tokens import lemma
+
+_HERE = Path(__file__).parent
+
+
+def lines(name: str) -> list[str]:
+    """The lines of one word list, without comments."""
+    text = (_HERE / f"lexicon_{name}.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set: how short word lists are written in this package."""
+    return frozenset(text.split())
+
+
+@cache
+def synonyms() -> dict[str, frozenset[str]]:
+    """By lemma, the lemmas that may stand for it, in both directions."""
+    found: dict[str, set[str]] = {}
+    for line in lines("synonyms"):
+        head, _, rest = line.partition(":")
+        for word in rest.split(","):
+            one, other = lemma(head.strip()), lemma(word.strip())
+            if one != other:
+                found.setdefault(one, set()).add(other)
+                found.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+@cache
+def abbreviations() -> dict[str, tuple[str, ...]]:
+    """By short form (`qty`), the words that it stands for."""
+    return {line.split()[0]: tuple(line.split()[1:]) for line in lines("abbreviations")}
+
+
+@dataclass(frozen=True, slots=True)
+class Adjective:
+    """A gradable adjective and the properties that it may speak of."""
+
+    base: str
+    properties: tuple[tuple[tuple[str, ...], int], ...]
+    """Words of a column name, with +1 where the property grows with the adjective, else -1; best first."""
+
+
+@cache
+def adjectives() -> dict[str, tuple[Adjective, str]]:
+    """By form (`older`, `most expensive`), the adjective and its degree: `base`, `comparative` or `superlative`."""
+    found: dict[str, tuple[Adjective, str]] = {}
+    for line in lines("adjectives"):
+        base, comparative, superlative, properties = (part.strip() for part in line.split("|"))
+        parsed = tuple((tuple(p[1:].split("_")), 1 if p[0] == "+" else -1) for p in properties.split())
+        adjective = Adjective(base, parsed)
+        found[base] = (adjective, "base")
+        found[comparative] = (adjective, "comparative")
+        found[superlative] = (adjective, "superlative")
+        if superlative.startswith("most "):
+            found["least " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "superlative")
+            found["less " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "comparative")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A business quantity: columns that hold it, or a price and a quantity whose product it is."""
+
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    prices: tuple[tuple[str, ...], ...]
+    quantities: tuple[tuple[str, ...], ...]
+
+
+@cache
+def measures() -> dict[str, Measure]:
+    """By name in lemmas (`sale`, `order value`), the measure."""
+    found: dict[str, Measure] = {}
+    for line in lines("business"):
+        names, columns, product = (part.strip() for part in line.split("|"))
+        prices, _, quantities = product.partition(" x ")
+        measure = Measure(
+            tuple(" ".join(lemma(w) for w in n.split()) for n in names.split(",")),
+            _column_words(columns),
+            _column_words(prices),
+            _column_words(quantities),
+        )
+        for name in measure.names:
+            found.setdefault(name, measure)
+    return found
+
+
+def _column_words(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(lemma(w) for w in name.strip().split("_")) for name in text.split(",") if name.strip())
+
+
+FUNCTION_WORDS = word_set(
+    """a an the of in on at to for from by with and or as is are was were be been being am do does did done has have had
+    having that which who whom whose what where when how why there their its his her our your my this these those it
+    they them he she we you i me us any some all each every also both either than then so if please show list give find
+    tell return display get what's name's select provide retrieve present print fetch output compute calculate report
+    want need like would could can should will shall may might must know see let me about into onto out up off over
+    per via within among amongst across between during throughout along together well only just ever currently
+    respectively their one ones other others another same such own it's itself themselves themself exist exists
+    database record records data entry entries row rows table information info details detail value values corresponding
+    associated related belonging belong belongs respective available possible existing current many much more most
+    's , . ? ! ; : - ( ) " ' ok okay hello hi thanks thank look up identify describe state name named called call
+    include includes including contain contains consist use used uses using make made result results set number
+    question answer query sql new total different distinct unique not no ever yet still lot lots kind
+    & / * + = < > % $ # @ [ ] { } | ~ ^ _ \\ ` overall entire whole altogether various
+    currently recorded listed shown given find out"""
+)
+"""Words that need no meaning of their own in a schema. Some of them are still read by the phrase patterns."""

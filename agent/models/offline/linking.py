@@ -1,0 +1,360 @@
+"""Linking: which words of a question name tables, columns and stored values.
+
+In: tokens, a schema's `Vocabulary`, a `ValueIndex`. Out: `Item`s that cover the question from left to right, each a
+mention (with every candidate that its words allow), a signal phrase, a number, or a word left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.knowledge.values import ValueHit, ValueIndex
+from agent.models.offline.lexicon import FUNCTION_WORDS, measures
+from agent.models.offline.phrases import Keyword, keywords
+from agent.models.offline.tokens import Token
+from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
+
+_GAPS = {"of", "the", "'s", "a", "an", "in", "for"}
+_TAILS = {"id": 0.8, "code": 0.84, "key": 0.8, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
+          "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words `start` to `end` (exclusive) and what they may name, best first."""
+
+    start: int
+    end: int
+    tables: tuple[tuple[TableWord, float], ...] = ()
+    columns: tuple[tuple[ColumnWord, float], ...] = ()
+    values: tuple[ValueHit, ...] = ()
+    text: str = ""
+    measure: str = ""
+    """The business measure that the words name (`revenue`), or empty."""
+
+    @property
+    def schema_score(self) -> float:
+        return max((s for _, s in (*self.tables, *self.columns)), default=0.0)
+
+    @property
+    def value_score(self) -> float:
+        return max((v.score for v in self.values), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One stretch of the question."""
+
+    start: int
+    end: int
+    kind: str
+    """`mention`, `keyword`, `number`, `literal` (quoted), `word`, `sign`."""
+    lower: str
+    mention: Mention | None = None
+    keyword: Keyword | None = None
+    number: float | int | None = None
+
+    def is_keyword(self, *kinds: str) -> bool:
+        return self.keyword is not None and self.keyword.kind in kinds
+
+
+@dataclass
+class _Span:
+    """Candidates for one stretch, while they are collected."""
+
+    tables: dict[str, tuple[TableWord, float]] = field(default_factory=dict)
+    columns: dict[tuple[str, str], tuple[ColumnWord, float]] = field(default_factory=dict)
+    values: tuple[ValueHit, ...] = ()
+    measure: str = ""
+    matched: int = 0
+    """Content words covered."""
+    complete: bool = False
+    """Some name is matched in all its words."""
+
+
+def link(tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex) -> tuple[Item, ...]:
+    """Cover the question with the best non-overlapping items."""
+    spans = _schema_spans(tokens, vocabulary)
+    _add_measures(tokens, spans)
+    _add_values(tokens, spans, values)
+    signals = keywords(tokens)
+    chosen = _cover(tokens, spans, signals)
+    items = _items(tokens, spans, chosen)
+    return _rescue(tokens, items, vocabulary, values)
+
+
+def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
+    items: dict[int, TableWord | ColumnWord] = {}
+    by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
+    for i, token in enumerate(tokens):
+        if token.kind != "word" or token.lower in _GAPS:
+            continue
+        for word, score in vocabulary.affinities(token.lower).items():
+            if token.lower in FUNCTION_WORDS and score < 0.93:
+                continue
+            for item in vocabulary.holders[word]:
+                items[id(item)] = item
+                by_id.setdefault(id(item), {}).setdefault(i, []).append((word, score))
+    spans: dict[tuple[int, int], _Span] = {}
+    for key, positions in by_id.items():
+        _windows(tokens, items[key], positions, spans)
+    return spans
+
+
+def _windows(
+    tokens: Sequence[Token],
+    item: TableWord | ColumnWord,
+    positions: dict[int, list[tuple[str, float]]],
+    spans: dict[tuple[int, int], _Span],
+) -> None:
+    ordered = sorted(positions)
+    for first, start in enumerate(ordered):
+        used: dict[str, float] = {}
+        last = start
+        reach: list[int] = []
+        for position in ordered[first:]:
+            if position - last > 3 or any(tokens[g].lower not in _GAPS for g in range(last + 1, position)):
+                break
+            free = [(w, s) for w, s in positions[position] if w not in used]
+            if not free:
+                break
+            word, score = max(free, key=lambda ws: ws[1])
+            used[word] = score
+            reach.append(position)
+            last = position
+            end = position + 1
+            gap = (end - start) - len(reach)
+            score = _score(item, used, gap)
+            if score < 0.4:
+                continue
+            span = spans.setdefault((start, end), _Span())
+            span.matched = max(span.matched, len(reach))
+            span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
+            if isinstance(item, TableWord):
+                known = span.tables.get(item.name)
+                if known is None or known[1] < score:
+                    span.tables[item.name] = (item, score)
+            else:
+                seen = span.columns.get(item.key)
+                if seen is None or seen[1] < score:
+                    span.columns[item.key] = (item, score)
+
+
+def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:
+    words = item.words
+    unique = set(words)
+    mean = sum(used.values()) / len(used)
+    if len(used) == len(unique):
+        return mean - 0.01 * gap
+    missing = unique - set(used)
+    if isinstance(item, ColumnWord):
+        table_words = set(item.owner)
+        if missing <= table_words:
+            return 0.97 * mean - 0.01 * gap
+        missing -= table_words
+        unique = unique - table_words or unique
+    if missing == {words[-1]} and words[-1] in _TAILS and words[0] in used:
+        return _TAILS[words[-1]] * mean
+    covered = 1 - len(missing) / len(unique)
+    if words[-1] in used:
+        return (0.45 + 0.3 * covered) * mean
+    return (0.3 + 0.3 * covered) * mean
+
+
+def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+    lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
+    for start in range(len(tokens)):
+        for length in (3, 2, 1):
+            name = " ".join(lemmas[start : start + length])
+            if start + length <= len(tokens) and name in measures():
+                span = spans.setdefault((start, start + length), _Span())
+                span.measure = name
+                span.matched = max(span.matched, length)
+                break
+
+
+def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex) -> None:
+    words = [t.text if t.kind != "punct" else "" for t in tokens]
+    for found in values.spans(words):
+        covered = tokens[found.start : found.end]
+        if len(covered) == 1:
+            token = covered[0]
+            if token.kind == "number" or (token.kind == "word" and len(token.text) < 2 and not token.capital):
+                continue
+            if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
+                continue
+        elif all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered) and not any(
+            t.capital for t in covered
+        ):
+            continue
+        span = spans.setdefault((found.start, found.end), _Span())
+        span.values = found.hits
+        span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
+
+
+def _cover(
+    tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], signals: Sequence[Keyword]
+) -> list[tuple[int, int, _Span | Keyword | None]]:
+    """The cover of highest worth, by dynamic programming from the right."""
+    size = len(tokens)
+    starting: dict[int, list[tuple[int, float, _Span | Keyword | None]]] = {}
+    for (start, end), span in spans.items():
+        starting.setdefault(start, []).append((end, _worth(tokens, start, end, span), span))
+    for signal in signals:
+        length = signal.end - signal.start
+        worth = 0.55 + 1.0 * (length - 1)
+        if signal.kind in ("relative", "and", "or", "also"):
+            worth = 0.3 * length
+        elif signal.kind in ("sup_adj", "cmp_adj"):
+            worth += 0.4
+        elif signal.kind in ("order", "dir") and length == 1:
+            worth = 0.5
+        starting.setdefault(signal.start, []).append((signal.end, worth, signal))
+    best: list[tuple[float, int, _Span | Keyword | None]] = [(0.0, size, None)] * (size + 1)
+    for start in range(size - 1, -1, -1):
+        best[start] = (best[start + 1][0], start + 1, None)
+        for end, worth, what in starting.get(start, ()):
+            total = worth + best[end][0]
+            if total > best[start][0]:
+                best[start] = (total, end, what)
+    chosen = []
+    at = 0
+    while at < size:
+        _, end, what = best[at]
+        chosen.append((at, end, what))
+        at = end
+    return chosen
+
+
+def _worth(tokens: Sequence[Token], start: int, end: int, span: _Span) -> float:
+    schema = max((s for _, s in (*span.tables.values(), *span.columns.values())), default=0.0)
+    if span.measure:
+        schema = max(schema, 0.9)
+    words = span.matched
+    gaps = (end - start) - words
+    single = words == 1 and tokens[start].lower in FUNCTION_WORDS
+    worth = 0.0
+    if schema:
+        worth = schema * words + 0.15 * (words - 1) + 0.1 * gaps
+        if words > 1 and span.complete:
+            worth += 1.0
+        if single:
+            worth = 0.45 * schema if tokens[start].lower not in ("name", "names", "number") else 0.62
+    if span.values:
+        score = max(v.score for v in span.values)
+        named = any(t.capital or t.kind == "quoted" for t in tokens[start:end])
+        value = score * words + 0.4 * (words - 1) + (0.35 if named else -0.2)
+        worth = max(worth, value)
+    return worth
+
+
+def _items(
+    tokens: Sequence[Token],
+    spans: dict[tuple[int, int], _Span],
+    chosen: Sequence[tuple[int, int, _Span | Keyword | None]],
+) -> list[Item]:
+    items: list[Item] = []
+    for start, end, what in chosen:
+        text = " ".join(t.text for t in tokens[start:end])
+        lower = " ".join(t.lower for t in tokens[start:end])
+        if isinstance(what, Keyword):
+            items.append(Item(start, end, "keyword", lower, keyword=what))
+        elif what is not None:
+            items.append(Item(start, end, "mention", lower, mention=_mention(start, end, what, text)))
+        elif tokens[start].kind == "quoted":
+            items.append(Item(start, end, "literal", lower, mention=Mention(start, end, text=text)))
+        elif tokens[start].number is not None:
+            items.append(Item(start, end, "number", lower, number=tokens[start].number))
+        else:
+            items.append(Item(start, end, "word" if tokens[start].kind == "word" else "sign", lower))
+    return items
+
+
+def _mention(start: int, end: int, span: _Span, text: str) -> Mention:
+    tables = sorted(span.tables.values(), key=lambda p: -p[1])
+    columns = sorted(span.columns.values(), key=lambda p: -p[1])
+    best_table = tables[0][1] if tables else 0.0
+    best_column = columns[0][1] if columns else 0.0
+    return Mention(
+        start,
+        end,
+        tuple(p for p in tables if p[1] >= best_table - 0.25 and p[1] >= 0.5),
+        tuple(p for p in columns if p[1] >= best_column - 0.3 and p[1] >= 0.45),
+        span.values,
+        text,
+        span.measure,
+    )
+
+
+def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, values: ValueIndex) -> tuple[Item, ...]:
+    """Look again at words that found no meaning: parts of stored values, then misspellings."""
+    rescued: list[Item] = []
+    at = 0
+    while at < len(items):
+        item = items[at]
+        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and len(item.lower) > 2
+        if item.kind == "literal":
+            hits = values.find(item.mention.text, fuzzy=False) if item.mention else ()
+            rescued.append(
+                Item(
+                    item.start,
+                    item.end,
+                    "literal",
+                    item.lower,
+                    Mention(item.start, item.end, values=hits, text=item.mention.text if item.mention else ""),
+                )
+            )
+            at += 1
+            continue
+        if not open_word:
+            rescued.append(item)
+            at += 1
+            continue
+        stop = at + 1
+        while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
+            stop += 1
+        found = None
+        for end in range(stop, at, -1):
+            text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
+            hits = values.find(text, fuzzy=True)
+            if hits and (hits[0].score >= 0.55 or tokens[item.start].capital):
+                found = Item(
+                    item.start,
+                    items[end - 1].end,
+                    "mention",
+                    text.lower(),
+                    Mention(item.start, items[end - 1].end, values=hits, text=text),
+                )
+                at = end
+                break
+        if found is None:
+            found = _near_schema(item, vocabulary) or item
+            at += 1
+        rescued.append(found)
+    return tuple(rescued)
+
+
+def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """A misspelt schema word (`custmer`), found by its letters."""
+    import difflib
+
+    if len(item.lower) < 5:
+        return None
+    near = difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
+    if not near:
+        return None
+    tables, columns = [], []
+    for holder in vocabulary.holders[near[0]]:
+        if isinstance(holder, TableWord):
+            tables.append((holder, 0.8 if len(holder.words) == 1 else 0.6))
+        else:
+            columns.append((holder, 0.8 if len(holder.words) == 1 else 0.6))
+    mention = Mention(
+        item.start,
+        item.end,
+        tuple(sorted(tables, key=lambda p: -p[1])),
+        tuple(sorted(columns, key=lambda p: -p[1])),
+        text=item.lower,
+    )
+    return Item(item.start, item.end, "mention", item.lower, mention)

@@ -1,0 +1,94 @@
+"""The offline engine as a `Model`: plan, SQL, verdict and answer without any language model.
+
+In: the protocol's requests. Out: its replies. The reading itself is `reading.read`; here it meets the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from agent.knowledge.values import value_index
+from agent.models.offline.judging import judge
+from agent.models.offline.reading import Reading, read
+from agent.models.offline.summary import summary_text
+from agent.models.protocol import (
+    Judgement,
+    JudgeRequest,
+    PlanReply,
+    PlanRequest,
+    SqlReply,
+    SqlRequest,
+    Summary,
+    SummaryRequest,
+    Usage,
+)
+from agent.state import QueryPlan, QueryTask
+from eval.databases.base import Database
+from eval.schema import Dialect, Schema
+
+
+class OfflineModel:
+    """Deterministic; holds no state but the last reading, so that planning and writing read a question once."""
+
+    name = "offline"
+    offline = True
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[str, str, str, str], Reading] | None = None
+
+    async def plan(self, request: PlanRequest) -> PlanReply:
+        """One task; the confidence is the reading's (0.0 where it abstains)."""
+        started = time.perf_counter()
+        reading = await self._read(request.question, request.schema, request.database, request.dialect)
+        task = QueryTask(id="task_1", description=request.question, sql=reading.sql)
+        plan = QueryPlan(
+            plan_type="single", confidence=0.0 if reading.abstained else round(reading.confidence, 4), tasks=[task]
+        )
+        return PlanReply(plan, _usage(started))
+
+    async def write_sql(self, request: SqlRequest) -> SqlReply:
+        """The query; a retry gets the same answer, for the engine would only repeat itself."""
+        started = time.perf_counter()
+        question = request.task.description or request.question
+        reading = await self._read(question, request.schema, request.database, request.dialect)
+        return SqlReply(
+            reading.sql,
+            reading.interpretation,
+            round(reading.confidence, 4),
+            reading.abstained,
+            reading.not_understood,
+            reading.alternatives,
+            _usage(started),
+        )
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Neutral, unless the result contradicts the question's form."""
+        started = time.perf_counter()
+        score, reasoning = judge(request)
+        return Judgement(score, reasoning, _usage(started))
+
+    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
+        """The answer, in one piece."""
+        started = time.perf_counter()
+        text = summary_text(request)
+        if on_text is not None:
+            on_text(text)
+        return Summary(text, _usage(started))
+
+    async def close(self) -> None:
+        self._last = None
+
+    async def _read(self, question: str, schema: Schema, database: Database, dialect: Dialect) -> Reading:
+        key = (question, database.url, schema.fingerprint, dialect)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        index = await asyncio.to_thread(value_index, database, schema)
+        reading = read(question, schema, index, dialect)
+        self._last = (key, reading)
+        return reading
+
+
+def _usage(started: float) -> Usage:
+    return Usage(seconds=time.perf_counter() - started)

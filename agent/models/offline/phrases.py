@@ -1,0 +1,91 @@
+"""Phrase patterns: the words of a question that ask for an operation rather than name something.
+
+In: tokens. Out: `Keyword`s by position: counts, aggregates, superlatives, comparisons, ordering, grouping, negation.
+`lexicon_phrases.txt` is the whole grammar of signal words; the interpretation decides what they apply to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from agent.models.offline.lexicon import Adjective, adjectives, lines
+from agent.models.offline.tokens import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A signal phrase over tokens `start` to `end` (exclusive)."""
+
+    kind: str
+    """count, agg, sup, sup_adj, cmp, cmp_adj, common, like, order, dir, group, distinct, neg, except, both, or, and,
+    average_of, percent, each, relative, also."""
+    argument: str
+    start: int
+    end: int
+    adjective: Adjective | None = None
+
+
+@cache
+def _table() -> dict[str, list[tuple[tuple[str, ...], str, str]]]:
+    """First word -> (words, kind, argument); a later line wins over an earlier one for the same words."""
+    by_words: dict[tuple[str, ...], tuple[str, str]] = {}
+    for line in lines("phrases"):
+        kind, argument, rest = line.split(None, 2)
+        for phrase in rest.split(" | "):
+            words = tuple(phrase.split())
+            if words in by_words and kind == "sup":
+                continue
+            by_words[words] = (kind, argument)
+    found: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+    for words, (kind, argument) in by_words.items():
+        found.setdefault(words[0], []).append((words, kind, argument))
+    for entries in found.values():
+        entries.sort(key=lambda e: -len(e[0]))
+    return found
+
+
+@cache
+def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]]:
+    found: dict[str, list[tuple[tuple[str, ...], str, Adjective]]] = {}
+    for form, (adjective, degree) in adjectives().items():
+        if degree != "base":
+            words = tuple(form.split())
+            found.setdefault(words[0], []).append((words, degree, adjective))
+    for entries in found.values():
+        entries.sort(key=lambda e: -len(e[0]))
+    return found
+
+
+_GENERIC_SUPERLATIVES = {"largest", "biggest", "highest", "smallest"}
+
+
+def keywords(tokens: Sequence[Token]) -> list[Keyword]:
+    """All signal phrases, at each position the longest of each sort; they may overlap."""
+    lowers = [t.lower if t.kind != "quoted" else "\0" for t in tokens]
+    found: list[Keyword] = []
+    for start, word in enumerate(lowers):
+        adjective = _adjective_at(lowers, start)
+        if adjective is not None:
+            found.append(adjective)
+        for words, kind, argument in _table().get(word, ()):
+            if tuple(lowers[start : start + len(words)]) == words:
+                if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
+                    break
+                found.append(Keyword(kind, argument, start, start + len(words)))
+                break
+    return found
+
+
+def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:
+    for words, degree, adjective in _adjective_forms().get(lowers[start], ()):
+        end = start + len(words)
+        if tuple(lowers[start:end]) != words:
+            continue
+        if degree == "superlative":
+            return Keyword("sup_adj", lowers[start], start, end, adjective)
+        if end < len(lowers) and lowers[end] == "than":
+            return Keyword("cmp_adj", ">", start, end + 1, adjective)
+        return None
+    return None

@@ -1,0 +1,93 @@
+"""Confidence: how likely a reading is right, from features that a person can read.
+
+In: a draft, its tokens and join plans. Out: features, and a probability by logistic regression. The weights in
+`confidence.txt` are learned by `python -m agent.models.offline.evaluate --fit` from questions with known answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from agent.models.offline.interpretation import Condition, Membership
+from agent.models.offline.joins import JoinPlan
+from agent.models.offline.lexicon import FUNCTION_WORDS
+from agent.models.offline.linking import Item
+from agent.models.offline.reader import Draft
+from agent.models.offline.tokens import Token
+from agent.models.offline.vocabulary import Vocabulary
+
+THRESHOLD = 0.5
+"""Below this confidence the engine abstains."""
+
+_WEIGHTS = Path(__file__).parent / "confidence.txt"
+
+
+def features(
+    draft: Draft,
+    tokens: Sequence[Token],
+    items: Sequence[Item],
+    unread: Sequence[str],
+    plans: Sequence[JoinPlan],
+    vocabulary: Vocabulary,
+) -> dict[str, float]:
+    """Named observations on one reading."""
+    query = draft.query
+    content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
+    plan = plans[-1]
+    found: dict[str, float] = {f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items()}
+    scores = [
+        max(i.mention.schema_score, i.mention.value_score)
+        for i in items
+        if i.mention is not None and i.kind == "mention"
+    ]
+    conditions = [c for clause in query.where for c in clause]
+    found.update(
+        {
+            "unread words": float(min(len(unread), 5)),
+            "some unread": float(bool(unread)),
+            "unread share": len(unread) / max(1, len(content)),
+            "length": min(len(tokens), 40) / 10,
+            "weakest link": 1 - min(scores, default=0.5),
+            "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
+            "joins": float(min(len(plan.steps), 4)),
+            "inferred joins": float(min(plan.inferred, 3)),
+            "unnamed tables": float(len(set(plan.tables) - set(query.tables))),
+            "conditions": float(min(len(conditions), 4)),
+            "negation": float(any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions)),
+            "alternatives": float(any(len(clause) > 1 for clause in query.where)),
+            "subquery": float(any(isinstance(c, Condition) and c.against is not None for c in conditions)),
+            "aggregates": float(sum(bool(e.function) for e in query.select)),
+            "several shown": float(max(0, len(query.select) - 2)),
+            "group": float(bool(query.group)),
+            "having": float(bool(query.having)),
+            "superlative": float(query.limit is not None),
+            "count superlative": float(query.limit is not None and any(e.function == "count" for e, _ in query.order)),
+            "ordered": float(bool(query.order)),
+            "distinct": float(query.distinct),
+            "intersect": float(query.intersect is not None),
+            "entities": float(min(len(query.tables), 5)),
+            "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
+        }
+    )
+    return found
+
+
+@cache
+def weights() -> dict[str, float]:
+    """Feature name -> weight, with `bias`; empty where none were learned."""
+    found = {}
+    for line in _WEIGHTS.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, _, weight = line.rpartition("\t")
+            found[name] = float(weight)
+    return found
+
+
+def confidence(observed: dict[str, float]) -> float:
+    """Probability 0..1."""
+    known = weights()
+    total = known.get("bias", 0.0) + sum(known.get(name, 0.0) * value for name, value in observed.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
