@@ -132,7 +132,7 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
         if on_progress:
             from eval.tasks.load import Progress
 
-            on_progress(Progress(0, len(demo.tables), f"{refused}; using {spare} instead"))
+            on_progress(Progress(0, len(demo.tables), f"{refused}; using {spare} instead", is_note=True))
         return kept_file(spare / _file_name(demo), build)
     except OSError as error:
         from eval.databases.base import DatabaseError

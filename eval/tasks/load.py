@@ -35,7 +35,9 @@ class Progress:
     total: int
     """Tables in all."""
     message: str
-    """What was just done, or a note the user should see."""
+    """What was just done."""
+    is_note: bool = False
+    """The message is something the user should know, not a step."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -111,13 +113,31 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
             connection.execute("BEGIN")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "duckdb"))
-                _duckdb_rows(connection, table, rows, Path(folder) / f"{table.name}.csv")
+                for batch in _by_level(table, rows):
+                    _duckdb_rows(connection, table, batch, Path(folder) / f"{table.name}.csv")
             connection.execute("COMMIT")
             for table in tables:  # indexes after the commit: DuckDB builds them faster on settled rows
                 for statement in [*ddl.create_indexes(table, "duckdb"), *ddl.describe(table, "duckdb")]:
                     connection.execute(statement)
     except (duckdb.Error, OSError) as error:
         raise LoadError(f"DuckDB refused to write {path}: {error}") from error
+
+
+def _by_level(table: TableDef, rows: list[Row]) -> Iterator[list[Row]]:
+    """The rows in batches of which each refers only to earlier ones: DuckDB does not look for the target of a
+    table's reference to itself among the rows of the same statement."""
+    names = [column.name for column in table.table.columns]
+    loops = [key for key in table.table.foreign_keys if key.ref_table == table.name]
+    if not loops:
+        yield rows
+        return
+    place, target = names.index(loops[0].columns[0]), names.index(loops[0].ref_columns[0])
+    there: set[object] = {None}
+    while rows:
+        yield [row for row in rows if row[place] in there]
+        waiting = [row for row in rows if row[place] not in there]
+        there |= {row[target] for row in rows}.difference(row[target] for row in waiting)
+        rows = waiting
 
 
 def _duckdb_rows(connection: Any, table: TableDef, rows: list[Row], file: Path) -> None:

@@ -1,0 +1,90 @@
+"""`python -m eval.tasks`: build the demo databases, in the cache folder or in a database of your own.
+
+Paths go to standard output, progress and notes to standard error. Exit code 1 when a demo could not be built.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from eval.databases.base import DatabaseError
+from eval.tasks.demos import DEMOS, Demo, demo_named, demo_path
+from eval.tasks.load import OnProgress
+from eval.tasks.load import Progress as Step
+
+app = typer.Typer(help="Demo databases to ask questions of.", no_args_is_help=True, add_completion=False)
+_notes = Console(stderr=True)
+
+
+@app.command(name="list")
+def show() -> None:
+    """Show the demo databases and questions to ask them."""
+    for demo in DEMOS:
+        print(f"{demo.id}: {demo.description}")  # noqa: T201
+        for question in demo.example_questions:
+            print(f"  {question}")  # noqa: T201
+
+
+@app.command()
+def build(
+    which: Annotated[Literal["shop", "enterprise", "all"], typer.Argument(help="Which demo.")] = "all",
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Load into this database instead: postgresql://user@host/db, mysql://user@host/db, "
+            "my.duckdb or my.sqlite. Servers need an existing, empty database."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--dir", help="Folder for the SQLite files; the user's cache folder otherwise.")
+    ] = None,
+) -> None:
+    """Build demo databases. A SQLite file that is there already is kept.
+
+    Examples:
+
+      python -m eval.tasks build
+
+      python -m eval.tasks build shop --url shop.duckdb
+
+      python -m eval.tasks build enterprise --url postgresql://me@localhost/warehouse
+    """
+    for demo in DEMOS if which == "all" else (demo_named(which),):
+        try:
+            with _progress() as bar:
+                task = bar.add_task(demo.id, total=len(demo.tables))
+                print(_build(demo, url, folder, _follow(bar, task)))  # noqa: T201
+                bar.update(task, completed=len(demo.tables))
+        except DatabaseError as error:
+            _notes.print(f"{demo.id}: {error}", style="red", markup=False)
+            raise typer.Exit(1) from error
+
+
+def _build(demo: Demo, url: str | None, folder: Path | None, on_progress: OnProgress) -> str:
+    if url is None:
+        return str(demo_path(demo.id, folder, on_progress))
+    demo.build(url, on_progress)
+    return f"{demo.name}: {len(demo.tables)} tables loaded"
+
+
+def _progress() -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=_notes, transient=True)
+
+
+def _follow(bar: Progress, task: TaskID) -> OnProgress:
+    def follow(step: Step) -> None:
+        if step.is_note:
+            _notes.print(step.message, markup=False)
+        bar.update(task, completed=step.done)
+
+    return follow
+
+
+if __name__ == "__main__":
+    app()
