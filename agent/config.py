@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -64,3 +64,9 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """The process's settings, read once. Raises pydantic.ValidationError naming the bad variable."""
     return Settings()
+
+
+def settings_problem(error: ValidationError) -> str:
+    """What is wrong with the settings, in one line that names the variables and repeats no value."""
+    problems = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_input=False)]
+    return "A setting is not usable: " + "; ".join(problems)

@@ -103,7 +103,7 @@ def answer_lines(
             out.flush()
             tally.count(failed="error" in result and len(result) == 1)
     except BrokenPipeError:
-        _forget_output(out)
+        forget_output(out)
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -167,7 +167,7 @@ def _drain(pending: queue.Queue[tuple[Line, Future[Record] | None] | None]) -> I
                 yield item[1]
 
 
-def _forget_output(out: TextIO) -> None:
+def forget_output(out: TextIO) -> None:
     """Point a broken standard output at nothing, so that the interpreter's last flush does not complain."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,0 +1,175 @@
+"""Batch commands over files of questions: `python -m agent.batch answer --databases DIR [FILE]`.
+
+In: JSON lines `{id, db, question, evidence?}` on standard input or in a file. Out: one JSON line for each, same order
+(`eval.jsonl` has the protocol). `DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agent.cli import exits
+from eval.jsonl import LineError, Record, Submit, answer_lines, input_lines, output, text_field, workers
+
+if TYPE_CHECKING:
+    from agent.runner import Answer
+    from eval.collection import Collection
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def _commands() -> None:
+    """Work on files of questions: JSON lines in, JSON lines out."""
+
+
+@app.command()
+def answer(
+    databases: Annotated[
+        str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
+    ],
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    """Answer each line {id, db, question, evidence?} with {id, sql, confidence, abstained, reason, rows, answer,
+    retries, seconds}; a line that cannot be answered gets {id, error}."""
+    from pydantic import ValidationError
+
+    from agent.config import settings, settings_problem
+
+    if offline and model not in (None, "offline"):
+        raise typer.BadParameter("--offline and --model exclude each other")
+    try:
+        chosen = "offline" if offline or (model is None and settings().offline) else model
+    except ValidationError as error:
+        typer.echo(settings_problem(error), err=True)
+        raise typer.Exit(exits.USAGE) from None
+    try:
+        with input_lines(file) as lines, _answering(databases, chosen, jobs) as submit:
+            code = answer_lines(lines, submit, output(), ahead=jobs, progress=None if quiet else sys.stderr)
+    except OSError as error:
+        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
+        code = exits.USAGE
+    except KeyboardInterrupt:
+        code = exits.INTERRUPTED
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _answering(databases: str, model: str | None, jobs: int) -> Iterator[Submit]:
+    """The offline engine computes, so it gets processes; a model is waited for, so its questions share one loop."""
+    if model == "offline":
+        with workers(functools.partial(_answer_offline, databases), jobs) as submit:
+            yield submit
+    else:
+        with _one_loop(lambda record: _answered(databases, model, record), jobs) as submit:
+            yield submit
+
+
+def _answer_offline(databases: str, record: Record) -> Record:
+    return asyncio.run(_answered(databases, "offline", record))
+
+
+async def _answered(databases: str, model: str | None, record: Record) -> Record:
+    """One question answered. Raises LineError when there is nothing to ask or nowhere to ask it."""
+    from agent.runner import run
+    from eval.databases import DatabaseError
+
+    question = text_field(record, "question")
+    evidence = record.get("evidence")
+    if isinstance(evidence, str) and evidence.strip():
+        question = f"{question.strip()}\n\nEvidence: {evidence.strip()}"
+    name = text_field(record, "db")
+    try:
+        database = await asyncio.to_thread(_collection(databases).database, name)
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
+    return _line(await run(question, database=database, model=model))
+
+
+@functools.cache
+def _collection(databases: str) -> Collection:
+    """This process's open databases; its first use is the first work of a worker process."""
+    from agent.cli.logs import direct_logs
+    from eval.collection import Collection
+
+    direct_logs(verbose=False)
+
+    return Collection(databases)
+
+
+def _line(answer: Answer) -> Record:
+    if answer.status == "error" and answer.error_kind != "sql":
+        return {"error": answer.reason}
+    return {
+        "sql": answer.sql,
+        "confidence": _confidence(answer),
+        "abstained": answer.abstained,
+        "reason": answer.reason,
+        "rows": answer.rows,
+        "answer": answer.answer,
+        "retries": sum(attempt.attempt > 1 for attempt in answer.attempts),
+        "seconds": answer.seconds,
+    }
+
+
+def _confidence(answer: Answer) -> float:
+    """0..1: the writer's own where it has one, else the probability that the rows are right."""
+    if answer.confidence is not None:
+        return answer.confidence
+    return answer.dimensions.get("correctness", 0.0)
+
+
+@contextmanager
+def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) -> Iterator[Submit]:
+    """Give a `submit` that runs `work` on one event loop in a thread, at most `jobs` at a time."""
+    loop = asyncio.new_event_loop()
+    turns = asyncio.Semaphore(jobs)
+
+    async def in_turn(record: Record) -> Record:
+        async with turns:
+            return await work(record)
+
+    def submit(record: Record) -> Future[Record]:
+        return asyncio.run_coroutine_threadsafe(in_turn(record), loop)
+
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield submit
+    finally:
+        asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+
+
+async def _cancel_all() -> None:
+    """Cancel what nobody waits for any more, and wait until it is gone: its SQL and its connections, too."""
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def main() -> None:
+    """Entry point of `python -m agent.batch`."""
+    app(prog_name="python -m agent.batch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""One question after another against one database: opens it once, runs each question, shows its steps.
+
+In: what the command line said. Out: an `Answer` for every question, a failure included; nothing raises but
+KeyboardInterrupt. Heavy imports happen here, while the first step is on the screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.cli.logs import direct_logs
+from agent.cli.steps import Steps
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.config import Settings
+    from agent.runner import Answer
+    from eval.databases.base import Database
+
+NO_MODEL = (
+    "No model is configured, so the built-in offline engine answers. "
+    "To use a model, set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
+)
+
+
+@dataclass(slots=True)
+class Asker:
+    """What stays the same between questions. `ask` may be called many times, from one thread."""
+
+    progress: Console
+    target: str | None = None
+    """A preset, a path or a URL; None means what the settings say."""
+    model: str | None = None
+    timeout: float | None = None
+    """Seconds for one question; None means what the settings say."""
+    max_rows: int | None = None
+    execute: bool = True
+    quiet: bool = False
+    verbose: bool = False
+    database: Database | None = None
+    config: Settings | None = None
+    _introduced: bool = False
+
+    @property
+    def threshold(self) -> float:
+        return self.config.score_threshold if self.config else 0.70
+
+    def ask(self, question: str) -> Answer:
+        """Run one question. Raises KeyboardInterrupt when it is stopped; its SQL and model calls are stopped too."""
+        with Steps(self.progress, quiet=self.quiet) as steps:
+            if self.database is None:
+                steps.start()
+                if failure := self._opened(question, steps):
+                    return failure
+                self._introduce(steps)
+            steps.threshold = self.threshold
+            with asyncio.Runner() as loop:
+                return loop.run(self._run(question, steps))
+
+    def open(self, target: str | None) -> Answer | None:
+        """Change to another database; the failure when that cannot be done, and then nothing has changed."""
+        with Steps(self.progress, quiet=self.quiet) as steps:
+            before, self.target = self.target, target
+            failure = self._opened("", steps)
+            if failure:
+                self.target = before
+            return failure
+
+    def _opened(self, question: str, steps: Steps) -> Answer | None:
+        """Read the settings and open the database."""
+        from pydantic import ValidationError
+
+        from agent.config import settings, settings_problem
+        from eval.databases.base import DatabaseError
+
+        direct_logs(self.verbose)
+        try:
+            config = settings()
+        except ValidationError as error:
+            return failed(question, "settings", settings_problem(error))
+        updates: dict[str, float | int] = {}
+        if self.timeout is not None:
+            updates["run_seconds"] = self.timeout
+        if self.max_rows is not None and self.max_rows > config.max_rows:
+            updates["max_rows"] = self.max_rows
+        self.config = config.model_copy(update=updates)
+
+        from agent.catalogue import resolve_database
+
+        try:
+            self.database = resolve_database(self.target, self.config, steps.working_on)
+        except DatabaseError as error:
+            return failed(question, "database", str(error))
+        return None
+
+    def _introduce(self, steps: Steps) -> None:
+        """Say once which model answers when none was asked for."""
+        if not self._introduced and self.config and self.config.offline and self.model is None:
+            steps.note(NO_MODEL)
+        self._introduced = True
+
+    async def _run(self, question: str, steps: Steps) -> Answer:
+        from agent.events import AnswerEvent, ErrorEvent
+        from agent.runner import Answer, stream
+
+        answer: Answer | None = None
+        failure = failed(question, "internal", "The run ended without an answer.")
+        events = stream(question, database=self.database, model=self.model, settings=self.config)
+        async for event in events:
+            steps.show(event)
+            if isinstance(event, AnswerEvent):
+                answer = Answer.model_validate(event.data)
+            elif isinstance(event, ErrorEvent):
+                failure = failed(question, event.data.kind, event.data.message)
+        return answer or failure
+
+
+def failed(question: str, kind: str, message: str) -> Answer:
+    """The answer to a question that could not be asked."""
+    from agent.runner import Answer
+
+    return Answer(question=question, status="error", answer=message, reason=message, error_kind=kind)

@@ -1,0 +1,197 @@
+"""The prompt: one question after another, with a history and a few commands that begin with a backslash.
+
+In: lines that a person types (or a pipe sends). Out: answers as on the command line. Ctrl-C stops the running question
+and leaves the session; Ctrl-D or `\\quit` ends it. Each question stands for itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from agent.cli import exits
+from agent.cli.printing import one_line, printable
+
+if TYPE_CHECKING:
+    from agent.cli.asking import Asker
+    from agent.cli.output import Output
+    from agent.runner import Answer
+    from eval.databases.base import Database
+    from eval.schema import Table
+
+HISTORY_LINES = 1_000
+
+
+class Prompt:
+    """An interactive session over one `Asker`."""
+
+    def __init__(self, asker: Asker, output: Output) -> None:
+        self._asker = asker
+        self._output = output
+        self._last: Answer | None = None
+        self._ended = False
+        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "help": (self._help, "this list"),
+            "db": (self._db, "show the database, or change to another: \\db enterprise, \\db sales.sqlite"),
+            "model": (self._model, "show the model, or change to another: \\model offline"),
+            "schema": (self._schema, "the tables, or one table's columns: \\schema orders"),
+            "sql": (self._sql, "the SQL of the last answer"),
+            "explain": (self._explain, "why the last answer is as sure as it is"),
+            "quit": (self._quit, "end the session (Ctrl-D does the same)"),
+        }
+
+    def run(self, first: str = "") -> int:
+        """Answer `first` if there is one, then read lines until the end; returns the exit code."""
+        with _history(sys.stdin.isatty()):
+            if sys.stdin.isatty():
+                self._say("Ask a question, or type \\help. Ctrl-C stops a question, Ctrl-D ends the session.")
+            if first:
+                self._take(first)
+            while not self._ended:
+                try:
+                    line = self._read()
+                except EOFError:
+                    break
+                except KeyboardInterrupt:
+                    self._say("")
+                    continue
+                self._take(line)
+        return exits.ANSWERED
+
+    def _read(self) -> str:
+        if sys.stdin.isatty():
+            return input("\n> ")
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    def _take(self, line: str) -> None:
+        line = line.strip()
+        try:
+            if line.startswith("\\"):
+                self._command(line[1:])
+            elif line:
+                answer = self._asker.ask(line)
+                self._output.show(answer, self._asker.threshold)
+                self._last = answer
+        except KeyboardInterrupt:
+            self._say("Stopped. The session goes on.")
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        matches = [known for known in self._commands if known == name] or [
+            known for known in self._commands if name and known.startswith(name)
+        ]
+        if len(matches) == 1:
+            self._commands[matches[0]][0](rest.strip())
+        else:
+            self._output.complain(f"There is no command \\{name}. \\help lists them.")
+
+    def _help(self, _: str) -> None:
+        for name, (_command, meaning) in self._commands.items():
+            self._say(f"  \\{name:<9} {meaning}")
+
+    def _db(self, target: str) -> None:
+        if database := self._opened(target):
+            self._say(f"{database.name} ({database.dialect}), {database.url}")
+
+    def _model(self, name: str) -> None:
+        if name:
+            self._asker.model = name
+        configured = self._asker.config.model if self._asker.config and not self._asker.config.offline else "offline"
+        self._say(f"model: {self._asker.model or configured}")
+
+    def _schema(self, name: str) -> None:
+        from eval.databases.base import DatabaseError
+
+        if (database := self._opened()) is None:
+            return
+        try:
+            schema = database.schema()
+        except DatabaseError as error:
+            self._output.complain(str(error))
+            return
+        if not name:
+            for table in schema.tables:
+                rows = "" if table.row_count is None else f"{table.row_count:,} rows"
+                self._print(f"{table.name}  {len(table.columns)} columns  {rows}".rstrip())
+        elif found := schema.table(name):
+            self._table(found)
+        else:
+            self._output.complain(f"There is no table {name!r}. \\schema lists them.")
+
+    def _opened(self, target: str = "") -> Database | None:
+        """The database, opened if it is not yet or if another is named; None, with the reason said, if it cannot be."""
+        if target or self._asker.database is None:
+            failure = self._asker.open(target or self._asker.target)
+            if failure:
+                self._output.complain(failure.reason)
+                return None
+        return self._asker.database
+
+    def _table(self, table: Table) -> None:
+        refers = {
+            column: f" → {key.ref_table}.{target}" + (" (inferred)" if key.inferred else "")
+            for key in table.foreign_keys
+            for column, target in zip(key.columns, key.ref_columns, strict=False)
+        }
+        for column in table.columns:
+            key = " primary key" if column.primary_key else ""
+            needed = "" if column.nullable else " not null"
+            self._print(f"{column.name}  {column.type}{key}{needed}{refers.get(column.name, '')}")
+
+    def _sql(self, _: str) -> None:
+        from agent.cli.report import show_sql
+
+        if self._last and self._last.sql:
+            show_sql(self._output.results, self._last.sql)
+        else:
+            self._output.complain("There is no SQL yet.")
+
+    def _explain(self, _: str) -> None:
+        from agent.cli.report import show_explanation
+
+        if self._last:
+            show_explanation(self._output.results, self._last)
+        else:
+            self._output.complain("There is no answer yet.")
+
+    def _quit(self, _: str) -> None:
+        self._ended = True
+
+    def _say(self, text: str) -> None:
+        self._output.messages.print(Text(printable(text)), soft_wrap=True)
+
+    def _print(self, text: str) -> None:
+        self._output.results.print(Text(one_line(text, 1_000)), soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _history(wanted: bool) -> Iterator[None]:
+    """Line editing, and the lines of earlier sessions, where the platform has readline and the file can be kept."""
+    try:
+        import readline
+    except ImportError:
+        wanted = False
+    if not wanted:
+        yield
+        return
+    from eval.tasks.cache_folder import cache_folder
+
+    kept: Path = cache_folder() / "history"
+    with contextlib.suppress(OSError):
+        readline.read_history_file(kept)
+    try:
+        yield
+    finally:
+        readline.set_history_length(HISTORY_LINES)
+        with contextlib.suppress(OSError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.touch(mode=0o600)
+            readline.write_history_file(kept)

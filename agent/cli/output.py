@@ -1,0 +1,69 @@
+"""Which form a finished answer takes on standard output: text, one JSON object, or the SQL alone.
+
+In: an `Answer`, whatever came of it. Out: results on standard output, a failure's one line on standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from agent.cli.printing import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.runner import Answer
+
+_WITHOUT_A_RESULT = {"question", "settings", "database", "model", "model_auth", "timeout", "cancelled", "internal"}
+"""Kinds of failure whose message says it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    results: Console
+    messages: Console
+    as_json: bool = False
+    explain: bool = False
+    sql_only: bool = False
+    max_rows: int | None = None
+
+    def show(self, answer: Answer, threshold: float) -> None:
+        """Print the answer in the form asked for."""
+        if self.as_json:
+            from agent.cli.as_json import answer_line
+            from eval.jsonl import output
+
+            stream = output()
+            stream.write(answer_line(self._cut(answer)) + "\n")
+            stream.flush()
+        elif answer.error_kind in _WITHOUT_A_RESULT:
+            self.complain(answer.reason)
+        elif self.sql_only:
+            self._show_sql(answer)
+        else:
+            from agent.cli.report import SHOWN_ROWS, show_answer
+
+            rows = SHOWN_ROWS if self.max_rows is None else self.max_rows
+            show_answer(self.results, answer, threshold=threshold, rows=rows, explain=self.explain)
+
+    def complain(self, message: str) -> None:
+        """One line on standard error."""
+        self.messages.print(Text(one_line(message, 1_000), style="red"), soft_wrap=True)
+
+    def _show_sql(self, answer: Answer) -> None:
+        from agent.cli.report import show_explanation, show_sql
+
+        if answer.status in ("success", "doubtful"):
+            show_sql(self.results, answer.sql)
+        else:
+            self.complain(answer.answer or answer.reason)
+        if self.explain:
+            show_explanation(self.messages, answer)
+
+    def _cut(self, answer: Answer) -> Answer:
+        if self.max_rows is None or len(answer.rows) <= self.max_rows:
+            return answer
+        return answer.model_copy(update={"rows": answer.rows[: self.max_rows], "truncated": True})

@@ -1,0 +1,184 @@
+"""What is printed on standard output at the end: the SQL, the rows, the answer and how sure it is; on request, why.
+
+In: an `Answer`. Out: text for people. On a terminal the SQL is coloured and the answer's Markdown laid out; into a pipe
+both go as they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from agent.cli.printing import one_line, printable
+from agent.cli.table import rows_shown, rows_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.runner import Answer
+    from agent.state import EvalReport, QueryResult
+
+SHOWN_ROWS = 20
+"""Rows of a table, unless asked otherwise."""
+_BAR = 20
+"""Characters of a full bar."""
+
+
+def show_answer(
+    console: Console, answer: Answer, *, threshold: float, rows: int = SHOWN_ROWS, explain: bool = False
+) -> None:
+    """Print an answer; `rows` is the most that the table shows."""
+    if answer.sql:
+        show_sql(console, answer.sql)
+    if answer.columns:
+        shown = answer.rows[:rows]
+        console.print()
+        if shown:
+            console.print(rows_table(console, answer.columns, shown))
+        console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
+    if answer.answer:
+        console.print()
+        _show_markdown(console, answer.answer)
+    if answer.status in ("success", "doubtful"):
+        console.print()
+        console.print(Text(how_sure(answer, threshold), style="dim"))
+    if explain:
+        show_explanation(console, answer)
+
+
+def show_sql(console: Console, sql: str) -> None:
+    """Print a query, coloured on a terminal."""
+    text = printable(sql.strip())
+    if not console.is_terminal:
+        console.print(Text(text))
+        return
+    from rich.syntax import Syntax
+
+    console.print(Syntax(text, "sql", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+def how_sure(answer: Answer, threshold: float) -> str:
+    """How sure the answer is, in one plain line."""
+    right = answer.dimensions.get("correctness")
+    likely = f"about {right:.0%} likely to be right; " if right is not None else ""
+    verdict = "passes" if answer.status == "success" else "does not pass"
+    return f"How sure: {likely}score {answer.score:.2f}, which {verdict} (needed: {threshold:.2f})."
+
+
+def _show_markdown(console: Console, text: str) -> None:
+    if not console.is_terminal:
+        console.print(Text(printable(text)))
+        return
+    from rich.markdown import Markdown
+
+    console.print(Markdown(printable(text), hyperlinks=False))
+
+
+def show_explanation(console: Console, answer: Answer) -> None:
+    """Print the plan, each attempt with what changed, the seven dimensions, the evidence and what it cost."""
+    _show_plan(console, answer)
+    _show_attempts(console, answer.attempts)
+    last = _report_of(answer)
+    if last:
+        notes = last.analysis.get("notes") or {}
+        _heading(console, "Score")
+        for name, value in last.dimensions.items():
+            _line(console, f"{name:<18}{_bar(value)} {value:4.2f}  {notes.get(name, '')}")
+        relevance = last.relevance
+        _line(console, f"{'relevance':<18}{_bar(relevance.score)} {relevance.score:4.2f}  {relevance.reasoning}")
+        if last.vetoes:
+            _heading(console, "Vetoes")
+            for veto in last.vetoes:
+                _line(console, f"✗ {veto}")
+        if evidence := last.analysis.get("evidence"):
+            _heading(console, "Evidence")
+            for item in sorted(evidence, key=lambda e: -abs(float(e.get("weight", 0.0)))):
+                _line(console, f"{_SIGNS[item.get('supports')]} {item.get('text', '')}")
+    if answer.reason:
+        _heading(console, "Reading")
+        _line(console, answer.reason)
+    if answer.not_understood:
+        _line(console, f"Not understood: {', '.join(answer.not_understood)}")
+    for other in answer.alternatives:
+        _line(console, f"Other reading: {other}")
+    _heading(console, "Spent")
+    _line(console, _spent(answer))
+
+
+_SIGNS: dict[Any, str] = {True: "+", False: "-", None: "·"}
+
+
+def _show_plan(console: Console, answer: Answer) -> None:
+    if not answer.plan:
+        return
+    _heading(console, f"Plan (confidence {answer.plan.confidence:.2f})")
+    for task in answer.plan.tasks:
+        after = f" (after {', '.join(task.depends_on)})" if task.depends_on else ""
+        _line(console, f"{task.id}: {task.description}{after}")
+
+
+def _show_attempts(console: Console, attempts: list[QueryResult]) -> None:
+    if not attempts:
+        return
+    _heading(console, "Attempts")
+    before: dict[str, str] = {}
+    for attempt in attempts:
+        outcome = f"score {attempt.score:.2f}" if attempt.status == "success" else attempt.status
+        why = f", tried again: {attempt.retry_category}" if attempt.retry_category else ""
+        took = f", {attempt.execution_time_ms:.1f} ms" if attempt.execution_time_ms else ""
+        _line(console, f"{attempt.task_id}.{attempt.attempt}: {outcome}{took}{why}")
+        if attempt.error:
+            _line(console, f"     {attempt.error}")
+        if attempt.sql:
+            earlier = before.get(attempt.task_id)
+            shown = changes(earlier, attempt.sql) if earlier else Text(one_line(attempt.sql, 2_000))
+            console.print(Text("     ").append_text(shown), soft_wrap=True)
+        before[attempt.task_id] = attempt.sql
+
+
+def changes(before: str, after: str) -> Text:
+    """What changed between two queries, word by word: `[-gone-]` in red, `{+new+}` in green."""
+    old, new = printable(before).split(), printable(after).split()
+    text = Text()
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            text.append(" ".join(old[a1:a2]) + " ")
+            continue
+        if a1 < a2:
+            text.append(f"[-{' '.join(old[a1:a2])}-] ", style="red")
+        if b1 < b2:
+            text.append(f"{{+{' '.join(new[b1:b2])}+}} ", style="green")
+    text.rstrip()
+    return text
+
+
+def _report_of(answer: Answer) -> EvalReport | None:
+    """The evaluation behind the answer: that of the attempt whose SQL is shown."""
+    reports = [a.eval_report for a in answer.attempts if a.eval_report and a.sql == answer.sql]
+    return reports[-1] if reports else None
+
+
+def _spent(answer: Answer) -> str:
+    tokens = answer.tokens
+    parts = [f"{answer.seconds:.2f} s", f"model {answer.model}"]
+    if tokens.calls:
+        parts.append(f"{tokens.calls} model calls")
+        parts.append(f"{tokens.input:,} tokens in ({tokens.cached:,} cached), {tokens.output:,} out")
+        parts.append("cost unknown" if tokens.cost_usd is None else f"${tokens.cost_usd:.4f}")
+    return " · ".join(parts)
+
+
+def _bar(value: float) -> str:
+    filled = round(max(0.0, min(1.0, value)) * _BAR)
+    return "█" * filled + "░" * (_BAR - filled)
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(Text("  " + one_line(text, 2_000)), soft_wrap=True)

@@ -1,0 +1,155 @@
+"""What is shown while a question runs: one line a step, with its time, as the events come.
+
+In: the run's events. Out: lines on standard error. On a terminal the running step turns; elsewhere a step is a line
+once it is done, and the very first line comes at once.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.status import Status
+from rich.text import Text
+
+from agent.cli.printing import one_line, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LABELS = {
+    "schema_analyzer": "read the schema",
+    "planner": "planned",
+    "query_generator": "wrote SQL",
+    "executor_eval": "ran and checked it",
+    "summarizer": "summed up",
+}
+"""Steps that are shown; the others only move state."""
+
+_RUNNING = {
+    "schema_analyzer": "reading the schema",
+    "planner": "planning",
+    "query_generator": "writing SQL",
+    "executor_eval": "running and checking it",
+    "summarizer": "summing up",
+}
+
+
+class Steps:
+    """Shows the steps of one question; use as a context manager. A quiet one shows nothing."""
+
+    def __init__(self, console: Console, *, quiet: bool = False, threshold: float = 0.70) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._live = console.is_terminal and not quiet
+        self._status: Status | None = None
+        self._since = time.monotonic()
+        self._starting = False
+        self._detail = ""
+        self._good = True
+        self._characters = 0
+        self.threshold = threshold
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+            self._status = None
+
+    def start(self) -> None:
+        """Say that the program is loading itself; the first event ends that step."""
+        self._starting = True
+        self._since = time.monotonic()
+        if self._live:
+            self._turn("starting")
+        else:
+            self._line("·", "starting", "dim")
+
+    def note(self, text: str, style: str = "") -> None:
+        """A line that is no step."""
+        self._line("·", one_line(text, 400), style or "dim")
+
+    def working_on(self, text: str) -> None:
+        """What the running step is at, where only a terminal shows it."""
+        if self._live:
+            self._turn(one_line(text))
+
+    def show(self, event: Any) -> None:
+        """Take in one event of `agent.events`."""
+        match event.event:
+            case "node" if event.status == "running":
+                self._begin(event)
+            case "node":
+                self._done(event)
+            case "schema":
+                data = event.data
+                self._detail = f"{data.tables:,} tables, {data.columns:,} columns"
+            case "plan":
+                tasks = len(event.data.tasks)
+                self._detail = "one query" if tasks == 1 else f"{tasks} queries"
+            case "query_result":
+                self._detail, self._good = self._attempt(event.data)
+            case "retry":
+                data = event.data
+                self._line("↻", f"trying again, {_CATEGORIES[data.category]}: {one_line(data.feedback)}", "yellow")
+            case "token" if self._live:
+                self._characters += len(event.data)
+                self._turn(f"summing up · {self._characters:,} characters")
+
+    def _begin(self, event: Any) -> None:
+        if self._starting:
+            self._starting = False
+            if self._live:
+                self._line("✓", f"started · {_duration(time.monotonic() - self._since)}", "dim")
+        if event.node in _RUNNING:
+            self._detail, self._good = "", True
+            if self._live:
+                self._turn(_RUNNING[event.node] + _of(event))
+
+    def _done(self, event: Any) -> None:
+        if event.node not in _LABELS:
+            return
+        parts = [_LABELS[event.node] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
+        self._line("✓" if self._good else "✗", " · ".join(p for p in parts if p), "green" if self._good else "red")
+
+    def _attempt(self, data: dict[str, Any]) -> tuple[str, bool]:
+        """What one attempt came to, and whether it passes."""
+        if data["status"] != "success":
+            return one_line(data.get("error") or "no query to run", 120), False
+        report = data.get("eval_report") or {}
+        rows = f"{data['rows_returned']:,} row{'' if data['rows_returned'] == 1 else 's'}"
+        good = data["score"] >= self.threshold and not report.get("vetoes")
+        return f"{rows} · score {data['score']:.2f}" + ("" if good else f", {self.threshold:.2f} needed"), good
+
+    def _line(self, mark: str, text: str, style: str) -> None:
+        if not self._quiet:
+            self._console.print(Text.assemble((mark, style), " ", printable(text)), soft_wrap=not self._live)
+
+    def _turn(self, text: str) -> None:
+        if self._status is None:
+            self._status = Status(Text(text), console=self._console, spinner="dots")
+            self._status.start()
+        else:
+            self._status.update(Text(text))
+
+
+_CATEGORIES = {
+    "execution_error": "the database refused it",
+    "hallucination": "it names what is not there",
+    "safety": "it is not safe to run",
+    "relevance": "it does not answer the question",
+    "empty_result": "no rows came back",
+    "generic": "its score is too low",
+}
+
+
+def _of(event: Any) -> str:
+    return f" (attempt {event.attempt})" if event.attempt and event.attempt > 1 else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,148 @@
+"""The command line: `python -m agent.main "question"`.
+
+In: a question, as arguments or on standard input. Out: the answer on standard output, the steps on standard error, and
+an exit code that a script can use (`agent.cli.exits`). What is heavy is imported by the rooms that need it, after the
+first step is on the screen.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent.cli import exits
+
+if TYPE_CHECKING:
+    from agent.cli.asking import Asker
+    from agent.cli.output import Output
+
+_EPILOG = "\n".join(
+    [
+        "\b",
+        "Examples:",
+        '  python -m agent.main "Which cities have the most customers?"',
+        '  python -m agent.main --db sales.sqlite "total revenue by month" --explain',
+        '  python -m agent.main --db postgresql://me@host/sales --json "how many orders?" | jq .rows',
+        '  python -m agent.main --dry-run "late orders" > query.sql',
+        '  echo "how many products are there?" | python -m agent.main -',
+        "  python -m agent.main --interactive",
+        "",
+        "\b",
+        "Exit codes:",
+        *(f"  {code:<4} {meaning}" for code, meaning in exits.MEANING.items()),
+        "",
+        "\b",
+        "Settings come from the environment or a .env file; .env.example lists them all.",
+    ]
+)
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"text2sql {version('text2sql')}")
+        raise typer.Exit
+
+
+@app.command(epilog=_EPILOG)
+def ask(
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input.")
+    ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FILE|DEMO",
+            help="Database: a URL, a file, or a demo (shop, enterprise). Default: the configured one.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Model to use; 'offline' is the built-in engine. Default: the configured one."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also print the plan, the attempts, the score and the evidence.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL alone, checked but not executed.")] = False,
+    interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask one question after another.")] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0.1, metavar="SECONDS", help="Seconds for one question, model and database included."),
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Rows to print. Default: 20, and all in JSON.")
+    ] = None,
+    no_color: Annotated[bool, typer.Option("--no-color", help="Plain text, no colours.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the steps.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show log lines on standard error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Ask a database a question in plain English: the SQL, the rows, the answer and how sure it is."""
+    from agent.cli.asking import Asker
+    from agent.cli.output import Output
+    from agent.cli.printing import ReaderGone, progress_console, result_console
+
+    progress = progress_console(not no_color)
+    output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
+    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose)
+    try:
+        code = _prompted(asker, output, question) if interactive else _answered(asker, output, question)
+    except KeyboardInterrupt:
+        progress.print("Stopped.")
+        code = exits.INTERRUPTED
+    except (ReaderGone, BrokenPipeError):
+        from eval.jsonl import forget_output
+
+        forget_output(sys.stdout)
+        code = exits.ANSWERED
+    except Exception as error:
+        if verbose:
+            raise
+        output.complain(f"Something went wrong inside: {type(error).__name__}: {error} (--verbose shows where)")
+        code = exits.INTERNAL
+    raise typer.Exit(code)
+
+
+def _answered(asker: Asker, output: Output, words: list[str] | None) -> int:
+    from agent.cli.asking import failed
+
+    text, problem = _question(words)
+    answer = failed(text, "question", problem) if problem else asker.ask(text)
+    output.show(answer, asker.threshold)
+    return exits.exit_code(answer)
+
+
+def _prompted(asker: Asker, output: Output, words: list[str] | None) -> int:
+    from agent.cli.interactive import Prompt
+
+    return Prompt(asker, output).run(" ".join(words or []))
+
+
+def _question(words: list[str] | None) -> tuple[str, str | None]:
+    """The question, and what is wrong with it if anything is."""
+    if words and words != ["-"]:
+        text = " ".join(words)
+    elif words or not sys.stdin.isatty():
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    else:
+        return "", "No question. Ask one in quotes, or use --interactive; --help has examples."
+    return text.strip(), None if text.strip() else "The question is empty."
+
+
+def main() -> None:
+    """Entry point of `text2sql` and of `python -m agent.main`."""
+    app(prog_name="text2sql" if not sys.argv[0].endswith("main.py") else "python -m agent.main")
+
+
+if __name__ == "__main__":
+    main()

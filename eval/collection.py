@@ -1,0 +1,50 @@
+"""Many databases behind one name: a folder of `{db}.sqlite` files, or a URL with `{db}` in it.
+
+In: what `--databases` said, then a database's name from a line of input. Out: the opened `Database`, kept open while
+it is among the last few that were asked for. A name cannot lead out of the folder.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from urllib.parse import quote
+
+from eval.databases import Database, DatabaseNotFound, open_database
+
+KEPT_OPEN = 16
+"""Databases held open at once; batch files tend to name the same one many times in a row."""
+
+
+class Collection:
+    """The databases under one folder or URL template. Safe to use from several threads."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._open: OrderedDict[str, Database] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def database(self, name: str) -> Database:
+        """Open the database of that name, or give the open one. Raises DatabaseError."""
+        with self._lock:
+            if name in self._open:
+                self._open.move_to_end(name)
+                return self._open[name]
+            database = self._open[name] = open_database(self._target(name))
+            while len(self._open) > KEPT_OPEN:
+                self._open.popitem(last=False)  # whoever still uses it keeps it alive
+            return database
+
+    def close(self) -> None:
+        """Close every database that is open."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].close()
+
+    def _target(self, name: str) -> str | Path:
+        if "://" in self._place:
+            return self._place.replace("{db}", quote(name, safe=""))
+        if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
+            raise DatabaseNotFound(f"{name!r} cannot be the name of a database here")
+        return Path(self._place) / f"{name}.sqlite"
