@@ -24,6 +24,7 @@ _FIXED_SIZE: dict[type, int] = {
     timedelta: 12,
 }
 _PER_ROW = 2
+_BATCH = 500
 
 
 class RowCollector:
@@ -35,20 +36,28 @@ class RowCollector:
         self._bytes = 0
         self.rows: list[tuple[Value, ...]] = []
         self.truncated = False
+        self.full = False
 
-    @property
-    def full(self) -> bool:
-        return self.truncated and (len(self.rows) >= self._limits.rows or self._bytes > self._limits.bytes)
+    def fill(self, fetch: Callable[[int], Sequence[Sequence[object]]]) -> None:
+        """Fetch in steps until there are no more rows or a cap is reached: one row more than may be kept."""
+        while not self.full:
+            batch = fetch(max(1, min(_BATCH, self._limits.rows + 1 - len(self.rows))))
+            if not batch:
+                return
+            self.add(batch)
 
-    def next_batch(self) -> int:
-        """How many rows to ask for next: one more than may be kept, in steps of at most 500."""
-        return max(1, min(500, self._limits.rows + 1 - len(self.rows)))
+    def clear(self) -> None:
+        """Start again, for a statement that is run a second time."""
+        self._bytes = 0
+        self.rows = []
+        self.truncated = False
+        self.full = False
 
     def add(self, batch: Iterable[Sequence[object]]) -> None:
         limits = self._limits
         for row in batch:
             if len(self.rows) >= limits.rows:
-                self.truncated = True
+                self.truncated = self.full = True
                 return
             size = _PER_ROW
             cells = []
@@ -70,8 +79,7 @@ class RowCollector:
                 size += fixed
                 cells.append(cell)
             if self._bytes + size > limits.bytes:
-                self.truncated = True
-                self._bytes = limits.bytes + 1
+                self.truncated = self.full = True
                 return
             self._bytes += size
             self.rows.append(tuple(cells))

@@ -8,7 +8,6 @@ or when it is cancelled; values over a size that makes a single C function slow 
 
 from __future__ import annotations
 
-import math
 import os
 import sqlite3
 import sys
@@ -16,13 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits, Status
+from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits
 from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.collecting import RowCollector
+from eval.databases.running import Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
@@ -60,6 +61,10 @@ _SQL_BYTES = 1_000_000
 _STEPS = 10_000
 _LOCK_SECONDS = 5.0
 _TOO_BIG = "string or blob too big"
+_TOO_LONG_TO_CALL = (
+    f"{_TOO_BIG}: a value of more than {_SHORT_VALUES:,} bytes cannot be used in a query that calls "
+    + ", ".join(sorted(_SLOW_ON_LONG_VALUES))
+)
 _T = TypeVar("_T")
 
 
@@ -68,8 +73,7 @@ class _Connection:
 
     def __init__(self, target: Target) -> None:
         self.long_values = False
-        self.deadline = math.inf
-        self.cancel: CancelToken | None = None
+        self.watch: Watch | None = None
         self.raw = _connect(target)
         raw = self.raw
         if target.path is not None:
@@ -111,8 +115,8 @@ class _Connection:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-    def _stop(self) -> int:
-        return 1 if time.monotonic() > self.deadline or (self.cancel is not None and self.cancel.cancelled) else 0
+    def _stop(self) -> bool:
+        return self.watch is not None and self.watch.expired()
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
@@ -149,28 +153,7 @@ class SQLiteDatabase(Database):
     def execute(
         self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> ExecutionResult:
-        limits = limits or Limits()
-        started = time.monotonic()
-        status: Status = "success"
-        columns: tuple[str, ...] = ()
-        rows, error = RowCollector(limits), None
-        try:
-            columns, rows = self._run(statement.sql, limits, cancel, started + limits.seconds)
-        except (sqlite3.Error, sqlite3.Warning, DatabaseError, ValueError, OverflowError, MemoryError) as e:
-            error = _explain(self._target, str(e) or type(e).__name__)
-            status = "error"
-            if isinstance(e, sqlite3.OperationalError) and str(e) == "interrupted":
-                status = "cancelled" if cancel is not None and cancel.cancelled else "timeout"
-                error = "cancelled" if status == "cancelled" else f"stopped at the deadline of {limits.seconds:g} s"
-        return ExecutionResult(
-            status=status,
-            columns=columns,
-            rows=tuple(rows.rows),
-            truncated=rows.truncated,
-            error=error,
-            execution_time_ms=(time.monotonic() - started) * 1000,
-            sql=statement.sql,
-        )
+        return run_statement(statement, self.dialect, limits, cancel, self._run, partial(_explain, self._target))
 
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
         plan = ReadStatement(sql=f"EXPLAIN QUERY PLAN {statement.sql}", dialect="sqlite")
@@ -215,43 +198,33 @@ class SQLiteDatabase(Database):
 
     # How a statement runs
 
-    def _run(
-        self, sql: str, limits: Limits, cancel: CancelToken | None, deadline: float
-    ) -> tuple[tuple[str, ...], RowCollector]:
+    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
         connection = self._borrow()
         raw = connection.raw
-        connection.deadline, connection.cancel = deadline, cancel
-        lock_deadline = min(deadline, time.monotonic() + _LOCK_SECONDS)
+        connection.watch = watch
+        lock_until = time.monotonic() + _LOCK_SECONDS
         try:
             while True:
-                if connection._stop():
-                    raise sqlite3.OperationalError("interrupted")
                 try:
-                    return _fetch(raw, sql, limits)
-                except sqlite3.OperationalError as e:
+                    return _fetch(raw, sql, rows)
+                except sqlite3.DatabaseError as e:
                     message = str(e)
                     if "Could not decode to UTF-8" in message and raw.text_factory is str:
                         raw.text_factory = _decode_tolerantly
-                    elif message == "database is locked" and time.monotonic() < lock_deadline:
+                    elif message == "database is locked" and time.monotonic() < lock_until and not watch.expired():
                         time.sleep(0.01)
+                    elif message == _TOO_BIG and not connection.long_values:
+                        connection.allow_long_values(True)
+                    elif connection.long_values and "not authorized" in message:
+                        raise DatabaseError(_TOO_LONG_TO_CALL) from None
                     else:
                         raise
-                except (sqlite3.DataError, sqlite3.DatabaseError) as e:
-                    if str(e) != _TOO_BIG or connection.long_values:
-                        raise
-                    connection.allow_long_values(True)
-        except sqlite3.DatabaseError as e:
-            if connection.long_values and "not authorized" in str(e):
-                raise DatabaseError(
-                    f"{_TOO_BIG}: a value of more than {_SHORT_VALUES:,} bytes is in a query that calls "
-                    f"{', '.join(sorted(_SLOW_ON_LONG_VALUES))} or another function that is not allowed"
-                ) from None
-            raise
+                rows.clear()
         finally:
             raw.text_factory = str
             if connection.long_values:
                 connection.allow_long_values(False)
-            connection.cancel = None
+            connection.watch = None
             self._give_back(connection)
 
     def _borrow(self) -> _Connection:
@@ -309,19 +282,13 @@ def _connect(target: Target) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
 
 
-def _fetch(raw: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], RowCollector]:
-    collector = RowCollector(limits)
+def _fetch(raw: sqlite3.Connection, sql: str, rows: RowCollector) -> tuple[str, ...]:
     cursor = raw.execute(sql)
     try:
         if cursor.description is None:
             raise DatabaseError("this is not a query: it returns no columns")
-        columns = tuple(str(d[0]) for d in cursor.description)
-        while not collector.full:
-            batch = cursor.fetchmany(collector.next_batch())
-            if not batch:
-                break
-            collector.add(batch)
-        return columns, collector
+        rows.fill(cursor.fetchmany)
+        return tuple(str(d[0]) for d in cursor.description)
     finally:
         cursor.close()  # ends the read transaction, so that writers go on
 

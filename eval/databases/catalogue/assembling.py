@@ -1,0 +1,68 @@
+"""What the server catalogues have in common: tables put together from rows of several queries, and counting rows.
+
+In: drafts filled row by row. Out: `Table`s, and one statement that counts many tables at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eval.schema import Column, Dialect, ForeignKey, Index, Table
+
+
+@dataclass
+class Draft:
+    """A table while its parts are still coming in."""
+
+    name: str
+    namespace: str | None = None
+    """Set only when the bare name does not reach the table."""
+    located: tuple[str, ...] = ()
+    """The full name, part by part, for statements of our own."""
+    kind: Literal["table", "view"] = "table"
+    comment: str | None = None
+    row_count: int | None = None
+    estimated: bool = False
+    count_exactly: bool = False
+    """True where counting is cheap."""
+    columns: list[Column] = field(default_factory=list)
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: list[ForeignKey] = field(default_factory=list)
+    indexes: list[Index] = field(default_factory=list)
+
+    def table(self) -> Table:
+        keyed = set(self.primary_key)
+        return Table(
+            name=self.name,
+            columns=tuple(
+                Column(c.name, c.type, c.nullable and c.name not in keyed, c.name in keyed, c.default, c.comment)
+                for c in self.columns
+            ),
+            kind=self.kind,
+            namespace=self.namespace,
+            primary_key=self.primary_key,
+            foreign_keys=tuple(self.foreign_keys),
+            indexes=tuple(self.indexes),
+            row_count=self.row_count,
+            row_count_estimated=self.estimated and self.row_count is not None,
+            comment=self.comment or None,
+        )
+
+
+def quoted(parts: Sequence[str], dialect: Dialect) -> str:
+    """A name as the dialect quotes it: backticks in MySQL, double quotes elsewhere, each doubled inside."""
+    mark = "`" if dialect == "mysql" else '"'
+    return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
+
+
+def count_statement(drafts: Sequence[Draft], dialect: Dialect) -> str:
+    """One statement with a row (position, rows) for each table."""
+    return " UNION ALL ".join(f"SELECT {i}, count(*) FROM {quoted(d.located, dialect)}" for i, d in enumerate(drafts))
+
+
+def keep_counts(drafts: Sequence[Draft], rows: Sequence[Sequence[int]]) -> None:
+    for position, count in rows:
+        drafts[position].row_count = count
+        drafts[position].estimated = False

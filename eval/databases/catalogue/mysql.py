@@ -1,0 +1,96 @@
+"""The information schema of MySQL and MariaDB read into a `Schema`: four statements and one that counts small tables.
+
+In: a function that runs one statement of ours. Out: the tables and views of the connection's database that the
+account may read. Raises pymysql.MySQLError.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from eval.databases.catalogue.assembling import Draft, count_statement, keep_counts
+from eval.schema import Column, ForeignKey, Index, Schema
+
+Rows = Callable[[str], list[tuple[Any, ...]]]
+
+_COUNT_BELOW_BYTES = 16 * 1024 * 1024
+_COUNT_AT_MOST = 500
+
+_TABLES = """
+SELECT table_name, table_type, table_comment, table_rows, data_length FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ORDER BY table_name
+"""
+_COLUMNS = """
+SELECT table_name, column_name, column_type, is_nullable, column_default, column_comment, extra
+FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position
+"""
+_KEYS = """
+SELECT table_name, constraint_name, column_name, referenced_table_name, referenced_column_name
+FROM information_schema.key_column_usage
+WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE()
+ORDER BY table_name, constraint_name, ordinal_position
+"""
+_INDEXES = """
+SELECT table_name, index_name, non_unique, column_name FROM information_schema.statistics
+WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index
+"""
+SIGN = """
+SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com_create%' OR Variable_name LIKE 'Com_alter%'
+OR Variable_name LIKE 'Com_drop%' OR Variable_name LIKE 'Com_rename%' OR Variable_name LIKE 'Com_truncate%'
+OR Variable_name IN ('Com_grant', 'Com_revoke', 'Com_optimize')
+"""
+"""The server's own counters of statements that change structure, in any of its databases: cheap, open to every
+account, at once up to date, and only ever too cautious. A restart sets them to zero."""
+
+
+def read_schema(rows: Rows, count: Rows) -> Schema:
+    """`rows` runs one statement and returns all its rows; `count` does so too, or returns none in good time."""
+    drafts: dict[str, Draft] = {}
+    for name, kind, comment, table_rows, size in rows(_TABLES):
+        is_view = kind == "VIEW"
+        draft = drafts[name] = Draft(name, None, (name,), kind="view" if is_view else "table")
+        if not is_view:
+            draft.comment = comment
+            draft.row_count, draft.estimated = table_rows, True
+            draft.count_exactly = (size or 0) <= _COUNT_BELOW_BYTES
+    for table, name, column_type, nullable, default, comment, extra in rows(_COLUMNS):
+        if draft_of := drafts.get(table):
+            generated = "GENERATED" in extra.upper() and "DEFAULT_GENERATED" not in extra.upper()
+            shown = None if generated or default == "NULL" else default
+            draft_of.columns.append(
+                Column(name, _text(column_type), nullable == "YES", False, _text(shown), comment or None)
+            )
+    keys: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for table, key, column, ref_table, ref_column in rows(_KEYS):
+        keys[table, key].append((column, ref_table, ref_column))
+    for (table, _), parts in keys.items():
+        if table in drafts and (target := _spelled(drafts, parts[0][1])):
+            key_columns, ref_columns = tuple(p[0] for p in parts), tuple(p[2] for p in parts)
+            drafts[table].foreign_keys.append(ForeignKey(key_columns, target, ref_columns))
+    indexes: dict[tuple[str, str], tuple[bool, list[str | None]]] = {}
+    for table, name, non_unique, column in rows(_INDEXES):
+        indexes.setdefault((table, name), (not int(non_unique), []))[1].append(column)
+    for (table, name), (unique, columns) in indexes.items():
+        plain = tuple(c for c in columns if c is not None)  # None: an expression
+        if table in drafts and len(plain) == len(columns):
+            drafts[table].indexes.append(Index(name, plain, unique=unique))
+            if name == "PRIMARY":
+                drafts[table].primary_key = plain
+    small = [d for d in drafts.values() if d.count_exactly][:_COUNT_AT_MOST]
+    if small:
+        keep_counts(small, count(count_statement(small, "mysql")))
+    return Schema("mysql", tuple(d.table() for d in drafts.values() if d.columns))
+
+
+def _spelled(drafts: dict[str, Draft], name: str) -> str | None:
+    """A referenced table's own spelling: with lower_case_table_names = 2 the key may spell it otherwise."""
+    if name in drafts:
+        return name
+    return next((n for n in drafts if n.casefold() == name.casefold()), None)
+
+
+def _text(value: str | bytes | None) -> Any:
+    """MySQL 8 returns some long texts of the information schema as bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -1,0 +1,349 @@
+"""MySQL and MariaDB: each statement in a READ ONLY transaction, streamed, then the session reset.
+
+In: a `Target` with a host. Out: a `Database`. What holds even when the guard is bypassed: before a statement runs, the
+server must accept it as the subquery of an EXISTS, in a PREPARE that runs nothing; its grammar allows only a query
+without INTO there, so that INTO OUTFILE, SET, CALL, LOAD DATA and several statements never start, even for an account
+with the FILE privilege. LOAD_FILE and other functions that reach outside are refused by name. The deadline and
+cancellation are a KILL QUERY from a second connection. The account's grants are the last barrier: docs/databases.md
+says what to grant and what remains.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from eval.databases.base import (
+    CancelToken,
+    Database,
+    DatabaseError,
+    DatabaseNotFound,
+    DatabaseUnreachable,
+    DriverMissing,
+    ExecutionResult,
+    Limits,
+)
+from eval.databases.catalogue.mysql import SIGN, read_schema
+from eval.databases.collecting import RowCollector
+from eval.databases.running import Watch, run_statement
+from eval.databases.schema_cache import SchemaCache
+from eval.databases.urls import Target
+from eval.schema import Dialect, Schema
+from eval.sql.types import ReadStatement
+
+_CATALOGUE_SECONDS = 30.0
+_COUNT_SECONDS = 2.0
+_LOCK_SECONDS = 5
+_KEPT = 8
+_COM_RESET_CONNECTION = 0x1F
+"""https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html"""
+
+_NOT_CODE = re.compile(
+    r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|/\*.*?\*/|#[^\n]*|--(?:\s[^\n]*|$)|(`(?:[^`]|``)*`)", re.S
+)
+_REFUSED = re.compile(
+    r"(?<![\w$])(load_file|sys_\w+|lib_mysqludf\w*|nextval|setval|lastval|next\s+value|previous\s+value|"
+    r"(get|release|is_free|is_used)_(all_)?locks?|master_\w*wait|source_pos_wait|wait_for_\w+|"
+    r"mysql\s*`?\s*\.|for\s+update|for\s+share|lock\s+in\s+share)(?![\w$])|:=|mysql`?\s*\.",
+)
+"""Functions and clauses that read files, move sequences, take locks, wait or set variables, and the `mysql` system
+database with its password hashes. Names have one spelling only: MySQL knows no escapes inside an identifier."""
+
+_MODES = frozenset(
+    {
+        "ONLY_FULL_GROUP_BY",
+        "STRICT_TRANS_TABLES",
+        "STRICT_ALL_TABLES",
+        "NO_ZERO_IN_DATE",
+        "NO_ZERO_DATE",
+        "NO_ENGINE_SUBSTITUTION",
+        "ERROR_FOR_DIVISION_BY_ZERO",
+        "NO_UNSIGNED_SUBTRACTION",
+        "PAD_CHAR_TO_FULL_LENGTH",
+        "TIME_TRUNCATE_FRACTIONAL",
+        "REAL_AS_FLOAT",
+    }
+)
+"""SQL modes kept from the server. Not kept: those that change how a text is read (ANSI_QUOTES, PIPES_AS_CONCAT,
+NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the guard has read it."""
+
+
+class MySQLDatabase(Database):
+    dialect: Dialect = "mysql"
+
+    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
+        self.name = target.name
+        self.url = target.url
+        self._target = target
+        self._infer_keys = infer_keys
+        self._connect_seconds = connect_seconds
+        self._lock = threading.Lock()
+        self._free: list[Any] = []
+        self._closed = False
+        self._mariadb = False
+        self._sql_mode = ""
+        self._schema_cache = SchemaCache.shared(("mysql", self.url, target.options, infer_keys))
+        connection = self._connect()
+        self._learn(connection)
+        self._give_back(connection)
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        """The cache's sign is the server's counters of DDL statements: one cheap statement, at once up to date."""
+        import pymysql
+
+        try:
+            return self._schema_cache.get(
+                ttl,
+                sign=lambda: repr(self._catalogue(SIGN)),
+                read=lambda: read_schema(self._catalogue, self._count),
+            )
+        except pymysql.MySQLError as e:
+            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(_text(e))}") from None
+
+    def execute(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> ExecutionResult:
+        return run_statement(statement, self.dialect, limits, cancel, self._run, self._explain)
+
+    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
+        rows = RowCollector(Limits())
+        try:
+            with self._reading(Watch(5.0, None), rows) as connection:
+                self._check(connection, statement.sql)
+                with connection.cursor() as cursor:
+                    cursor.execute(f"EXPLAIN {statement.sql}")
+                    rows.add(cursor.fetchall())
+                    names = [d[0] for d in cursor.description]
+        except Exception:  # noqa: BLE001 (no plan to be had)
+            return ()
+        return tuple(
+            ", ".join(f"{name}: {value}" for name, value in zip(names, row, strict=True) if value is not None)
+            for row in rows.rows
+        )
+
+    def data_version(self) -> str:
+        """The server's counters of commits and of statements that write: any write on the server changes them."""
+        import pymysql
+
+        sql = (
+            "SHOW GLOBAL STATUS WHERE Variable_name IN ('Handler_commit', 'Com_insert', 'Com_insert_select', "
+            "'Com_update', 'Com_update_multi', 'Com_delete', 'Com_delete_multi', 'Com_replace', 'Com_replace_select', "
+            "'Com_load', 'Com_truncate', 'Com_alter_table', 'Com_create_table', 'Com_drop_table', 'Com_commit')"
+        )
+        try:
+            return "/".join(str(value) for _, value in self._catalogue(sql))
+        except pymysql.MySQLError as e:
+            raise DatabaseError(self._explain(_text(e))) from None
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for connection in free:
+            _drop(connection)
+
+    # How a statement runs
+
+    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+        import pymysql
+
+        try:
+            with self._reading(watch, rows) as connection:
+                self._check(connection, sql)
+                if watch.expired():
+                    return ()
+                cursor = connection.cursor(pymysql.cursors.SSCursor)
+                cursor.execute(sql)
+                rows.fill(cursor.fetchmany)
+                return tuple(str(d[0]) for d in cursor.description or ())
+        except pymysql.MySQLError as e:
+            raise DatabaseError(_text(e)) from None
+
+    def _check(self, connection: Any, sql: str) -> None:
+        """Let the server's own grammar show that this is one query without INTO; nothing runs here.
+
+        A text that is a statement by itself has balanced parentheses, and one that fits between the parentheses of
+        EXISTS is a subquery, so that what is both cannot write a file, set or call anything.
+        """
+        import pymysql
+
+        if "/*!" in sql or "/*M!" in sql:
+            raise DatabaseError("comments that execute may not be used in a query")
+        code = _NOT_CODE.sub(lambda m: m.group(1) or " ", sql).lower().replace("`", "")
+        refused = _REFUSED.search(code)
+        if refused:
+            raise DatabaseError(f"{refused.group().strip()} may not be used in a query")
+        wrapped = f"SELECT EXISTS(\n{sql}\n)"
+        with connection.cursor() as cursor:
+            try:
+                cursor.execute("PREPARE answer FROM " + connection.escape(wrapped))
+            except pymysql.MySQLError:
+                cursor.execute("PREPARE answer FROM " + connection.escape(sql))  # fails with the statement's own error
+                raise DatabaseError("only a query may run: one SELECT without INTO") from None
+
+    @contextmanager
+    def _reading(self, watch: Watch, rows: RowCollector | None = None) -> Iterator[Any]:
+        """A connection in a read-only transaction, killed when the watch says so; its session reset at the end."""
+        connection = self._begin(watch)
+        killer = _Killer(self, connection.thread_id())
+        healthy = False
+        try:
+            with watch.interrupting(killer.kill, lambda: _hang_up(connection)):
+                yield connection
+            healthy = True
+        except Exception:
+            healthy = connection.open
+            raise
+        finally:
+            unread = rows is not None and rows.full  # the rest of the rows is still on its way
+            if watch.stopped is None and healthy and not unread:
+                with suppress(Exception):
+                    _reset(connection)
+                    self._give_back(connection)
+                    connection = None
+            if connection is not None:
+                if unread and watch.stopped is None:
+                    with suppress(Exception):
+                        killer.kill()
+                _drop(connection)
+            killer.close()
+
+    def _begin(self, watch: Watch) -> Any:
+        import pymysql
+
+        seconds = watch.seconds_left + 0.5  # the server's own limit is the second one, should this process die
+        limit = (
+            f"max_statement_time = {seconds:.3f}" if self._mariadb else f"max_execution_time = {int(seconds * 1000)}"
+        )
+        session = (
+            "SET SESSION character_set_client = utf8mb4, character_set_results = utf8mb4, "
+            f"character_set_connection = utf8mb4, sql_mode = '{self._sql_mode}', "
+            f"lock_wait_timeout = {_LOCK_SECONDS}, innodb_lock_wait_timeout = {_LOCK_SECONDS}, {limit}"
+        )
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise DatabaseError("the database has been closed")
+                kept = self._free.pop() if self._free else None
+            connection = kept or self._connect()
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute(session)
+                    cursor.execute("START TRANSACTION READ ONLY")
+                return connection
+            except (pymysql.MySQLError, OSError):
+                _drop(connection)
+                if kept is None:
+                    raise  # a fresh connection fails: the server is not to be had
+
+    def _give_back(self, connection: Any) -> None:
+        with self._lock:
+            if not self._closed and len(self._free) < _KEPT:
+                self._free.append(connection)
+                return
+        _drop(connection)
+
+    def _connect(self) -> Any:
+        try:
+            import pymysql
+        except ImportError:
+            raise DriverMissing("MySQL and MariaDB need their driver: pip install 'text2sql[mysql]'") from None
+        t = self._target
+        options: dict[str, Any] = dict(t.options)
+        try:
+            return pymysql.connect(
+                host=t.host,
+                port=t.port,
+                user=t.user or None,
+                password=t.password,
+                database=t.database,
+                charset="utf8mb4",
+                connect_timeout=max(1, round(self._connect_seconds)),
+                autocommit=True,
+                local_infile=False,
+                client_flag=0,  # without MULTI_STATEMENTS
+                **options,
+            )
+        except (pymysql.MySQLError, OSError, RuntimeError) as e:
+            raise _connect_error(t, e) from None
+
+    def _learn(self, connection: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION(), @@sql_mode")
+            version, modes = cursor.fetchone()
+        self._mariadb = "mariadb" in version.lower()
+        self._sql_mode = ",".join(m for m in modes.split(",") if m in _MODES)
+
+    # How the structure is read
+
+    def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+        with self._reading(Watch(seconds, None)) as connection, connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._catalogue(sql, _COUNT_SECONDS)
+        except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
+            return []
+
+    def _explain(self, message: str) -> str:
+        return self._target.redact(message)
+
+
+class _Killer:
+    """Ends a statement from a second connection, opened when it is first needed."""
+
+    def __init__(self, database: MySQLDatabase, thread_id: int) -> None:
+        self._database = database
+        self._thread_id = thread_id
+        self._connection: Any = None
+
+    def kill(self) -> None:
+        if self._connection is None:
+            self._connection = self._database._connect()
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"KILL QUERY {int(self._thread_id)}")
+
+    def close(self) -> None:
+        if self._connection is not None:
+            _drop(self._connection)
+
+
+def _reset(connection: Any) -> None:
+    """Roll back and forget all that a statement may have left: variables, locks, prepared statements."""
+    connection._execute_command(_COM_RESET_CONNECTION, b"")
+    connection._read_ok_packet()
+
+
+def _drop(connection: Any) -> None:
+    """Close at once, without reading what the server still sends."""
+    with suppress(Exception):
+        if connection._result is not None:
+            connection._result.unbuffered_active = False  # else the driver would read the rest of the rows
+        connection._force_close()
+
+
+def _hang_up(connection: Any) -> None:
+    connection._sock.shutdown(socket.SHUT_RDWR)
+
+
+def _text(error: Exception) -> str:
+    """pymysql's errors carry (code, message); the server's own message comes first."""
+    if len(error.args) == 2 and isinstance(error.args[0], int):
+        return f"{error.args[1]} ({error.args[0]})"
+    return str(error) or type(error).__name__
+
+
+def _connect_error(target: Target, error: Exception) -> DatabaseError:
+    where = f"{target.host}:{target.port}"
+    code = error.args[0] if error.args else 0
+    if code == 1049:
+        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+    if code in (1045, 1698):
+        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
+    return DatabaseUnreachable(f"cannot connect to MySQL at {where}: {target.redact(_text(error))}")

@@ -1,0 +1,303 @@
+"""PostgreSQL: each statement as a cursor in a READ ONLY transaction that is always rolled back.
+
+In: a `Target` with a host. Out: a `Database`. What holds even when the guard is bypassed: `DECLARE … CURSOR FOR` takes
+nothing but one SELECT (or VALUES), the extended protocol takes one statement, the transaction writes nothing, and a
+superuser's connection works as `pg_read_all_data`, which may not call file, program or server functions. Functions
+with which SQL could change settings, run SQL given as text or reach other sessions are refused by name. The role's
+own grants are the last barrier: docs/databases.md says what to grant and what remains.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from eval.databases.base import (
+    CancelToken,
+    Database,
+    DatabaseError,
+    DatabaseNotFound,
+    DatabaseUnreachable,
+    DriverMissing,
+    ExecutionResult,
+    Limits,
+)
+from eval.databases.catalogue.postgres import SIGN, read_schema
+from eval.databases.collecting import RowCollector
+from eval.databases.running import Watch, run_statement
+from eval.databases.schema_cache import SchemaCache
+from eval.databases.urls import Target
+from eval.schema import Dialect, Schema
+from eval.sql.types import ReadStatement
+
+if TYPE_CHECKING:
+    import psycopg
+
+_LOCK_MS = 5000
+_CATALOGUE_SECONDS = 30.0
+_COUNT_SECONDS = 2.0
+_KEPT = 8
+
+_REFUSED = re.compile(
+    r'u&"|(?<![\w$])('
+    r"set_config|(query|cursor)_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table|dblink\w*|"
+    r"pg_(read|ls|stat)_(file|binary_file|dir|\w*dir)|pg_file_\w+|pg_hba_file_rules|pg_file_settings|"
+    r"lo_\w+|loread|lowrite|pg_(try_)?advisory_\w+|pg_(cancel|terminate)_backend|pg_notify|"
+    r"pg_logical_\w+|pg_replication_\w+|pg_(create|drop|copy)_\w+|pg_(switch|rotate|reload|promote|backup|start|stop)\w*|"
+    r"pg_stat_reset\w*|pg_stat_statements_reset|pg_export_snapshot|pg_log_\w+|pg_wal_\w+|pg_import_\w+|"
+    r"pg_authid|pg_shadow|pg_user_mappings?"
+    r")(?![\w$])"
+)
+"""Built-in names that reach outside of a read: settings, SQL as text, files, locks, other sessions, the write-ahead
+log, password hashes. Only U&"…" spells an identifier in another way, so it is refused as well."""
+
+
+class PostgresDatabase(Database):
+    dialect: Dialect = "postgres"
+
+    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
+        self.name = target.name
+        self.url = target.url
+        self._target = target
+        self._infer_keys = infer_keys
+        self._connect_seconds = connect_seconds
+        self._lock = threading.Lock()
+        self._free: list[psycopg.Connection[Any]] = []
+        self._closed = False
+        self._superuser = False
+        self._own_functions: frozenset[str] = frozenset()
+        self._schema_cache = SchemaCache.shared(("postgres", self.url, target.options, infer_keys))
+        self._give_back(self._connect())
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        """The cache's sign is a hash over the versions of the catalogue's rows: one statement, at once up to date."""
+        import psycopg
+
+        try:
+            return self._schema_cache.get(ttl, sign=lambda: str(self._catalogue(SIGN)[0][0]), read=self._read_schema)
+        except psycopg.Error as e:
+            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
+
+    def execute(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> ExecutionResult:
+        return run_statement(statement, self.dialect, limits, cancel, self._run, self._explain)
+
+    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
+        watch, rows = Watch(5.0, None), RowCollector(Limits())
+        try:
+            with self._reading(watch) as connection:
+                self._declare(connection, statement.sql)  # shows that it is a SELECT: EXPLAIN takes more
+                explained = connection.execute(f"EXPLAIN {statement.sql}".encode(), prepare=True)
+                rows.add(explained.fetchall())
+        except Exception:  # noqa: BLE001 (no plan to be had)
+            return ()
+        return tuple(str(row[0]) for row in rows.rows)
+
+    def data_version(self) -> str:
+        """The server's snapshot: equal texts see exactly the same rows. Any write on the server changes it."""
+        import psycopg
+
+        try:
+            return str(self._catalogue("SELECT txid_current_snapshot()::text")[0][0])
+        except psycopg.Error as e:
+            raise DatabaseError(self._explain(str(e))) from None
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for connection in free:
+            connection.close()
+
+    # How a statement runs
+
+    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+        with self._reading(watch) as connection:
+            self._declare(connection, sql)
+            cursor = connection.cursor()
+
+            def fetch(count: int) -> list[tuple[Any, ...]]:
+                return cursor.execute(f"FETCH FORWARD {count} FROM answer".encode()).fetchall()
+
+            rows.fill(fetch)
+            return tuple(d.name for d in cursor.description or ())
+
+    def _declare(self, connection: psycopg.Connection[Any], sql: str) -> None:
+        """Plan the statement as a cursor: the grammar takes one SELECT only, without INTO and without writing CTEs."""
+        import psycopg
+
+        lowered = sql.lower()
+        refused = _REFUSED.search(lowered)
+        if refused:
+            raise DatabaseError(f"{refused.group()} may not be used in a query")
+        if self._superuser and (called := self._own_functions.intersection(re.findall(r"[^\W\d][\w$]*", lowered))):
+            raise DatabaseError(
+                f"{min(called)} is a function of this database that may do anything a superuser may; "
+                "connect as an ordinary role to call it"
+            )
+        result = connection.pgconn.exec_params(f"DECLARE answer NO SCROLL CURSOR FOR {sql}".encode(), None)
+        if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            error_class = psycopg.errors.lookup(_field(result, psycopg.pq.DiagnosticField.SQLSTATE) or "XX000")
+            raise error_class(_message(result, shift=len("DECLARE answer NO SCROLL CURSOR FOR ")))
+
+    @contextmanager
+    def _reading(self, watch: Watch) -> Iterator[psycopg.Connection[Any]]:
+        """A connection in a read-only transaction, interrupted when the watch says so; rolled back at the end."""
+        connection = self._begin(watch)
+        healthy = False
+        try:
+            with watch.interrupting(lambda: connection.cancel_safe(timeout=2.0), lambda: _hang_up(connection)):
+                yield connection
+            healthy = True
+        except Exception:
+            healthy = not connection.broken
+            raise
+        finally:
+            # An interrupt may still be on its way to the server: such a connection must not run anything else.
+            if watch.stopped is None and healthy and not connection.closed:
+                with suppress(Exception):
+                    connection.execute(b"ROLLBACK; SELECT pg_advisory_unlock_all()")
+                    self._give_back(connection)
+                    connection = None  # type: ignore[assignment]
+            if connection is not None:
+                connection.close()
+
+    def _begin(self, watch: Watch) -> psycopg.Connection[Any]:
+        import psycopg
+
+        role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
+        begin = (
+            f"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; {role} SET LOCAL lock_timeout = {_LOCK_MS}; "
+            f"SET LOCAL statement_timeout = {int(watch.seconds_left * 1000) + 500}"
+        ).encode()
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise DatabaseError("the database has been closed")
+                kept = self._free.pop() if self._free else None
+            connection = kept or self._connect()
+            try:
+                connection.execute(begin)
+                return connection
+            except psycopg.OperationalError:
+                connection.close()
+                if kept is None:
+                    raise  # a fresh connection fails: the server is not to be had
+
+    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+        with self._lock:
+            if not self._closed and len(self._free) < _KEPT:
+                self._free.append(connection)
+                return
+        connection.close()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        try:
+            import psycopg
+
+            from eval.databases.postgres_values import keep_every_value
+        except ImportError:
+            raise DriverMissing("PostgreSQL needs its driver: pip install 'text2sql[postgres]'") from None
+        t = self._target
+        try:
+            connection: psycopg.Connection[Any] = psycopg.connect(
+                host=t.host,
+                port=t.port,
+                user=t.user or None,
+                password=t.password or None,
+                dbname=t.database,
+                connect_timeout=max(2, round(self._connect_seconds)),  # libpq takes whole seconds, at least two
+                application_name="text2sql",
+                client_encoding="UTF8",
+                keepalives_idle=30,
+                autocommit=True,
+                prepare_threshold=None,
+                **dict(t.options),  # type: ignore[arg-type]
+            )
+        except psycopg.Error as e:
+            raise _connect_error(t, str(e).strip()) from None
+        try:
+            self._prepare_session(connection)
+            keep_every_value(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare_session(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute(
+            b"SET default_transaction_read_only = on; SET standard_conforming_strings = on; "
+            b"SET cursor_tuple_fraction = 1; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = postgres; "
+            b"SET bytea_output = hex; SET client_min_messages = error; SET idle_in_transaction_session_timeout = '1h'"
+        )
+        self._superuser = connection.info.parameter_status("is_superuser") == "on"
+        if not self._superuser:
+            return
+        if connection.info.server_version < 140000:
+            raise DatabaseError(
+                "before version 14 PostgreSQL has no role that may only read: connect as a role that is no superuser"
+            )
+        own = "SELECT lower(proname) FROM pg_proc WHERE oid >= 16384 AND provolatile = 'v'"
+        self._own_functions = frozenset(name for (name,) in connection.execute(own.encode()).fetchall())
+
+    # How the structure is read
+
+    def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+        watch = Watch(seconds, None)
+        with self._reading(watch) as connection:
+            return connection.execute(sql.encode()).fetchall()
+
+    def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._catalogue(sql, _COUNT_SECONDS)
+        except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
+            return []
+
+    def _read_schema(self) -> Schema:
+        return read_schema(self._catalogue, self._count)
+
+    def _explain(self, message: str) -> str:
+        return self._target.redact(message)
+
+
+def _connect_error(target: Target, message: str) -> DatabaseError:
+    """libpq reports a failed start-up as text only."""
+    where = f"{target.host}:{target.port}"
+    if "does not exist" in message and "database" in message:
+        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+    if "password authentication failed" in message or "no password supplied" in message:
+        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
+    last_line = target.redact(message).splitlines()[-1] if message else "no answer"
+    return DatabaseUnreachable(f"cannot connect to PostgreSQL at {where}: {last_line}")
+
+
+def _hang_up(connection: psycopg.Connection[Any]) -> None:
+    """Break the connection under a driver that waits for a server which is gone."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
+
+
+def _field(result: Any, name: Any) -> str | None:
+    value = result.error_field(name)
+    return value.decode("utf-8", "replace") if value else None
+
+
+def _message(result: Any, *, shift: int) -> str:
+    """The server's message as psql shows it, its position counted in the user's own statement."""
+    import psycopg
+
+    fields = psycopg.pq.DiagnosticField
+    text = _field(result, fields.MESSAGE_PRIMARY) or "the server gave no message"
+    position = _field(result, fields.STATEMENT_POSITION)
+    if position and int(position) > shift:
+        text += f" (at character {int(position) - shift})"
+    for label, name in (("DETAIL", fields.MESSAGE_DETAIL), ("HINT", fields.MESSAGE_HINT)):
+        if more := _field(result, name):
+            text += f"\n{label}: {more}"
+    return text
