@@ -18,7 +18,7 @@ _STEERING = re.compile(
     "\ud800-\udfff]"  # half characters, which no terminal can be sent
 )
 
-PIPE_WIDTH = 100_000
+PIPE_WIDTH = 100_000_000
 """Columns assumed where the output is no terminal: nothing is folded or cut."""
 
 

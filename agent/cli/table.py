@@ -31,20 +31,36 @@ def rows_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence
     names = [_cut(_flat(name), longest) for name in columns]
     cells = [[_cell(value, longest) for value in row] for row in rows]
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(names))]
-    floors = []
-    for index, name in enumerate(names):
-        widest = max((row[index].cell_len for row in cells), default=0)
-        # digits must not be cut: a shortened number reads as another number
-        floors.append(widest if numeric[index] else min(max(widest, cell_len(name)), _NARROWEST))
-    if console.is_terminal and sum(floors) + 2 * len(floors) > console.width:
+    widths = _widths(names, cells, numeric, console.width - 3 * len(names) - 1)
+    if widths is None:
         return _blocks(names, cells)
-    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2, pad_edge=False)
-    for name, is_numeric, floor in zip(names, numeric, floors, strict=True):
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2)
+    for name, is_numeric, width in zip(names, numeric, widths, strict=True):
         justify: JustifyMethod = "right" if is_numeric else "left"
-        table.add_column(Text(name), justify=justify, min_width=floor, overflow="ellipsis", no_wrap=True)
+        table.add_column(Text(name), justify=justify, width=width, overflow="ellipsis", no_wrap=True)
     for row in cells:
         table.add_row(*row)
     return table
+
+
+def _widths(
+    names: Sequence[str], cells: Sequence[Sequence[Text]], numeric: Sequence[bool], room: int
+) -> list[int] | None:
+    """A width for each column so that all fit into `room`: the widest columns of text give way first, and digits are
+    never cut, because a shortened number reads as another. None when they cannot fit."""
+    widest = [max((row[index].cell_len for row in cells), default=0) for index in range(len(names))]
+    widths = [max(content, cell_len(name)) for content, name in zip(widest, names, strict=True)]
+    floors = [
+        content if is_numeric else min(width, _NARROWEST)
+        for content, width, is_numeric in zip(widest, widths, numeric, strict=True)
+    ]
+    if sum(floors) > room:
+        return None
+    while sum(widths) > room:
+        spare = [width - floor for width, floor in zip(widths, floors, strict=True)]
+        index = max(range(len(widths)), key=lambda i: (spare[i] > 0, widths[i]))
+        widths[index] -= 1
+    return widths
 
 
 def rows_shown(shown: int, returned: int, truncated: bool) -> str:

@@ -1,0 +1,104 @@
+"""The lines shown while a question runs."""
+
+from __future__ import annotations
+
+import re
+
+from agent.cli.steps import Steps
+from agent.events import (
+    NodeEvent,
+    PlanEvent,
+    QueryResultEvent,
+    RetryEvent,
+    RetryInfo,
+    SchemaEvent,
+    SchemaInfo,
+    TokenEvent,
+)
+from agent.state import QueryPlan, QueryTask
+from tests.agent.cli.conftest import Screen, attempt
+
+
+def events():
+    schema = SchemaInfo(dialect="sqlite", database="shop", tables=8, columns=60, fingerprint="f")
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="t1", description="count")])
+    failed = attempt("SELECT x", score=0.2, status="error", error="no such column: x", rows_returned=0)
+    yield NodeEvent(node="schema_analyzer", status="running")
+    yield SchemaEvent(data=schema)
+    yield NodeEvent(node="schema_analyzer", status="done", elapsed_ms=12.3)
+    yield NodeEvent(node="planner", status="running")
+    yield PlanEvent(data=plan)
+    yield NodeEvent(node="planner", status="done", elapsed_ms=3.21)
+    yield NodeEvent(node="set_first_task", status="running")
+    yield NodeEvent(node="set_first_task", status="done", elapsed_ms=0.1)
+    for number, result in ((1, failed), (2, attempt("SELECT y", number=2, rows_returned=1200))):
+        yield NodeEvent(node="query_generator", status="running", task_id="t1", attempt=number)
+        yield NodeEvent(node="query_generator", status="done", elapsed_ms=2100, task_id="t1", attempt=number)
+        yield NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=number)
+        yield QueryResultEvent.of(result)
+        yield NodeEvent(node="executor_eval", status="done", elapsed_ms=40, task_id="t1", attempt=number)
+        if number == 1:
+            retry = RetryInfo(task_id="t1", attempt=2, category="execution_error", feedback="The database\nsays: no")
+            yield RetryEvent(data=retry)
+    yield NodeEvent(node="summarizer", status="running")
+    yield TokenEvent(data="Here it is.")
+    yield NodeEvent(node="summarizer", status="done", elapsed_ms=5)
+
+
+def test_each_step_is_a_line_with_its_time(pipe: Screen):
+    with Steps(pipe.console) as steps:
+        steps.start()
+        for event in events():
+            steps.show(event)
+
+    assert pipe.lines == [
+        "· starting",
+        "✓ read the schema · 8 tables, 60 columns · 12 ms",
+        "✓ planned · one query · 3.2 ms",
+        "✓ wrote SQL · 2.1 s",
+        "✗ ran and checked it · no such column: x · 40 ms",
+        "↻ trying again, the database refused it: The database says: no",
+        "✓ wrote SQL (attempt 2) · 2.1 s",
+        "✓ ran and checked it (attempt 2) · 1,200 rows · score 0.91 · 40 ms",
+        "✓ summed up · 5.0 ms",
+    ]
+
+
+def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen):
+    with Steps(terminal.console) as steps:
+        steps.start()
+        for event in events():
+            steps.show(event)
+
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.text)
+    assert "✓ read the schema · 8 tables, 60 columns · 12 ms" in text
+    assert "↻ trying again, the database refused it" in text
+    assert terminal.text.rstrip("\r\n").endswith("\x1b[?25h") or "\x1b[?25h" in terminal.text  # the cursor is back
+
+
+def test_a_score_below_the_threshold_is_marked(pipe: Screen):
+    with Steps(pipe.console, threshold=0.95) as steps:
+        steps.show(NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=1))
+        steps.show(QueryResultEvent.of(attempt("SELECT y")))
+        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1, task_id="t1", attempt=1))
+
+    assert pipe.lines == ["✗ ran and checked it · 1 row · score 0.91, 0.95 needed · 1.0 ms"]
+
+
+def test_quiet_shows_nothing(pipe: Screen):
+    with Steps(pipe.console, quiet=True) as steps:
+        steps.start()
+        for event in events():
+            steps.show(event)
+
+    assert pipe.text == ""
+
+
+def test_a_hostile_error_message_stays_one_line(pipe: Screen):
+    with Steps(pipe.console) as steps:
+        steps.show(QueryResultEvent.of(attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
+        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
+
+    (line,) = pipe.lines
+    assert "\x1b" not in line
+    assert len(line) < 200

@@ -1,0 +1,101 @@
+"""Rows as a person reads them: what is a number, what is missing, what was cut."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agent.cli.table import rows_shown, rows_table
+from tests.agent.cli.conftest import Screen
+
+
+def printed(screen: Screen, columns: list[str], rows: list[list[object]]) -> list[str]:
+    screen.console.print(rows_table(screen.console, columns, rows))
+    return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.lines]
+
+
+def test_numbers_stand_to_the_right_and_text_to_the_left(terminal: Screen):
+    lines = printed(terminal, ["city", "total"], [["Rome", 7], ["Amsterdam", 1234.5]])
+
+    assert "Rome             7" in "\n".join(lines)
+    assert "Amsterdam   1234.5" in "\n".join(lines)
+
+
+def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen):
+    lines = printed(pipe, ["a"], [[None], [""], ["NULL"]])
+
+    assert "| NULL" in lines[3]
+    assert lines[4].strip("| ") == ""
+    assert "'NULL'" in lines[5]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (1e100, "1e+100"),
+        (12.5, "12.5"),
+        (2**63, "9223372036854775808"),
+        (True, "true"),
+        ({"$blob": "AAE=", "size": 2}, "<2 bytes>"),
+        ({"k": [1, None]}, '{"k": [1, null]}'),
+        ("two\nlines", "two⏎lines"),
+        ("[bold]not markup[/bold]", "[bold]not markup[/bold]"),
+        (":smile:", ":smile:"),
+    ],
+)
+def test_a_cell_is_shown_as_it_is(pipe: Screen, value: object, shown: str):
+    assert printed(pipe, ["a"], [[value]])[3].strip("| ") == shown
+
+
+def test_escape_sequences_in_cells_and_names_are_shown_not_obeyed(terminal: Screen):
+    printed(terminal, ["na\x1b[31mme"], [["\x1b]0;title\x07"], ["\x9b31m"], ["a\u202eb"], ["x\ry"], ["\ud800"]])
+
+    ours = re.sub(r"\x1b\[[0-9;]*m", "", terminal.text)
+    assert "na\\x1b[31mme" in ours
+    assert "\\x1b]0;title\\x07" in ours
+    assert "\\x9b31m" in ours
+    assert "a\\u202eb" in ours
+    assert "x\\x0dy" in ours
+    assert "\\ud800" in ours
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]", ours)
+
+
+def test_a_long_cell_is_cut_on_a_terminal_and_whole_in_a_pipe(terminal: Screen, pipe: Screen):
+    assert "x" * 59 + "…" in "\n".join(printed(terminal, ["a"], [["x" * 500]]))
+    assert "x" * 500 in "\n".join(printed(pipe, ["a"], [["x" * 500]]))
+
+
+def test_columns_that_do_not_fit_become_blocks_of_lines():
+    narrow = Screen(terminal=True, width=60)
+
+    lines = printed(narrow, [f"column_{n}" for n in range(20)], [list(range(20)), list(range(20, 40))])
+
+    assert lines[0] == "─ row 1 ─"
+    assert "column_3   3" in lines
+    assert "─ row 2 ─" in lines
+    assert "column_19  39" in lines
+
+
+def test_a_number_is_never_cut_short():
+    narrow = Screen(terminal=True, width=40)
+
+    text = "\n".join(printed(narrow, ["name", "amount"], [["a long name that must give way to it", 123456789012345]]))
+
+    assert "123456789012345" in text
+    assert max(len(line) for line in text.splitlines()) <= 40
+
+
+@pytest.mark.parametrize(
+    ("shown", "returned", "truncated", "text"),
+    [
+        (1, 1, False, "1 row"),
+        (0, 0, False, "0 rows"),
+        (12, 12, False, "12 rows"),
+        (12, 3401, False, "12 of 3,401 rows shown"),
+        (20, 10_000, True, "20 of more than 10,000 rows shown"),
+    ],
+)
+def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str):
+    assert rows_shown(shown, returned, truncated) == text
