@@ -22,7 +22,8 @@ RESERVED = frozenset(
     numeric of offset on only option optimize or order outer outfile over overlaps partition percent_rank pivot placing
     primary procedure purge qualify range rank read real recursive references regexp release rename repeat replace
     require restrict return returning revoke right rlike row row_number rows schema schemas select separator
-    session_user set show similar smallint some spatial sql ssl starting summarize symmetric system table tablesample terminated then
+    session_user set show similar smallint some spatial sql ssl starting summarize symmetric system table tablesample
+    terminated then
     to trailing transaction trigger true undo union unique unlock unpivot unsigned update usage use user using values
     variadic varying verbose view when where while window with within without write xor year_month zerofill
     """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)

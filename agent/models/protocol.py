@@ -19,6 +19,9 @@ from eval.schema import Dialect, Schema
 class ModelError(Exception):
     """A model call failed. The message is for the user and holds no key."""
 
+    usage: Usage | None = None
+    """What the failed call had consumed, where its model knows."""
+
 
 class ModelAuthError(ModelError):
     """The key is wrong or lacks a right (401, 403). Not retried."""

@@ -1,0 +1,188 @@
+"""What went wrong with a call, and what to do about it: exceptions of the client library → `Failure`.
+
+In: an exception out of `agent.models.chat`. Out: the error for the user (no key in it, no HTML), whether trying again
+can help, and how long the server asks to wait.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from agent.models.protocol import (
+    ModelAuthError,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelReplyError,
+    ModelTimeout,
+    ModelUnavailable,
+)
+
+_SAID_LENGTH = 300
+_KEYS = re.compile(r"\b(?:(?:sk|pk|gsk|xai|key|hf)[-_]|Bearer\s)[A-Za-z0-9_\-*.]{6,200}")
+_HTML = re.compile(r"\s{0,200}<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
+_QUOTA = re.compile(r"insufficient_quota|billing|exceeded your current quota|insufficient (?:balance|credits)", re.I)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|context (?:length|window|size)|prompt is too long|too many tokens|input.{0,20}too long",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    error: type[ModelError]
+    message: str
+    retry: bool = False
+    status: int | None = None
+    said: str = ""
+    """The server's own words, for finding out which field it minds."""
+    wait: float | None = None
+    """Seconds that the server asks to wait."""
+    connected: bool = True
+
+
+class StreamCutOff(Exception):
+    """A stream ended without saying that the reply is complete."""
+
+
+def failure_of(error: Exception, *, base_url: str, api_key: str | None) -> Failure:
+    """What this exception means. Exceptions that no rule knows are replies that could not be read."""
+    import openai
+
+    where = _shown(base_url)
+    if isinstance(error, openai.APIStatusError):
+        said = _said(error.body, str(error.message))
+        return _of_status(error.status_code, said, error.response.headers, where, api_key)
+    if isinstance(error, openai.APITimeoutError) and "Connect" not in type(_root(error)).__name__:
+        return Failure(ModelTimeout, f"The model at {where} did not answer in time.")
+    if isinstance(error, openai.APIConnectionError | StreamCutOff):
+        root = _root(error)
+        if isinstance(error, openai.APIConnectionError) and "Connect" in type(root).__name__:
+            why = redacted(str(root) or type(root).__name__, api_key)
+            return Failure(
+                ModelUnavailable,
+                f"The model server at {where} cannot be reached ({why}). Is OPENAI_BASE_URL right, and is it running?",
+                retry=True,
+                connected=False,
+            )
+        return Failure(ModelUnavailable, f"The connection to the model at {where} broke off.", retry=True)
+    if isinstance(error, openai.APIError):
+        return _of_body(error.body, str(error.message), where, api_key)
+    reported = error.args[0] if len(error.args) == 1 and isinstance(error, ValueError) else None
+    if isinstance(reported, dict):
+        return _of_body(reported, "", where, api_key)
+    message = f"The server at {where} sent no reply that an OpenAI-compatible API would send. Is OPENAI_BASE_URL right?"
+    return Failure(ModelReplyError, message)
+
+
+def _of_body(body: object, message: str, where: str, api_key: str | None) -> Failure:
+    """An error inside a reply with status 200: some gateways put the real status into its `code`."""
+    code = body.get("code") if isinstance(body, Mapping) else None
+    status = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) < 600 else 500
+    return _of_status(status, _said(body, message), {}, where, api_key)
+
+
+def _of_status(status: int, said: str, headers: Mapping[str, str], where: str, api_key: str | None) -> Failure:
+    told = redacted(said, api_key)
+    if status == 401:
+        message = (
+            f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {told}"
+        )
+        return Failure(ModelAuthError, message, status=status, said=said)
+    if status == 403:
+        message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {told}"
+        return Failure(ModelAuthError, message, status=status, said=said)
+    if status == 429:
+        if _QUOTA.search(said):
+            message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {told}"
+            return Failure(ModelRateLimited, message, status=status, said=said)
+        message = f"The model server at {where} is limiting requests (429). It said: {told}"
+        return Failure(ModelRateLimited, message, True, status, said, retry_after(headers))
+    if status in (408, 409) or status >= 500:
+        message = f"The model server at {where} failed ({status}). It said: {told}"
+        return Failure(ModelUnavailable, message, True, status, said, retry_after(headers))
+    if _TOO_LONG.search(said):
+        message = f"The prompt is too long for the model: {told}"
+    elif status == 404:
+        message = f"The model server at {where} knows no such model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {told}"  # noqa: E501
+    else:
+        message = f"The model server at {where} rejected the request ({status}). It said: {told}"
+    return Failure(ModelRefused, message, status=status, said=said)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds from `retry-after-ms` or `Retry-After` (seconds or HTTP date, RFC 9110); None where there is none or it
+    makes no sense."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after")
+    seconds = _number(written)
+    if seconds is not None or not written:
+        return seconds
+    try:
+        at = parsedate_to_datetime(written).timestamp()
+        sent = headers.get("date")
+        now = parsedate_to_datetime(sent).timestamp() if sent else time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, at - now)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def redacted(text: str, api_key: str | None) -> str:
+    """`text` on one line, trimmed, without the key and without anything that looks like one."""
+    if api_key and len(api_key) > 3:
+        text = text.replace(api_key, "[key]")
+    text = " ".join(_KEYS.sub("[key]", text[:4000]).split())
+    return text if len(text) <= _SAID_LENGTH else text[:_SAID_LENGTH] + "…"
+
+
+def _said(body: object, message: str) -> str:
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping):
+            parts = [
+                inner.get("message") or inner.get("detail"),
+                inner.get("code"),
+                inner.get("type"),
+                inner.get("param"),
+            ]
+            said = " ".join(str(p) for p in parts if p)
+            return said or str(dict(inner))[:2000]
+        return str(inner)[:2000]
+    text = body if isinstance(body, str) and body else message
+    if _HTML.match(text):
+        title = _TITLE.search(text[:4000])
+        return f"an HTML page{f' titled {title.group(1).strip()!r}' if title else ''}"
+    return text[:2000] or "nothing"
+
+
+def _root(error: BaseException) -> BaseException:
+    for _ in range(8):
+        inner = error.__cause__ or error.__context__
+        if inner is None or inner is error or type(inner).__module__.partition(".")[0] in ("httpcore", "httpcore2"):
+            break
+        error = inner
+        if "Connect" in type(error).__name__ and "API" not in type(error).__name__:
+            break
+    return error
+
+
+def _shown(base_url: str) -> str:
+    parts = urlsplit(base_url)
+    host = parts.hostname or base_url
+    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -1,0 +1,83 @@
+"""What an endpoint turned out not to like, remembered for the life of the process.
+
+In: a refusal that names a request field, or a reply that ignored one. Out: the same request with less in it. One
+record for each endpoint and model, so that finding out costs once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Structure = Literal["json_schema", "json_object", "prompt"]
+CapField = Literal["max_completion_tokens", "max_tokens"]
+
+OUTPUT_TOKENS = 16_384
+"""Cap on what one reply may cost, thinking included. Dropped where the endpoint's own limit is lower."""
+
+_LESS: dict[Structure, Structure] = {"json_schema": "json_object", "json_object": "prompt"}
+_STRUCTURE = re.compile(
+    r"response.?format|json.?schema|json.?object|json.?mode|structured.?output|grammar|guided", re.IGNORECASE
+)
+_CAP = re.compile(r"max_completion_tokens|max_tokens|max_new_tokens|in the completion", re.IGNORECASE)
+_TOO_MUCH = re.compile(r"context.?(?:length|window|size)|too large|at most|maximum", re.IGNORECASE)
+_NO_TEMPERATURE = re.compile(r"(?:o\d|gpt-[5-9](?!.*chat))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    structure: Structure = "json_schema"
+    proven: bool = False
+    """A reply of this structure has been JSON."""
+    temperature: bool = True
+    cap: CapField | None = "max_completion_tokens"
+    stream_usage: bool = True
+
+    def lesser_structure(self) -> Quirks | None:
+        """The next weaker way to ask for JSON, or None below the last or where this one is known to work."""
+        weaker = _LESS.get(self.structure)
+        return None if weaker is None or self.proven else replace(self, structure=weaker)
+
+    def without(self, status: int | None, said: str, *, structured: bool, streamed: bool) -> Quirks | None:
+        """What to try after a refusal with this status and message; None when nothing in the request is to blame."""
+        if status not in (400, 404, 415, 422, 500, 501):
+            return None
+        if self.temperature and "temperature" in said:
+            return replace(self, temperature=False)
+        if self.cap is not None and _CAP.search(said):
+            other: CapField | None = "max_tokens" if self.cap == "max_completion_tokens" else None
+            return replace(self, cap=None if _TOO_MUCH.search(said) else other)
+        if streamed and self.stream_usage and ("stream_options" in said or "include_usage" in said):
+            return replace(self, stream_usage=False)
+        if structured and _STRUCTURE.search(said):
+            return replace(self, proven=False).lesser_structure()
+        return None
+
+    def guess(self, status: int | None, failures: int, *, structured: bool, streamed: bool) -> Quirks | None:
+        """What to try after a refusal that names nothing. A 500 may also pass by itself: it is tried again first."""
+        if status not in (400, 415, 422) and not (status in (500, 501) and failures >= 1):
+            return None
+        if structured and (less := self.lesser_structure()):
+            return less
+        if streamed and self.stream_usage:
+            return replace(self, stream_usage=False)
+        return None
+
+
+_learned: dict[tuple[str, str], Quirks] = {}
+
+
+def learned(base_url: str, model: str) -> Quirks:
+    """What is known of this model at this endpoint. Model names serve only as the first guess about temperature."""
+    found = _learned.get((base_url, model))
+    return found or Quirks(temperature=_NO_TEMPERATURE.match(model.rpartition("/")[2]) is None)
+
+
+def learn(base_url: str, model: str, quirks: Quirks) -> None:
+    _learned[base_url, model] = quirks
+
+
+def forget() -> None:
+    """Forget all endpoints (between tests)."""
+    _learned.clear()

@@ -1,0 +1,104 @@
+"""The shapes that a model's structured replies must have, and the reading of such replies.
+
+In: a JSON object out of a reply. Out: the typed value, or `UnusableReply` that says what is wrong with it. The JSON
+Schemas keep to what strict modes accept: every property required, no additional properties, no bounds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+from agent.models.replies import UnusableReply
+from agent.state import QueryPlan, QueryTask
+
+
+def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_TEXT = {"type": "string"}
+
+PLAN_SCHEMA = _strict(
+    plan_type={"type": "string", "enum": ["single", "multi-sequential"]},
+    confidence={"type": "number", "description": "0 to 1"},
+    tasks={
+        "type": "array",
+        "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}),
+    },
+)
+SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
+JUDGE_SCHEMA = _strict(reasoning=_TEXT, score={"type": "number", "description": "0 to 1"})
+
+
+def read_plan(reply: dict[str, object]) -> QueryPlan:
+    """Whether ids and dependencies make sense is the planner's to check."""
+    tasks = reply.get("tasks")
+    if not isinstance(tasks, list) or not tasks:
+        raise UnusableReply("`tasks` must be a list with at least one task")
+    read = [_task(item, number) for number, item in enumerate(tasks, 1)]
+    kind = str(reply.get("plan_type", "")).lower()
+    single = len(read) == 1 if kind not in ("single", "multi-sequential") else kind == "single" and len(read) == 1
+    return QueryPlan(
+        plan_type="single" if single else "multi-sequential",
+        confidence=_fraction(reply.get("confidence"), "confidence"),
+        tasks=read,
+    )
+
+
+def _task(item: object, number: int) -> QueryTask:
+    if isinstance(item, str) and item.strip():
+        return QueryTask(id=f"task_{number}", description=item.strip())
+    if not isinstance(item, dict):
+        raise UnusableReply(f"task {number} must be an object with id, description and depends_on")
+    description = item.get("description")
+    if not isinstance(description, str) or not description.strip():
+        raise UnusableReply(f"task {number} has no description")
+    name = item.get("id")
+    before = item.get("depends_on") or []
+    if not isinstance(before, list):
+        before = [before]
+    return QueryTask(
+        id=str(name) if isinstance(name, str | int) and str(name).strip() else f"task_{number}",
+        description=description.strip(),
+        depends_on=[str(one) for one in before if isinstance(one, str | int)],
+    )
+
+
+def read_sql(reply: dict[str, object]) -> tuple[str, str]:
+    """(sql, reasoning); the SQL is empty when the model says that it can't."""
+    sql = reply.get("sql")
+    reasoning = reply.get("reasoning")
+    told = reasoning.strip() if isinstance(reasoning, str) else ""
+    if sql is None and told:
+        return "", told
+    if not isinstance(sql, str):
+        raise UnusableReply("`sql` must be a string with one SELECT statement")
+    if not sql.strip() and not told:
+        raise UnusableReply("`sql` and `reasoning` are both empty")
+    return sql.strip(), told
+
+
+def read_judgement(reply: dict[str, object]) -> tuple[float, str]:
+    """(score 0..1, reasoning)."""
+    reasoning = reply.get("reasoning")
+    return _fraction(reply.get("score"), "score"), reasoning.strip() if isinstance(reasoning, str) else ""
+
+
+def _fraction(value: object, name: str) -> float:
+    number = math.nan
+    if isinstance(value, str):
+        text = value.strip()
+        with contextlib.suppress(ValueError):
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+    if not 0.0 <= number <= 1.0:
+        raise UnusableReply(f"`{name}` must be a number from 0 to 1, not {str(value)[:40]!r}")
+    return number

@@ -1,0 +1,273 @@
+"""Asking for JSON of endpoints that take it, refuse it or ignore it; and what their replies may look like."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.models.protocol import Model, ModelReplyError
+from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA
+from tests.agent.models.conftest import MakeModel, judge_request, plan_request, sql_request
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+
+SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
+
+
+def formats(server: OpenAIServer) -> list[str | None]:
+    return [(body.get("response_format") or {}).get("type") for body in server.bodies]
+
+
+async def test_the_sql_comes_out_of_a_strict_reply(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion(SQL))
+    model = model_at()
+    reply = await model.write_sql(sql_request())
+    assert isinstance(model, Model)
+    assert (reply.sql, reply.reasoning, reply.abstained) == (SQL["sql"], "counts", False)
+    sent = server.requests[0]
+    assert sent.path == "/v1/chat/completions"
+    assert sent.headers["authorization"] == "Bearer sk-test-1234567890abcdef"
+    assert sent.body["response_format"]["json_schema"]["strict"] is True
+    assert sent.body["response_format"]["json_schema"]["schema"] == SQL_SCHEMA
+    assert sent.body["temperature"] == 0.0
+
+
+@pytest.mark.parametrize("schema", [PLAN_SCHEMA, SQL_SCHEMA, JUDGE_SCHEMA])
+def test_schemas_keep_to_the_rules_of_strict_mode(schema: dict[str, Any]) -> None:
+    def check(part: dict[str, Any]) -> int:
+        if part["type"] == "object":
+            assert part["additionalProperties"] is False
+            assert part["required"] == list(part["properties"])
+            return 1 + sum(check(inner) for inner in part["properties"].values())
+        if part["type"] == "array":
+            return check(part["items"])
+        assert not {"minimum", "maximum", "pattern", "format", "default"} & set(part)
+        return 0
+
+    assert check(schema) >= 1
+
+
+async def test_a_plan_is_read(server: OpenAIServer, model_at: MakeModel) -> None:
+    tasks = [{"id": "a", "description": "first", "depends_on": []}, {"id": 2, "description": "then", "depends_on": "a"}]
+    server.script(completion({"plan_type": "multi", "confidence": "80%", "tasks": tasks}))
+    plan = (await model_at().plan(plan_request())).plan
+    assert plan.plan_type == "multi-sequential"
+    assert plan.confidence == 0.8
+    assert [(t.id, t.description, t.depends_on) for t in plan.tasks] == [("a", "first", []), ("2", "then", ["a"])]
+
+
+async def test_a_judgement_is_read(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion({"reasoning": "fits", "score": 0.85}))
+    verdict = await model_at().judge(judge_request())
+    assert (verdict.score, verdict.reasoning) == (0.85, "fits")
+    assert "[1234]" in server.requests[0].prompt
+
+
+async def test_a_score_out_of_range_is_sent_back(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion({"reasoning": "", "score": 85}), completion({"reasoning": "", "score": 0.85}))
+    assert (await model_at().judge(judge_request())).score == 0.85
+    assert "`score` must be a number from 0 to 1, not '85'" in server.requests[1].prompt
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        error(400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."),
+        error(422, "json_schema: extra inputs are not permitted"),
+        error(404, "response_format is unavailable here"),
+        error(500, "failed to parse grammar"),
+        error(400, "This response_format type is unavailable now"),
+    ],
+    ids=["400", "422", "404", "500", "400 other words"],
+)
+async def test_an_endpoint_that_rejects_json_schema_gets_json_object_once_and_for_all(
+    server: OpenAIServer, model_at: MakeModel, refusal: Reply
+) -> None:
+    server.script(refusal, completion(SQL), completion(SQL), completion(SQL))
+    model = model_at()
+    assert (await model.write_sql(sql_request())).sql == SQL["sql"]
+    assert (await model.write_sql(sql_request())).sql == SQL["sql"]
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    assert formats(server) == ["json_schema", "json_object", "json_object", "json_object"]
+
+
+async def test_an_endpoint_that_rejects_every_response_format_is_asked_in_words(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    def pickish(request: Request) -> Reply:
+        return error(400, "unknown field response_format") if "response_format" in request.body else completion(SQL)
+
+    server.script(pickish, pickish, pickish, pickish)
+    model = model_at()
+    await model.write_sql(sql_request())
+    await model.write_sql(sql_request())
+    assert formats(server) == ["json_schema", "json_object", None, None]
+
+
+async def test_a_500_without_a_word_is_tried_again_before_the_schema_is_given_up(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    server.script(error(500, "oops"), error(500, "oops"), completion(SQL))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    assert formats(server) == ["json_schema", "json_schema", "json_object"]
+
+
+async def test_a_schema_that_worked_before_is_not_given_up_for_a_500(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion(SQL), error(500, "oops"), error(500, "oops"), completion(SQL))
+    model = model_at()
+    await model.write_sql(sql_request())
+    await model.write_sql(sql_request())
+    assert formats(server) == ["json_schema"] * 4
+
+
+async def test_an_endpoint_that_ignores_the_schema_is_asked_in_weaker_modes(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    prose = completion("The customers are counted, I would say.")
+    server.script(prose, prose, completion(SQL), completion(SQL))
+    model = model_at()
+    assert (await model.write_sql(sql_request())).sql == SQL["sql"]
+    await model.write_sql(sql_request())
+    assert formats(server) == ["json_schema", "json_object", None, None]
+
+
+async def test_a_chosen_mode_is_kept_to(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion(SQL))
+    await model_at(structured_output="json_object").write_sql(sql_request())
+    assert formats(server) == ["json_object"]
+
+
+async def test_an_unusable_reply_is_sent_back_once_with_what_was_wrong(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    server.script(completion({"answer": 42}), completion(SQL))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    roles = [m["role"] for m in server.bodies[1]["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert "`sql` must be a string" in server.bodies[1]["messages"][3]["content"]
+    assert json.dumps(SQL_SCHEMA) in server.bodies[1]["messages"][3]["content"]
+
+
+async def test_a_second_unusable_reply_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion({"answer": 42}), completion({"answer": 43}))
+    with pytest.raises(ModelReplyError, match="`sql` must be a string") as raised:
+        await model_at().write_sql(sql_request())
+    assert len(server.requests) == 2
+    assert raised.value.usage is not None
+    assert raised.value.usage.input_tokens == 200
+
+
+@pytest.mark.parametrize(
+    "content", [None, "", "   \n", "<think>I wonder"], ids=["null", "empty", "blank", "only thought"]
+)
+async def test_an_empty_reply_is_asked_for_again(
+    server: OpenAIServer, model_at: MakeModel, content: str | None
+) -> None:
+    server.script(completion(content), completion(SQL))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+
+
+async def test_nothing_but_empty_replies_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.otherwise = completion("")
+    with pytest.raises(ModelReplyError, match="the reply is empty"):
+        await model_at().write_sql(sql_request())
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<think>SELECT 1? No.</think>```sql\nSELECT COUNT(*) FROM customers;\n```",
+        '<think>hm</think>\nHere:\n```json\n{"reasoning": "r", "sql": "SELECT COUNT(*) FROM customers"}\n```\nDone!',
+        "{'sql': 'SELECT COUNT(*) FROM customers', 'reasoning': 'r',}",
+        json.dumps(json.dumps(SQL)),
+        "<|channel|>analysis<|message|>let me see<|end|><|start|>assistant<|channel|>final<|message|>"
+        + json.dumps(SQL),
+        '{"sql": "```sql\\nSELECT COUNT(*) FROM customers;\\n```", "reasoning": ""}',
+        "Sure! SELECT COUNT(*) FROM customers;\n\nThis counts them.",
+    ],
+)
+async def test_sql_is_found_in_untidy_replies_at_once(server: OpenAIServer, model_at: MakeModel, content: str) -> None:
+    server.script(completion(content))
+    assert (await model_at().write_sql(sql_request())).sql == "SELECT COUNT(*) FROM customers"
+    assert len(server.requests) == 1
+
+
+async def test_a_reply_sorted_into_the_reasoning_is_still_read(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion("", reasoning_content=json.dumps(SQL)))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+
+
+async def test_a_model_that_says_it_cannot_abstains(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion({"reasoning": "There is no table of wages.", "sql": ""}))
+    reply = await model_at().write_sql(sql_request())
+    assert (reply.sql, reply.abstained, reply.reasoning) == ("", True, "There is no table of wages.")
+
+
+async def test_a_refusal_is_an_abstention_for_sql_and_an_error_elsewhere(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    server.script(completion(None, refusal="I can't help with that."), completion(None, refusal="No."))
+    reply = await model_at().write_sql(sql_request())
+    assert (reply.abstained, reply.reasoning, reply.usage.calls) == (True, "I can't help with that.", 1)
+    with pytest.raises(ModelReplyError, match=r"declined.*No\."):
+        await model_at().plan(plan_request())
+
+
+async def test_a_reply_cut_off_at_the_limit_is_never_taken_for_whole(server: OpenAIServer, model_at: MakeModel) -> None:
+    whole = completion({"reasoning": "", "sql": "SELECT COUNT(*) FROM customers WHERE id > 1"})
+    server.script(completion("SELECT COUNT(*) FROM customers", finish_reason="length"), whole)
+    reply = await model_at().write_sql(sql_request())
+    assert reply.sql.endswith("WHERE id > 1")
+    assert "max_completion_tokens" in server.bodies[0]
+    assert "max_completion_tokens" not in server.bodies[1]
+
+
+async def test_a_filtered_reply_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion("SEL", finish_reason="content_filter"))
+    with pytest.raises(ModelReplyError, match="content filter"):
+        await model_at().write_sql(sql_request())
+
+
+async def test_temperature_is_given_up_when_refused_and_remembered(server: OpenAIServer, model_at: MakeModel) -> None:
+    def warm(request: Request) -> Reply:
+        if "temperature" in request.body:
+            return error(400, "Unsupported value: 'temperature' does not support 0.0 with this model.")
+        return completion(SQL)
+
+    server.script(warm, warm, warm)
+    model = model_at()
+    await model.write_sql(sql_request())
+    await model.write_sql(sql_request())
+    assert ["temperature" in body for body in server.bodies] == [True, False, False]
+    assert formats(server) == ["json_schema"] * 3
+
+
+async def test_known_reasoning_models_are_not_sent_a_temperature_at_all(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    server.script(completion(SQL), completion(SQL))
+    await model_at(model="gpt-5").write_sql(sql_request())
+    await model_at(model="openai/o3-mini").write_sql(sql_request())
+    assert [body.get("temperature") for body in server.bodies] == [None, None]
+
+
+async def test_the_output_cap_goes_by_the_name_that_the_server_knows(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(
+        error(400, "Unrecognized request argument supplied: max_completion_tokens"),
+        completion(SQL),
+        error(400, "max_tokens is too large: 16384. This model supports at most 4096 completion tokens"),
+        completion(SQL),
+    )
+    model = model_at()
+    await model.write_sql(sql_request())
+    await model.write_sql(sql_request())
+    caps = [sorted(k for k in body if k.startswith("max_")) for body in server.bodies]
+    assert caps == [["max_completion_tokens"], ["max_tokens"], ["max_tokens"], []]
+
+
+async def test_a_stream_given_where_none_was_asked_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n', content_type="text/event-stream"))
+    with pytest.raises(ModelReplyError):
+        await model_at().write_sql(sql_request())
