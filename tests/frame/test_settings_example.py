@@ -1,0 +1,48 @@
+"""`.env.example` shows every setting with its default, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / ".env.example"
+
+
+def shown() -> dict[str, str]:
+    lines = [line for line in EXAMPLE.read_text().splitlines() if line and not line.startswith("#")]
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_every_setting_is_shown_and_none_is_stale():
+    assert set(shown()) == {field.alias for field in Settings.model_fields.values()}
+
+
+def test_the_defaults_shown_are_the_defaults(monkeypatch: pytest.MonkeyPatch):
+    for name in shown():
+        monkeypatch.delenv(name, raising=False)
+
+    assert Settings(_env_file=EXAMPLE) == Settings(_env_file=None)
+    for field in Settings.model_fields.values():
+        value = shown()[field.alias or ""]
+        assert (value == "") == (field.default is None), field.alias
+
+
+def test_every_setting_has_a_comment_above_it():
+    lines = EXAMPLE.read_text().splitlines()
+    for number, line in enumerate(lines):
+        if line and not line.startswith("#"):
+            assert lines[number - 1].startswith("#") or "PRICE" in lines[number - 1], line
+
+
+def test_a_real_variable_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("TEXT2SQL_MODEL=from-the-file\nTEXT2SQL_MAX_RETRIES=1\n")
+    monkeypatch.setenv("TEXT2SQL_MODEL", "from-the-environment")
+
+    settings = Settings(_env_file=file)
+
+    assert (settings.model, settings.max_retries) == ("from-the-environment", 1)

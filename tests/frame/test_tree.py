@@ -1,0 +1,119 @@
+"""What holds for every file: packages export what they say, no file knows a machine, SQL is parsed in one place."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = sorted(
+    ".".join(file.parent.relative_to(ROOT).parts)
+    for root in ("agent", "eval")
+    for file in ROOT.glob(f"{root}/**/__init__.py")
+)
+
+
+def tracked() -> list[Path]:
+    """The files of the project: those that git knows, or all but the ignored ones outside a checkout."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_there(package: str):
+    module = importlib.import_module(package)
+
+    for name in getattr(module, "__all__", ()):
+        assert getattr(module, name) is not None, name
+
+
+def test_no_file_knows_the_machine_it_was_written_on():
+    home = re.compile(rb"(?<![\w.])/(?:home|root|Users|work)/[\w.-]+/|(?<![\w.])/tmp/\w")
+    own = Path(__file__)
+
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked()
+        if path != own and path.suffix not in {".png", ".svg", ".ico"}
+        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+        if home.search(line)
+    ]
+
+    assert found == []
+
+
+def test_the_pins_are_plain_versions():
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+
+    assert lines == sorted(lines)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+
+
+def test_every_dependency_is_pinned():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    wanted = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
+
+    names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in wanted}  # type: ignore[index]
+    assert {name.lower().replace("_", "-") for name in names} - {"text2sql"} <= pinned
+
+
+def test_sql_is_parsed_in_one_place():
+    """A query from outside is parsed by eval.sql alone; eval.metrics and eval.tasks parse what is not to be run."""
+    allowed = {"eval/sql", "eval/metrics", "eval/tasks"}
+    parsers = {"parse", "parse_one", "maybe_parse", "transpile", "tokenize"}
+    found = []
+    for path in tracked():
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix != ".py" or not name.startswith(("agent/", "eval/")) or name.startswith(tuple(allowed)):
+            continue
+        tree = ast.parse(path.read_text())
+        from_sqlglot = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlglot")
+            for alias in node.names
+        }
+        found += [
+            f"{name}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and (
+                (isinstance(node.func, ast.Name) and node.func.id in parsers & from_sqlglot)
+                or (
+                    isinstance(node.func, ast.Attribute)
+                    and node.func.attr in parsers
+                    and isinstance(node.func.value, ast.Name)
+                    and node.func.value.id == "sqlglot"
+                )
+            )
+        ]
+
+    assert found == []
+
+
+def test_langgraph_finds_the_compiled_graph():
+    """As its command line does: the path from langgraph.json, loaded as a file, must hold a compiled graph."""
+    from langgraph.pregel import Pregel
+
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    assert config["dependencies"] == ["."]
+    for name, target in config["graphs"].items():
+        file, attribute = target.split(":")
+        spec = importlib.util.spec_from_file_location(f"studio_{name}", ROOT / file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert isinstance(getattr(module, attribute), Pregel)
