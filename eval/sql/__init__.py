@@ -10,6 +10,7 @@ from eval.sql.dialects import render
 from eval.sql.facts import facts
 from eval.sql.guard import check
 from eval.sql.parsing import parse, parsed_from_tree
+from eval.sql.references import resolve
 from eval.sql.types import (
     Constant,
     ParsedQuery,
@@ -35,4 +36,5 @@ __all__ = [
     "parse",
     "parsed_from_tree",
     "render",
+    "resolve",
 ]

@@ -248,6 +248,6 @@ def faithful(dialect: Dialect) -> SqlglotDialect:
     return _CLASSES[dialect]()
 
 
-def render(tree: exp.Expression, dialect: Dialect, pretty: bool = False) -> str:
+def render(tree: exp.Expr, dialect: Dialect, pretty: bool = False) -> str:
     """Write a tree as SQL text, without comments. Raises RecursionError for a tree too deep to write."""
     return faithful(dialect).generate(tree, copy=True, pretty=pretty)

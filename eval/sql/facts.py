@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
-from eval.sql.functions import functions
-from eval.sql.nodes import called_name
+from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -86,16 +85,9 @@ def _first_select(node: exp.Expr) -> exp.Select | None:
 
 
 def _aggregate_calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
-    known = functions(dialect)
     for node in tree.find_all(exp.Func, bfs=False):
-        name = called_name(node)
-        function = known.get(name) if name else None
-        if name is None or function is None or function.kind != "aggregate":
-            continue
-        if dialect == "sqlite" and name in ("min", "max") and len(node.expressions) > 1:
-            continue
-        if not _is_windowed(node):
-            yield name, node
+        if is_aggregate_call(node, dialect) and not _is_windowed(node):
+            yield called_name(node) or "", node
 
 
 def _is_windowed(node: exp.Expr) -> bool:

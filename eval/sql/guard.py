@@ -144,13 +144,13 @@ def _select_reason(select: exp.Select) -> str | None:
 
 def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
     known = functions(dialect)
-    for name in _names_called(node, dialect):
+    for name in names_called(node, dialect):
         if name not in known:
             return f"calls {name}, which is not on the list of {dialect} functions that only compute"
     return None
 
 
-def _names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
+def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
     """The functions that a node comes to when it is written. Trees built by code hold typed nodes that sqlglot may
     write as several calls, so for those the written text is what counts."""
     name = called_name(node)

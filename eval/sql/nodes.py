@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eval.schema import Dialect
+from eval.sql.functions import functions
 
 NodeTypes = frozenset[type[exp.Expr]]
 
@@ -100,3 +101,12 @@ def called_name(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return _CALL_NAMES.get(type(node))
+
+
+def is_aggregate_call(node: exp.Expr, dialect: Dialect) -> bool:
+    """Whether a node calls an aggregate. SQLite's min and max are scalar with several arguments."""
+    name = called_name(node)
+    function = functions(dialect).get(name) if name else None
+    if function is None or function.kind != "aggregate":
+        return False
+    return not (dialect == "sqlite" and name in ("min", "max") and len(node.expressions) > 1)

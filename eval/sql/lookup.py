@@ -1,0 +1,130 @@
+"""Finding what a column name stands for among the sources in scope, by each engine's own rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from eval.schema import Dialect
+from eval.sql.sources import ROWID, Origin, Output, Scope, Source, same
+
+_SPECIAL: dict[Dialect, frozenset[str]] = {
+    "sqlite": frozenset(),
+    "postgres": frozenset({"user", "current_role", "current_schema", "system_user"}),
+    "duckdb": frozenset({"user", "current_role", "current_schema", "current_catalog"}),
+    "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
+}
+"""Functions without parentheses that the parser reads as columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name stands for: a column of a source, an alias, or something that is no column (a string, a row)."""
+
+    source: Source | None = None
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The name stands for several columns at once."""
+
+    sources: tuple[Source, ...]
+
+
+def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    """Find a column from the inside out; None when nothing answers to it."""
+    level: Scope | None = scope
+    while level is not None:
+        found = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
+        if found is not None:
+            return found
+        level = level.outer
+    if dialect == "duckdb" and column.table:
+        return _struct_field(column, scope)
+    if column.table:
+        return None
+    if is_string(column, dialect) or column.name.casefold() in _SPECIAL[dialect]:
+        return Found()
+    return None
+
+
+def is_string(column: exp.Expr, dialect: Dialect) -> bool:
+    """SQLite takes "x" for a string when nothing has that name (not [x], not `x`)."""
+    name = column.this if isinstance(column, exp.Column) else None
+    return (
+        dialect == "sqlite"
+        and isinstance(name, exp.Identifier)
+        and bool(name.args.get("quoted"))
+        and name.meta.get("quote", '"') == '"'
+    )
+
+
+def _bare(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    name = column.this
+    key = name.name.casefold()
+    hits: list[tuple[Source, Output]] = []
+    for source in scope.sources:
+        outputs = source.find(name)
+        if not outputs or (hits and key in source.merged):
+            continue
+        hits += [(source, output) for output in (outputs[:1] if dialect == "sqlite" else outputs)]
+    if len(hits) > 1:
+        return Shared(tuple(source for source, _ in hits))
+    if hits:
+        return Found(hits[0][0], hits[0][1].origin)
+    hidden = _hidden(key, scope, dialect)
+    if hidden is not None:
+        return hidden
+    if key in scope.aliases:
+        return Found(None, scope.aliases[key].origin)
+    for source in scope.sources:
+        if source.relation.open:
+            return Found(source)
+    if dialect in ("postgres", "duckdb") and any(same(s.name, name.name) for s in scope.sources):
+        return Found()
+    return None
+
+
+def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
+    """SQLite answers to a bare `rowid` only where there is exactly one source."""
+    if dialect == "sqlite" and (key not in ROWID or len(scope.sources) != 1):
+        return None
+    for source in scope.sources:
+        output = source.hides(key)
+        if output is not None:
+            return Found(source, output.origin)
+    return None
+
+
+def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    sources = scope.named(column.args["table"], dialect)
+    hits: list[tuple[Source, Output]] = []
+    for source in sources:
+        outputs = source.find(column.this)
+        hits += [(source, output) for output in outputs[:1]]
+    if len(hits) > 1:
+        return Shared(tuple(source for source, _ in hits))
+    if hits:
+        return Found(hits[0][0], hits[0][1].origin)
+    for source in sources:
+        output = source.hides(column.name)
+        if output is not None:
+            return Found(source, output.origin)
+        if source.relation.open:
+            return Found(source)
+    return None
+
+
+def _struct_field(column: exp.Column, scope: Scope) -> Found | Shared | None:
+    """DuckDB reads `a.b` as field b of column a where no source is called a."""
+    first = column.parts[0]
+    if not isinstance(first, exp.Identifier):
+        return None
+    if len(column.parts) > 2:
+        inner = exp.Column(this=column.parts[1].copy(), table=first.copy())
+        found = look_up(inner, scope, "duckdb") if len(column.parts) > 2 else None
+        if found is not None:
+            return found
+    return look_up(exp.Column(this=first.copy()), scope, "duckdb")

@@ -1,0 +1,71 @@
+"""The real names nearest to one that does not exist, best first.
+
+Names are compared as people misremember them: case and separators do not count, plural and singular are one, the
+same words in another order are near, and so is a name that holds the other; after that, letters decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case and singular: `orderItems` and `order_item` give the same."""
+    return tuple(_singular(w.lower()) for w in _WORD.findall(name))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
+
+
+def similarity(wanted: str, name: str) -> float:
+    """0..1, where 1 means equal but for case."""
+    a, b = wanted.casefold(), name.casefold()
+    if a == b:
+        return 1.0
+    left, right = words(wanted), words(name)
+    if left and sorted(left) == sorted(right):
+        return 0.98 if left == right else 0.95
+    flat_a, flat_b = "".join(left) or a, "".join(right) or b
+    if flat_a == flat_b:
+        return 0.97
+    letters = 1.0 - distance(flat_a, flat_b) / max(len(flat_a), len(flat_b))
+    common = len(set(left) & set(right))
+    shared = common / max(len(set(left) | set(right)), 1)
+    score = max(letters, 0.55 * letters + 0.4 * shared)
+    shorter, longer = sorted((flat_a, flat_b), key=len)
+    if len(shorter) >= 2 and longer.startswith(shorter):
+        score = max(score, 0.6 + 0.3 * len(shorter) / len(longer))
+    elif len(shorter) >= 3 and (longer.endswith(shorter) or (common and set(left) <= set(right))):
+        score = max(score, 0.55 + 0.3 * len(shorter) / len(longer))
+    return min(score, 0.94)
+
+
+def distance(a: str, b: str) -> int:
+    """Edit distance where swapping two neighbours is one edit (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, above[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def nearest(wanted: str, names: Iterable[str], most: int = 3, least: float = 0.5) -> tuple[str, ...]:
+    """Up to `most` names at least as similar as `least`, best first; of equals, the earlier one."""
+    scored = [(similarity(wanted[:100], name[:100]), name) for name in dict.fromkeys(names)]
+    kept = sorted((s for s in scored if s[0] >= least), key=lambda s: -s[0])
+    return tuple(name for _, name in kept[:most])

@@ -1,0 +1,97 @@
+"""What a query refers to, and which of its names the database does not have.
+
+In: a parsed query and a schema. Out: `References`, each phantom with the real names nearest to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from eval.schema import Dialect, Schema
+from eval.sql.functions import functions
+from eval.sql.guard import names_called
+from eval.sql.nearest import nearest, similarity
+from eval.sql.nodes import KEYWORD_CALLS
+from eval.sql.scopes import Unknown, bind
+from eval.sql.sources import Scope, Source
+from eval.sql.types import ParsedQuery, Phantom, References
+
+
+def resolve(parsed: ParsedQuery, schema: Schema) -> References:
+    """Resolve all names of a query against a schema, scope by scope; empty where there is no tree. Never raises."""
+    tree = parsed.tree
+    if tree is None:
+        return References()
+    try:
+        binding = bind(tree, parsed.dialect, schema)
+    except RecursionError:
+        return References()
+    called, phantoms = [], []
+    for name, phantom in _calls(tree, parsed.dialect):
+        called.append(name)
+        if phantom is not None:
+            phantoms.append(phantom)
+    named = [_phantom(unknown, schema) for unknown in binding.unknown]
+    return References(
+        tables=tuple(binding.tables),
+        columns=tuple(binding.used),
+        functions=tuple(dict.fromkeys(called)),
+        phantoms=tuple(dict.fromkeys([*named, *phantoms])),
+    )
+
+
+def _calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, Phantom | None]]:
+    known = functions(dialect)
+    for node in tree.find_all(exp.Func):
+        if type(node) in KEYWORD_CALLS and not isinstance(node, exp.Count):
+            continue
+        for name in names_called(node, dialect):
+            function = known.get(name)
+            if function is None:
+                yield name, Phantom("function", name, nearest(name, known))
+            elif isinstance(node, exp.Anonymous) and not function.accepts(_argument_count(node)):
+                yield name, Phantom("function", name, (function.form,))
+            else:
+                yield name, None
+
+
+def _argument_count(call: exp.Anonymous) -> int:
+    return sum(len(a.expressions) if isinstance(a, exp.Distinct) else 1 for a in call.expressions)
+
+
+def _phantom(unknown: Unknown, schema: Schema) -> Phantom:
+    if unknown.kind == "table":
+        tables = [t.name for t in schema.tables]
+        return Phantom("table", unknown.name, nearest(unknown.name.rsplit(".", 1)[-1], tables))
+    written = f"{unknown.qualifier}.{unknown.name}" if unknown.qualifier else unknown.name
+    if unknown.kind == "ambiguous":
+        return Phantom("ambiguous", written, unknown.holders)
+    return Phantom("column", written, _nearest_columns(unknown, schema))
+
+
+def _nearest_columns(unknown: Unknown, schema: Schema) -> tuple[str, ...]:
+    """Columns of the sources in scope, then the tables that do have that very column, best first."""
+    sources = list(_in_scope(unknown.scope))
+    ranked: list[tuple[float, str]] = []
+    for source in sources:
+        mine = unknown.qualifier is not None and source.name.casefold() == unknown.qualifier.casefold()
+        for output in source.relation.outputs:
+            if output.name is None:
+                continue
+            score = similarity(unknown.name[:100], output.name[:100]) + (0.04 if mine else 0.0)
+            if score >= 0.5:
+                ranked.append((score, f"{source.name}.{output.name}" if len(sources) > 1 else output.name))
+    elsewhere = [
+        f"{table.name}.{column.name}" for table in schema.tables if (column := table.column(unknown.name)) is not None
+    ]
+    best = [name for score, name in sorted(ranked, key=lambda r: -r[0])]
+    strong = [name for score, name in sorted(ranked, key=lambda r: -r[0]) if score >= 0.8]
+    return tuple(dict.fromkeys([*strong, *elsewhere, *best]))[:3]
+
+
+def _in_scope(scope: Scope | None) -> Iterator[Source]:
+    while scope is not None:
+        yield from scope.sources
+        scope = scope.outer
