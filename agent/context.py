@@ -33,6 +33,8 @@ class RunContext:
     """What the run's model calls consumed so far."""
     deadline: float = 0.0
     """`time.monotonic()` value at which the whole run must have ended."""
+    execute: bool = True
+    """False: a statement is checked in every way that needs no database, and not sent."""
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
 

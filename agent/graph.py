@@ -77,7 +77,7 @@ async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["chec
     attempts = attempts_at(state["current_task"].id, state["query_results"])
     last = attempts[-1]
     settings = context.settings
-    if passes(last, settings.score_threshold):
+    if passes(last, settings.score_threshold) or (last.status == "success" and not context.execute):
         return "check_remaining"
     is_new = last.sql not in {earlier.sql for earlier in attempts[:-1]}
     may_retry = state.get("retry_count", 0) < settings.max_retries and not last.failure and context.seconds_left > 0

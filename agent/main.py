@@ -119,7 +119,7 @@ def _answered(asker: Asker, output: Output, words: list[str] | None) -> int:
     text, problem = _question(words)
     answer = failed(text, "question", problem) if problem else asker.ask(text)
     output.show(answer, asker.threshold)
-    return exits.exit_code(answer)
+    return exits.exit_code(answer, executed=asker.execute)
 
 
 def _prompted(asker: Asker, output: Output, words: list[str] | None) -> int:

@@ -85,15 +85,17 @@ async def stream(
     database: str | Database | None = None,
     model: str | Model | None = None,
     settings: Settings | None = None,
+    execute: bool = True,
 ) -> AsyncIterator[Event]:
     """Run a question and yield what happens. Closing the iterator stops everything that the run has started.
 
     `database`: a preset, a path, a URL or an open Database; `model`: a name, `offline`, or a Model. None means what
-    the settings say. Ends with `answer` (or `error`, or both) and `done`.
+    the settings say. `execute=False`: the SQL is written and checked, but not sent. Ends with `answer` (or `error`, or
+    both) and `done`.
     """
     started = time.monotonic()
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    work = asyncio.create_task(_work(question, database, model, settings, events.put_nowait))
+    work = asyncio.create_task(_work(question, database, model, settings, events.put_nowait, execute))
     work.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -112,9 +114,10 @@ async def run(
     database: str | Database | None = None,
     model: str | Model | None = None,
     settings: Settings | None = None,
+    execute: bool = True,
 ) -> Answer:
     """Run a question to its end. Never raises: a failure is an Answer of status `error`."""
-    return await _work(question, database, model, settings, _ignore)
+    return await _work(question, database, model, settings, _ignore, execute)
 
 
 def _ignore(_: Event) -> None:
@@ -127,6 +130,7 @@ async def _work(
     model: str | Model | None,
     config: Settings | None,
     emit: Callable[[Event], None],
+    execute: bool,
 ) -> Answer:
     """The run itself. Every failure is emitted as an `error` event and returned as an Answer of that status."""
     started = time.monotonic()
@@ -145,7 +149,7 @@ async def _work(
             return failed("question", problem)
         opened = await _opened(database, config)
         chosen_model, owned = await _chosen_model(model, config)
-        context = RunContext(opened, chosen_model, config, emit, deadline=started + config.run_seconds)
+        context = RunContext(opened, chosen_model, config, emit, deadline=started + config.run_seconds, execute=execute)
         context.announce("schema_analyzer")
         context.load_schema()  # runs while the graph is still being imported
         recorder = _Recorder(emit)

@@ -50,7 +50,7 @@ class Asker:
 
     def ask(self, question: str) -> Answer:
         """Run one question. Raises KeyboardInterrupt when it is stopped; its SQL and model calls are stopped too."""
-        with Steps(self.progress, quiet=self.quiet) as steps:
+        with Steps(self.progress, quiet=self.quiet, execute=self.execute) as steps:
             if self.database is None:
                 steps.start()
                 if failure := self._opened(question, steps):
@@ -108,7 +108,7 @@ class Asker:
 
         answer: Answer | None = None
         failure = failed(question, "internal", "The run ended without an answer.")
-        events = stream(question, database=self.database, model=self.model, settings=self.config)
+        events = stream(question, database=self.database, model=self.model, settings=self.config, execute=self.execute)
         async for event in events:
             steps.show(event)
             if isinstance(event, AnswerEvent):

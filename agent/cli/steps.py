@@ -38,7 +38,7 @@ _RUNNING = {
 class Steps:
     """Shows the steps of one question; use as a context manager. A quiet one shows nothing."""
 
-    def __init__(self, console: Console, *, quiet: bool = False, threshold: float = 0.70) -> None:
+    def __init__(self, console: Console, *, quiet: bool = False, threshold: float = 0.70, execute: bool = True) -> None:
         self._console = console
         self._quiet = quiet
         self._live = console.is_terminal and not quiet
@@ -48,6 +48,7 @@ class Steps:
         self._detail = ""
         self._good = True
         self._characters = 0
+        self._execute = execute
         self.threshold = threshold
 
     def __enter__(self) -> Steps:
@@ -118,6 +119,8 @@ class Steps:
         """What one attempt came to, and whether it passes."""
         if data["status"] != "success":
             return one_line(data.get("error") or "no query to run", 120), False
+        if not self._execute:
+            return "allowed, not run", True
         report = data.get("eval_report") or {}
         rows = f"{data['rows_returned']:,} row{'' if data['rows_returned'] == 1 else 's'}"
         good = data["score"] >= self.threshold and not report.get("vetoes")

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from typing import Any
 
 import structlog
-from eval.databases.values import json_rows
 
 from agent.attempts import attempts_at
 from agent.context import RunContext
@@ -20,6 +19,7 @@ from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import JudgeRequest, ModelError
 from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, ResultStatus
 from eval.databases.base import DatabaseError, ExecutionResult
+from eval.databases.values import json_rows
 from eval.schema import Schema
 from eval.scoring import Case, Score, final_score, score
 from eval.sql import ParsedQuery, References, Verdict, check, facts, parse, resolve
@@ -59,6 +59,8 @@ async def _attempt(question: str, task: QueryTask, draft: Draft, attempt: int, c
             references = resolve(parsed, schema)
     except DatabaseError as error:
         return _without_sql(task, draft, attempt, str(error))
+    if not context.execute and verdict.statement and not references.phantoms:
+        return _unsent(task, draft, attempt, verdict.statement.sql)
     executed = await _executed(verdict, references, context)
     case = Case(
         question=question,
@@ -163,6 +165,20 @@ def _report(scored: Score, references: References, relevance: Relevance) -> Eval
             "notes": dict(scored.notes),
         },
         vetoes=list(scored.vetoes),
+    )
+
+
+def _unsent(task: QueryTask, draft: Draft, attempt: int, sql: str) -> QueryResult:
+    """A statement that may run and names only what is there, when none is to be sent: no rows, and so no score."""
+    return QueryResult(
+        task_id=task.id,
+        attempt=attempt,
+        sql=sql,
+        status="success",
+        reasoning=draft.reasoning,
+        confidence=draft.confidence,
+        not_understood=draft.not_understood,
+        alternatives=draft.alternatives,
     )
 
 

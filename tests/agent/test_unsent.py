@@ -1,0 +1,35 @@
+"""A question whose SQL is written and checked, but not sent."""
+
+from __future__ import annotations
+
+from agent.runner import run
+from eval.databases.base import Database
+from tests.scripted_model import ScriptedModel
+
+
+async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch):
+    sent = []
+    monkeypatch.setattr(type(shop), "execute", lambda *_, **__: sent.append(1))
+
+    answer = await run(
+        "How many cities?", database=shop, model=ScriptedModel("SELECT COUNT(*) FROM cities -- all"), execute=False
+    )
+
+    assert answer.sql == "SELECT COUNT(*) FROM cities"
+    assert answer.rows == []
+    assert sent == []
+
+
+async def test_what_may_not_run_is_still_tried_again(shop: Database):
+    model = ScriptedModel("DROP TABLE cities", "SELECT nam FROM cities", "SELECT name FROM cities")
+
+    answer = await run("Which cities?", database=shop, model=model, execute=False)
+
+    assert [attempt.status for attempt in answer.attempts] == ["failed", "failed", "success"]
+    assert answer.sql == "SELECT name FROM cities"
+
+
+async def test_sql_that_may_never_run_is_not_handed_out(shop: Database):
+    answer = await run("Which cities?", database=shop, model=ScriptedModel("DROP TABLE cities"), execute=False)
+
+    assert answer.status == "error"
