@@ -77,7 +77,7 @@ def copy_stdin(definition: TableDef) -> str:
 def copy_csv(definition: TableDef, path: str) -> str:
     """DuckDB's COPY of a CSV file without a header, texts in double quotes, NULL as an unquoted empty field."""
     table, file = _table(definition.name), exp.Literal.string(path)
-    options = "(FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '')"
+    options = "(FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', ALLOW_QUOTED_NULLS false)"
     return f"COPY {table.sql(dialect='duckdb')} FROM {file.sql(dialect='duckdb')} {options}"
 
 

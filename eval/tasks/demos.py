@@ -64,7 +64,7 @@ DEMOS: tuple[Demo, ...] = (
         example_questions=(
             "How many customers are there?",
             "Which customers live in Berlin?",
-            "Show the 5 cheapest products with their prices.",
+            "Show the 5 heaviest products with their weight.",
             "What is the total revenue from delivered orders?",
             "How many products does each category have?",
             "Which products has nobody ever ordered?",
@@ -124,7 +124,7 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
 
     folder = cache_folder(cache_dir)
     try:
-        return kept_file(folder / _file_name(demo), build)
+        return kept_file(folder / file_name(demo), build)
     except OSError as error:
         refused = f"cannot write to {folder} ({error.strerror or error})"
     try:
@@ -133,7 +133,7 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
             from eval.tasks.load import Progress
 
             on_progress(Progress(0, len(demo.tables), f"{refused}; using {spare} instead", is_note=True))
-        return kept_file(spare / _file_name(demo), build)
+        return kept_file(spare / file_name(demo), build)
     except OSError as error:
         from eval.databases.base import DatabaseError
 
@@ -142,5 +142,6 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
         ) from error
 
 
-def _file_name(demo: Demo) -> str:
+def file_name(demo: Demo) -> str:
+    """The name of the demo's file, which changes with its content."""
     return f"{demo.id}-{demo.checksum[:12]}.sqlite"

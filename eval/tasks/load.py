@@ -184,7 +184,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
         raise DriverMissing("pymysql is not installed: pip install 'text2sql[mysql]'") from error
     made: list[str] = []
     try:
-        with closing(pymysql.connect(**_mysql_arguments(url))) as connection, connection.cursor() as cursor:
+        with closing(pymysql.connect(**mysql_arguments(url))) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
             _refuse_existing((name for (name,) in cursor.fetchall()), tables)
             try:
@@ -203,7 +203,8 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
         raise LoadError(f"MySQL refused: {_first_line(error)}") from error
 
 
-def _mysql_arguments(url: str) -> dict[str, Any]:
+def mysql_arguments(url: str) -> dict[str, Any]:
+    """What `pymysql.connect` takes, from a URL; `unix_socket` may be given as an option."""
     parts = urlsplit(url)
     arguments: dict[str, Any] = {
         "host": parts.hostname or "127.0.0.1",

@@ -1,0 +1,193 @@
+"""Building on first use: once, whole or not at all, wherever the user can write."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from eval.databases.base import DatabaseError
+from eval.tasks import cache_folder, demo_ids, demo_named, demo_path, demos
+from eval.tasks.cache_folder import kept_file
+from eval.tasks.load import Progress
+
+
+def test_the_ids() -> None:
+    assert demo_ids() == ("shop", "enterprise")
+    with pytest.raises(KeyError, match="no demo database 'spider'; there are: shop, enterprise"):
+        demo_named("spider")
+
+
+def test_a_second_call_finds_the_first_file(tmp_path: Path) -> None:
+    steps: list[Progress] = []
+    first = demo_path("shop", tmp_path, steps.append)
+    built = len(steps)
+    made = first.stat().st_mtime_ns
+    assert demo_path("shop", tmp_path, steps.append) == first
+    assert (built, len(steps), first.stat().st_mtime_ns) == (8, 8, made)
+    assert first.read_bytes().startswith(b"SQLite format 3\0")
+
+
+def test_the_file_is_named_after_its_content(tmp_path: Path) -> None:
+    assert demo_path("shop", tmp_path).name == f"shop-{demo_named('shop').checksum[:12]}.sqlite"
+
+
+def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
+    one, two = demo_path("shop", tmp_path / "one"), demo_path("shop", tmp_path / "two")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_the_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "chosen"))
+    assert demo_path("shop").parent == tmp_path / "chosen"
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/var/xdg"}, "/var/xdg/text2sql"),
+        ("linux", {}, "/home/ada/.cache/text2sql"),
+        ("darwin", {}, "/home/ada/Library/Caches/text2sql"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/text2sql/cache"),
+    ],
+)
+def test_the_platform_names_the_folder(
+    platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TEXT2SQL_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**environment, "HOME": "/home/ada"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache_folder.cache_folder() == Path(expected)
+
+
+def test_a_folder_that_cannot_be_written_is_replaced_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "a file, not a folder"
+    blocked.write_text("")
+    monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(tmp_path))
+    steps: list[Progress] = []
+    path = demo_path("shop", blocked, steps.append)
+    assert path.is_relative_to(tmp_path)
+    assert path.parent.stat().st_mode & 0o077 == 0
+    note = steps[0]
+    assert note.is_note
+    assert note.message.startswith(f"cannot write to {blocked}")
+    assert str(path.parent) in note.message
+
+
+def test_when_nothing_can_be_written_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(blocked))
+    with pytest.raises(DatabaseError, match="set TEXT2SQL_CACHE_DIR to a folder you can write to"):
+        demo_path("shop", blocked)
+
+
+def test_a_failed_build_leaves_no_file(tmp_path: Path) -> None:
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        kept_file(tmp_path / "demo.sqlite", fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.sqlite.lock"]
+
+
+def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from eval.tasks.cache_folder import kept_file\n"
+        "def build(path):\n"
+        "    path.write_text('half'); print('begun', flush=True); time.sleep(60)\n"
+        "kept_file(Path(sys.argv[1]), build)"
+    )
+    target = tmp_path / "demo.sqlite"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]
+    ) as builder:
+        assert builder.stdout is not None
+        assert builder.stdout.readline() == "begun\n"
+        builder.kill()
+    assert list(tmp_path.glob("*.tmp"))
+    assert not target.exists()
+    kept_file(target, lambda path: path.write_text("whole") and None)
+    assert target.read_text() == "whole"
+    assert list(tmp_path.glob("*.tmp")) == []
+
+
+def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from eval.tasks.cache_folder import kept_file\n"
+        "def build(path):\n"
+        "    print('built', flush=True); time.sleep(0.5); path.write_text('whole')\n"
+        "print(kept_file(Path(sys.argv[1]), build).read_text())"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "demo.sqlite")]
+    root = Path(__file__).parents[3]
+    builders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(4)]
+    said = sorted(builder.communicate(timeout=60)[0] for builder in builders)
+    assert said == ["built\nwhole\n", "whole\n", "whole\n", "whole\n"]
+
+
+def test_without_locks_each_process_builds_and_none_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_folder, "_try_lock", lambda _: False)
+    monkeypatch.setattr(cache_folder, "LOCK_SECONDS", 0.0)
+    kept_file(tmp_path / "demo.sqlite", lambda path: path.write_text("whole") and None)
+    assert (tmp_path / "demo.sqlite").read_text() == "whole"
+
+
+def test_the_package_is_light_to_import() -> None:
+    heavy = "sqlglot", "duckdb", "psycopg", "pymysql", "typer", "rich", "sqlite3"
+    script = f"import sys, eval.tasks; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
+    )
+    assert done.stdout == "[]\n"
+
+
+def _run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TEXT2SQL_CACHE_DIR": str(folder), "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "eval.tasks", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=Path(__file__).parents[3],
+        check=False,
+    )
+
+
+def test_the_command_builds_into_the_cache(tmp_path: Path) -> None:
+    done = _run("build", "shop", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / demos.file_name(demo_named('shop'))}\n")
+
+
+def test_the_command_loads_into_a_file_of_ones_own(tmp_path: Path) -> None:
+    target = tmp_path / "mine.sqlite"
+    done = _run("build", "shop", "--url", str(target), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "Small shop: 8 tables loaded\n")
+    with closing(sqlite3.connect(target)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM orders").fetchone() == (3600,)
+    again = _run("build", "shop", "--url", str(target), folder=tmp_path)
+    assert again.returncode == 1
+    assert "exists already; load the demo into an empty database" in again.stderr
+
+
+def test_the_command_says_when_a_server_does_not_answer(tmp_path: Path) -> None:
+    done = _run("build", "shop", "--url", "postgresql://ada:geheim@127.0.0.1:1/none", folder=tmp_path)
+    assert done.returncode == 1
+    assert "PostgreSQL refused" in done.stderr
+    assert "geheim" not in done.stderr
+
+
+def test_the_command_lists_questions(tmp_path: Path) -> None:
+    done = _run("list", folder=tmp_path)
+    assert "Which products has nobody ever ordered?" in done.stdout
+    assert "python -m eval.tasks build shop --url" in _run("build", "--help", folder=tmp_path).stdout

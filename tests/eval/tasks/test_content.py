@@ -1,0 +1,146 @@
+"""The same content on every engine and every machine: one pinned checksum for each demo."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from eval.tasks import DEMOS, Demo, demo_named
+from eval.tasks.canonical import checksum
+from eval.tasks.ddl import select_all
+from eval.tasks.definition import TableDef
+from eval.tasks.dice import Dice, Loaded
+from eval.tasks.load import LoadError, Progress
+
+by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
+Fetch = Callable[[str], Iterable[Sequence[object]]]
+
+
+def _read(demo: Demo, fetch: Fetch, dialect: str) -> str:
+    def tables() -> Iterable[tuple[TableDef, Iterable[Sequence[object]]]]:
+        for table in demo.tables:
+            yield table, fetch(select_all(table, dialect))  # type: ignore[arg-type]
+
+    return checksum(tables())
+
+
+@by_demo
+def test_generated_rows_have_the_pinned_checksum(demo: Demo) -> None:
+    assert checksum(demo.rows()) == demo.checksum
+
+
+@by_demo
+def test_sqlite_holds_them(demo: Demo, request: pytest.FixtureRequest) -> None:
+    connection: sqlite3.Connection = request.getfixturevalue(demo.id)
+    assert _read(demo, connection.execute, "sqlite") == demo.checksum
+
+
+@by_demo
+def test_duckdb_holds_them(demo: Demo, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    target = tmp_path / "demo.duckdb"
+    demo.build(str(target))
+    with duckdb.connect(str(target), read_only=True) as connection:
+        assert _read(demo, lambda sql: connection.execute(sql).fetchall(), "duckdb") == demo.checksum
+        commented = connection.execute("SELECT count(*) FROM duckdb_columns() WHERE comment IS NOT NULL").fetchone()
+        assert commented == (sum(len(table.table.columns) for table in demo.tables),)
+
+
+@by_demo
+def test_postgres_holds_them(demo: Demo, postgres_url: str) -> None:
+    import psycopg
+
+    demo.build(postgres_url)
+    with psycopg.connect(postgres_url) as connection:
+        assert _read(demo, lambda sql: connection.execute(sql).fetchall(), "postgres") == demo.checksum
+        names = [table.name for table in demo.tables]
+        commented = connection.execute(
+            "SELECT count(*) FROM pg_class WHERE relname = ANY(%s) AND obj_description(oid) IS NOT NULL", (names,)
+        ).fetchone()
+        assert commented == (len(names),)
+
+
+@by_demo
+def test_mysql_holds_them(demo: Demo, mysql_url: str) -> None:
+    import pymysql
+
+    from eval.tasks.load import mysql_arguments
+
+    demo.build(mysql_url)
+    connection = pymysql.connect(**mysql_arguments(mysql_url))
+    with connection, connection.cursor() as cursor:
+
+        def fetch(sql: str) -> Iterable[Sequence[object]]:
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+        assert _read(demo, fetch, "mysql") == demo.checksum
+
+
+def test_a_table_that_is_there_already_is_not_touched(tmp_path: Path) -> None:
+    target = tmp_path / "mine.sqlite"
+    with sqlite3.connect(target) as mine:
+        mine.execute("CREATE TABLE customers (note TEXT)")
+        mine.execute("INSERT INTO customers VALUES ('keep me')")
+    mine.close()
+    with pytest.raises(LoadError, match="customers exists already"):
+        demo_named("shop").build(str(target))
+    with sqlite3.connect(target) as mine:
+        assert mine.execute("SELECT * FROM customers").fetchall() == [("keep me",)]
+        assert mine.execute("SELECT COUNT(*) FROM sqlite_master").fetchone() == (1,)
+    mine.close()
+
+
+def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pymysql
+
+    from eval.tasks import load
+
+    def break_off(step: Progress) -> None:
+        if step.done == 4:
+            raise KeyboardInterrupt
+
+    url = mysql_url.rpartition("/")[0] + "/" + _fresh_mysql(mysql_url)
+    with pytest.raises(KeyboardInterrupt):
+        demo_named("shop").build(url, break_off)
+    connection = pymysql.connect(**load.mysql_arguments(url))
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SHOW TABLES")
+        assert cursor.fetchall() == ()
+        cursor.execute("DROP DATABASE " + url.rpartition("/")[2])
+
+
+def _fresh_mysql(mysql_url: str) -> str:
+    import pymysql
+
+    from eval.tasks.load import mysql_arguments
+
+    name = mysql_url.rpartition("/")[2] + "_b"
+    connection = pymysql.connect(**mysql_arguments(mysql_url))
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
+    return name
+
+
+def test_an_unknown_scheme_is_refused() -> None:
+    with pytest.raises(LoadError, match="cannot load a demo into ftp://"):
+        demo_named("shop").build("ftp://somewhere/shop")
+
+
+def test_progress_counts_every_table(tmp_path: Path) -> None:
+    steps: list[Progress] = []
+    demo_named("shop").build(str(tmp_path / "shop.sqlite"), steps.append)
+    assert [step.done for step in steps] == list(range(1, 9))
+    assert steps[4].message == "orders: 3,600 rows"
+
+
+def test_draws_are_the_same_everywhere() -> None:
+    dice = Dice(7)
+    loaded = Loaded((1, 0, 3))
+    assert [dice.between(1, 100) for _ in range(6)] == [33, 16, 66, 8, 54, 37]
+    drawn = [loaded.draw(dice) for _ in range(400)]
+    assert 1 not in drawn
+    assert 70 < drawn.count(0) < 130

@@ -1,0 +1,96 @@
+"""The questions for the demo databases: every gold query runs and gives a sensible answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from eval.tasks import DEMOS, Demo
+
+_FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def _questions(demo_id: str) -> list[dict[str, str]]:
+    lines = (_FIXTURES / f"demo_questions_{demo_id}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+_ALL = [(demo.id, question) for demo in DEMOS for question in _questions(demo.id)]
+by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
+
+
+@pytest.mark.parametrize(("demo_id", "question"), _ALL, ids=[question["id"] for _, question in _ALL])
+def test_gold_answers(demo_id: str, question: dict[str, str], request: pytest.FixtureRequest) -> None:
+    connection: sqlite3.Connection = request.getfixturevalue(demo_id)
+    rows = connection.execute(question["gold_sql"]).fetchall()
+    assert rows
+    assert any(cell is not None for row in rows for cell in row)
+    if question["question"].startswith("How many") and "GROUP BY" not in question["gold_sql"]:
+        assert len(rows) == 1
+        assert len(rows[0]) == 1
+        assert rows[0][0] > 0
+
+
+@by_demo
+def test_there_are_enough_of_every_kind(demo: Demo) -> None:
+    questions = _questions(demo.id)
+    assert len({question["id"] for question in questions}) == len(questions) >= 25
+    for split in ("dev", "test"):
+        kept = [question for question in questions if question["split"] == split]
+        assert math.isclose(len(kept), len(questions) / 2, abs_tol=1)
+        assert {question["difficulty"] for question in kept} == {"easy", "medium", "hard"}
+
+
+@by_demo
+def test_the_examples_have_gold(demo: Demo) -> None:
+    assert len(demo.example_questions) >= 10
+    assert set(demo.example_questions) <= {question["question"] for question in _questions(demo.id)}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many customers are there?", [(480,)]),
+        ("What is the total revenue from delivered orders?", [(216531.25,)]),
+        ("Which products has nobody ever ordered?", [("Left-Handed Mug",), ("Solar Garden Light",)]),
+        ("What is the most expensive product?", [("Copper Saucepan 1.5 l",)]),
+        ("Which city has the most customers?", [("London",)]),
+    ],
+)
+def test_known_answers_of_shop(shop: sqlite3.Connection, question: str, answer: list[tuple[object, ...]]) -> None:
+    gold = next(q["gold_sql"] for q in _questions("shop") if q["question"] == question)
+    assert shop.execute(gold).fetchall() == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many current customers do we have?", [(4100,)]),
+        ("What is the total sales amount?", [(3964556.25,)]),
+        ("Which finished products were never sold?", [("Steak Knives, Set of 4",), ("Picture Ledge",)]),
+        ("In which month of 2025 did we sell the most, and how much?", [("December", 219118.0)]),
+    ],
+)
+def test_known_answers_of_enterprise(
+    enterprise: sqlite3.Connection, question: str, answer: list[tuple[object, ...]]
+) -> None:
+    gold = next(q["gold_sql"] for q in _questions("enterprise") if q["question"] == question)
+    assert enterprise.execute(gold).fetchall() == answer
+
+
+@pytest.mark.parametrize("demo_id", [demo.id for demo in DEMOS])
+def test_superlatives_have_one_answer(demo_id: str, request: pytest.FixtureRequest) -> None:
+    """No ties among or just below the rows of a top-k gold query: another right query gives the same rows."""
+    connection: sqlite3.Connection = request.getfixturevalue(demo_id)
+    for question in _questions(demo_id):
+        sql, limit, count = question["gold_sql"].rpartition(" LIMIT ")
+        if not limit:
+            continue
+        key = sql.rpartition(" ORDER BY ")[2].removesuffix(" DESC")
+        ordered = sql.replace("SELECT ", f"SELECT {key} AS sort_key, ", 1)
+        keys = [row[0] for row in connection.execute(ordered).fetchmany(int(count) + 1)]
+        assert len(set(keys)) == int(count) + 1, question["id"]
