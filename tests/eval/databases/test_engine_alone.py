@@ -1,0 +1,274 @@
+"""With the guard bypassed, the engine alone lets no hostile statement change or read anything outside a query.
+
+Every case of the guard's corpus runs as a `ReadStatement` of its own making against a real database of its dialect.
+After each, all tables are as before, no file has appeared or changed, no canary is in the result, no setting has
+stuck to the connection, and nothing ran past its deadline. `{dir}` and `{canary}` in a case are a folder and a file
+that the server itself can read and write, so that only the engine's own barriers stand in between.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from eval.databases import Database, Limits, open_database
+from eval.databases.values import json_rows
+from eval.schema import Dialect
+from eval.sql.types import ReadStatement
+
+CASES = Path(__file__).parents[2] / "fixtures" / "guard"
+CANARY = "canary-5e1f0c3a"
+SECONDS = 0.3
+TABLES = """
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(50), email VARCHAR(50), note VARCHAR(50));
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total INTEGER, status VARCHAR(20));
+CREATE TABLE secrets (id INTEGER PRIMARY KEY, token VARCHAR(50));
+INSERT INTO customers VALUES (1, 'Ada', 'ada@example.org', 'a'), (2, 'Bob', 'bob@example.org', 'b');
+INSERT INTO orders VALUES (1, 1, 10, 'open'), (2, 2, 20, 'paid');
+INSERT INTO secrets VALUES (1, 'only in the database');
+"""
+
+
+def hostile(dialect: Dialect) -> list[object]:
+    """The corpus: `-- @case name: what it tries`, then the statement up to the next such line."""
+    cases = []
+    for block in (CASES / f"hostile_{dialect}.sql").read_text(encoding="utf-8").split("-- @case ")[1:]:
+        title, _, sql = block.partition("\n")
+        cases.append(pytest.param(sql.rstrip("\n"), id=title.split(":")[0]))
+    assert len(cases) > 90
+    return cases
+
+
+@dataclass
+class Scene:
+    """A database with its surroundings, and a look at both from outside."""
+
+    database: Database
+    folder: Path
+    look: Callable[[], object]
+    """Everything that must stay: table contents, structure, server state."""
+    running: Callable[[], int]
+    """Statements of ours that still run in the server."""
+    settings: str
+    """A query for the connection's settings, but for the statement's own time limit; empty where SQL cannot ask."""
+
+    def state(self) -> tuple[object, list[tuple[str, bytes]]]:
+        files = sorted(p for p in self.folder.rglob("*") if p.is_file())
+        return self.look(), [(str(p), p.read_bytes()) for p in files]
+
+
+def check(scene: Scene, sql: str, dialect: Dialect) -> None:
+    sql = sql.replace("{dir}", str(scene.folder)).replace("{canary}", str(scene.folder / "canary.txt"))
+    probe = ReadStatement(scene.settings, dialect)
+    settings = scene.database.execute(probe).rows if scene.settings else ()
+    before = scene.state()
+
+    result = scene.database.execute(ReadStatement(sql, dialect), limits=Limits(seconds=SECONDS, rows=1000))
+
+    assert scene.state() == before
+    shown = str(json_rows(result.rows)) + str(result.columns)
+    assert CANARY not in shown
+    assert CANARY.encode().hex() not in shown.lower()
+    assert "/bin/" not in shown  # of the system's list of users
+    assert result.execution_time_ms < SECONDS * 1000 + 600  # 200 ms on an idle machine
+    assert scene.running() == 0
+    if scene.settings:
+        after = scene.database.execute(probe)
+        assert after.status == "success", after.error
+        assert after.rows == settings
+    assert scene.database.execute(ReadStatement("SELECT 1", dialect)).rows == ((1,),)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder that any user of the machine may read and write, as a server does under its own account."""
+    folder = Path(tempfile.mkdtemp(prefix="text2sql-"))
+    folder.chmod(0o777)
+    (folder / "canary.txt").write_text(CANARY + "\n")
+    (folder / "canary.txt").chmod(0o666)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def sqlite_scene(folder: Path) -> Iterator[Scene]:
+    path = folder / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(TABLES)
+
+    def look() -> object:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as outside:
+            return list(outside.iterdump())
+
+    with open_database(path) as database:
+        yield Scene(database, folder, look, lambda: 0, "")
+
+
+@pytest.fixture(scope="module")
+def duckdb_scene(folder: Path) -> Iterator[Scene]:
+    duckdb = pytest.importorskip("duckdb")
+    path = folder / "shop.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(TABLES)
+        made.execute("CREATE SEQUENCE evil_seq")
+    with open_database(path) as database:
+        names = "SELECT table_name, sql FROM duckdb_tables() ORDER BY 1"
+
+        def look() -> object:
+            wanted = (names, "SELECT * FROM customers", "SELECT * FROM orders", "SELECT * FROM secrets")
+            return [database.execute(ReadStatement(sql, "duckdb")).rows for sql in wanted]
+
+        yield Scene(database, folder, look, lambda: 0, "SELECT name, value FROM duckdb_settings() ORDER BY 1")
+
+
+@pytest.fixture(scope="module")
+def postgres_scene(postgres_url: str, folder: Path) -> Iterator[Scene]:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres_url, autocommit=True) as outside:
+        outside.execute("DROP TABLE IF EXISTS customers, orders, secrets; DROP SEQUENCE IF EXISTS evil_seq")
+        outside.execute(TABLES + "CREATE SEQUENCE evil_seq;")
+        outside.execute("CREATE OR REPLACE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END'")
+
+        def look() -> object:
+            wanted = (
+                "SELECT * FROM customers ORDER BY 1",
+                "SELECT * FROM orders ORDER BY 1",
+                "SELECT * FROM secrets ORDER BY 1",
+                "SELECT last_value, is_called FROM evil_seq",
+                "SELECT relname, relacl::text FROM pg_class WHERE oid >= 16384 AND relname !~ '^pg_' ORDER BY 1",
+                "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^(scratch|reader)_' ORDER BY 1",
+                "SELECT extname FROM pg_extension ORDER BY 1",
+                "SELECT count(*) FROM pg_largeobject_metadata",
+                "SELECT name, setting FROM pg_file_settings ORDER BY 1, 2",
+                "SELECT slot_name FROM pg_replication_slots",
+                "SELECT pg_ls_dir('.') ORDER BY 1",
+                "SELECT pg_read_file('postgresql.auto.conf')",
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database"
+                " WHERE datname = current_database())",
+            )
+            return [outside.execute(sql).fetchall() for sql in wanted]
+
+        def running() -> int:
+            sql = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND state <> 'idle'"
+            )
+            return int(outside.execute(sql).fetchone()[0])
+
+        settings = "SELECT name, setting FROM pg_settings WHERE name <> 'statement_timeout' ORDER BY 1"
+        with open_database(postgres_url) as database:
+            yield Scene(database, folder, look, running, settings)
+
+
+@pytest.fixture(scope="module")
+def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
+    pymysql = pytest.importorskip("pymysql")
+    parts = urlsplit(mysql_url)
+    outside = pymysql.connect(
+        host=parts.hostname,
+        port=parts.port or 3306,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        database=parts.path[1:],
+        autocommit=True,
+    )
+
+    def ask(sql: str) -> list[tuple[object, ...]]:
+        with outside.cursor() as cursor:
+            cursor.execute(sql)
+            return sorted(cursor.fetchall(), key=repr)
+
+    with outside, open_database(mysql_url) as database:
+        for statement in ("DROP TABLE IF EXISTS customers, orders, secrets;" + TABLES).split(";")[:-1]:
+            if statement.strip():
+                ask(statement)
+        mariadb = "maria" in str(ask("SELECT VERSION()")).lower()
+        if mariadb:
+            ask("CREATE OR REPLACE SEQUENCE evil_seq")
+
+        def look() -> object:
+            wanted = [
+                "SELECT * FROM customers",
+                "SELECT * FROM orders",
+                "SELECT * FROM secrets",
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()",
+                "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()",
+                "SELECT user, host FROM mysql.user",
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('sql_mode', 'max_statement_time', 'general_log',"
+                " 'general_log_file', 'event_scheduler', 'read_only', 'local_infile', 'secure_file_priv')",
+                "SELECT event_name FROM information_schema.events",
+            ]
+            if mariadb:
+                wanted.append("SELECT next_not_cached_value FROM evil_seq")
+            return [ask(sql) for sql in wanted]
+
+        def running() -> int:
+            name = parts.path[1:]
+            return sum(row[3] == name and row[4] == "Query" and row[7] != "SHOW PROCESSLIST" for row in processes())
+
+        def processes() -> list[tuple[object, ...]]:
+            with outside.cursor() as cursor:
+                cursor.execute("SHOW PROCESSLIST")
+                own = outside.thread_id()
+                return [row for row in cursor.fetchall() if row[0] != own]
+
+        settings = (
+            "SELECT variable_name, variable_value FROM information_schema.session_variables WHERE variable_name NOT IN"
+            " ('MAX_STATEMENT_TIME', 'TIMESTAMP', 'PSEUDO_THREAD_ID', 'RAND_SEED1', 'RAND_SEED2', 'ERROR_COUNT',"
+            " 'WARNING_COUNT', 'LAST_GTID') AND variable_name NOT LIKE 'GTID%' AND variable_name NOT LIKE 'INNODB%'"
+            " ORDER BY 1"
+        )
+        yield Scene(database, folder, look, running, settings if mariadb else "")
+
+
+@pytest.mark.parametrize("sql", hostile("sqlite"))
+def test_sqlite_alone(sqlite_scene: Scene, sql: str) -> None:
+    check(sqlite_scene, sql, "sqlite")
+
+
+@pytest.mark.parametrize("sql", hostile("duckdb"))
+def test_duckdb_alone(duckdb_scene: Scene, sql: str) -> None:
+    check(duckdb_scene, sql, "duckdb")
+
+
+@pytest.mark.parametrize("sql", hostile("postgres"))
+def test_postgres_alone(postgres_scene: Scene, sql: str) -> None:
+    check(postgres_scene, sql, "postgres")
+
+
+@pytest.mark.parametrize("sql", hostile("mysql"))
+def test_mysql_alone(mysql_scene: Scene, sql: str) -> None:
+    check(mysql_scene, sql, "mysql")
+
+
+def test_the_canary_is_within_reach_of_an_ordinary_postgres_superuser(postgres_scene: Scene, postgres_url: str) -> None:
+    """Without our barriers the same statements succeed, so that the tests above show something."""
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres_url) as plain:
+        row = plain.execute("SELECT pg_read_file(%s)", [str(postgres_scene.folder / "canary.txt")]).fetchone()
+    assert CANARY in row[0]
+
+
+def test_the_canary_is_within_reach_of_an_ordinary_mysql_root(mysql_scene: Scene, mysql_url: str) -> None:
+    pymysql = pytest.importorskip("pymysql")
+    parts = urlsplit(mysql_url)
+    plain = pymysql.connect(
+        host=parts.hostname,
+        port=parts.port or 3306,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+    )
+    with plain, plain.cursor() as cursor:
+        cursor.execute("SELECT LOAD_FILE(%s)", [str(mysql_scene.folder / "canary.txt")])
+        (content,) = cursor.fetchone()
+    if content is None:
+        pytest.skip("this account has no FILE privilege, or secure_file_priv shuts the folder")
+    assert CANARY in (content.decode() if isinstance(content, bytes) else content)
