@@ -12,7 +12,9 @@ from sqlglot import exp
 
 from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
+from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
+from eval.sql.scopes import Binding, bind
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -40,22 +42,31 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
     tree = parsed.tree
     if tree is None:
         return QueryFacts()
+    try:
+        return _facts(tree, parsed.dialect, schema)
+    except RecursionError:
+        return QueryFacts()
+
+
+def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
     outer = _outermost(tree)
     select = _first_select(outer)
-    calls = list(_aggregate_calls(tree, parsed.dialect))
+    calls = list(_aggregate_calls(tree, dialect))
     joins = list(tree.find_all(exp.Join))
+    binding = bind(tree, dialect, schema)
+    loose = tuple(name for clause in binding.froms for name in unlinked(binding, clause))
     projection = select.expressions if select is not None else []
     group = select.args.get("group") if select is not None else None
     return QueryFacts(
-        projection=tuple(render(p.unalias(), parsed.dialect) for p in projection),
+        projection=tuple(render(p.unalias(), dialect) for p in projection),
         projects_star=any(p.is_star and not p.find(exp.Count) for p in projection),
         aggregates=tuple(name for name, _ in calls),
         output_aggregates=tuple(name for name, node in calls if select is not None and _in_projection(node, select)),
         count_distinct=any(name == "count" and isinstance(node.this, exp.Distinct) for name, node in calls),
         distinct=bool(select is not None and select.args.get("distinct")),
-        group_by=tuple(render(g, parsed.dialect) for g in group.expressions) if group else (),
+        group_by=tuple(render(g, dialect) for g in group.expressions) if group else (),
         having=bool(select is not None and select.args.get("having")),
-        order_by=_order_by(outer, parsed.dialect),
+        order_by=_order_by(outer, dialect),
         limit=_whole_number(outer.args.get("limit")),
         offset=_whole_number(outer.args.get("offset")),
         set_operations=tuple(_set_operation(node) for node in tree.find_all(exp.SetOperation, bfs=False)),
@@ -64,9 +75,13 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
         outer_joins=sum(join.side in ("LEFT", "RIGHT", "FULL") for join in joins),
         window_functions=tuple(_window_functions(tree)),
         negations=_negations(tree, any(join.side in ("LEFT", "RIGHT", "FULL") for join in joins)),
-        comparisons=sum(1 for _ in _filters(tree)),
-        literals=tuple(_constants(tree)),
+        comparisons=sum(1 for _ in _filters(tree, binding)),
+        cartesian=bool(loose),
+        literals=tuple(_constants(tree, binding)),
         from_tables=_base_tables(tree),
+        output_names=tuple(p.output_name or render(p.unalias(), dialect) for p in projection),
+        unlinked=loose,
+        join_columns=tuple(dict.fromkeys(join_columns(binding))),
     )
 
 
@@ -165,17 +180,15 @@ def _negations(tree: exp.Expression, outer_join: bool) -> int:
     return count
 
 
-def _filters(tree: exp.Expression) -> Iterator[exp.Expr]:
-    """Comparisons with anything but a plain link of two columns."""
+def _filters(tree: exp.Expression, binding: Binding) -> Iterator[exp.Expr]:
+    """Comparisons, except the equality of two columns, which links sources."""
     for node in tree.find_all(*_COMPARISONS):
-        link = (
-            isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column)
-        )
-        if not link:
+        sides = [binding.columns.get(id(s)) for s in (node.this, node.args.get("expression"))]
+        if not (isinstance(node, exp.EQ) and all(side is not None and not side.is_string for side in sides)):
             yield node
 
 
-def _constants(tree: exp.Expression) -> Iterator[Constant]:
+def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
     for node in tree.find_all(exp.Literal, bfs=False):
         if node.find_ancestor(exp.Limit, exp.Offset, exp.DataType, exp.Interval, exp.Fetch):
             continue
@@ -183,13 +196,24 @@ def _constants(tree: exp.Expression) -> Iterator[Constant]:
         holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
         column, operator = _compared(holder, child)
-        yield Constant(
-            value=f"-{value}" if negative else value,
-            is_string=node.is_string,
-            table=column.table or None if column is not None else None,
-            column=column.name if column is not None else None,
-            operator=operator,
-        )
+        found = binding.columns.get(id(column)) if column is not None else None
+        written = (column.table or None, column.name) if column is not None else (None, None)
+        table, name = found.origin if found is not None and found.origin is not None else written
+        yield Constant(f"-{value}" if negative else value, bool(node.is_string), table, name, operator)
+    yield from _quoted_strings(tree, binding)
+
+
+def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
+    """SQLite's strings in double quotes, which the parser reads as columns."""
+    for column in tree.find_all(exp.Column, bfs=False):
+        found = binding.columns.get(id(column))
+        if found is None or not found.is_string:
+            continue
+        other, operator = _compared(column.parent, column)
+        real = binding.columns.get(id(other)) if other is not None else None
+        written = (other.table or None, other.name) if other is not None else (None, None)
+        table, name = real.origin if real is not None and real.origin is not None else written
+        yield Constant(column.name, True, table, name, operator)
 
 
 def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | None, str | None]:
@@ -204,11 +228,7 @@ def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | No
         other = holder.expression if isinstance(holder, exp.Binary) else None
         operator = _FLIPPED.get(operator, operator)
     if isinstance(other, exp.Expr) and not isinstance(other, exp.Column):
-        columns = [
-            c
-            for c in other.find_all(exp.Column)
-            if not c.find_ancestor(exp.Select) is not holder.find_ancestor(exp.Select)
-        ]
+        columns = list(other.find_all(exp.Column)) if other.find(exp.Query) is None else []
         other = columns[0] if len(columns) == 1 else None
     return (other if isinstance(other, exp.Column) else None), operator
 

@@ -158,7 +158,7 @@ def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
         return (name,)
     if type(node) in KEYWORD_CALLS:
         return ()
-    tokens = faithful(dialect).tokenize(render(node, dialect))  # type: ignore[arg-type]
+    tokens = faithful(dialect).tokenize(render(node, dialect))
     names = []
     for token, following in pairwise(tokens):
         if following.token_type == TokenType.L_PAREN and token.text.upper() not in _not_calls():

@@ -24,6 +24,7 @@ class Found:
 
     source: Source | None = None
     origin: Origin | None = None
+    is_string: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,10 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
         return _struct_field(column, scope)
     if column.table:
         return None
-    if is_string(column, dialect) or column.name.casefold() in _SPECIAL[dialect]:
+    if column.name.casefold() in _SPECIAL[dialect]:
         return Found()
+    if is_string(column, dialect):
+        return Found(is_string=True)
     return None
 
 

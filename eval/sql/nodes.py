@@ -21,7 +21,7 @@ _VALUES: NodeTypes = frozenset(
 )
 _OPERATORS: NodeTypes = frozenset(
     {exp.And, exp.Or, exp.Not, exp.Xor, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In}
-    | {exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.Like, exp.Escape, exp.Exists, exp.Any, exp.All}
+    | {exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.Like, exp.Escape, exp.Exists}
     | {exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Collate, exp.Case, exp.If}
     | {exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseNot, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift}
     | {exp.Cast, exp.JSONExtract, exp.JSONExtractScalar}
@@ -32,7 +32,18 @@ _CLOCK: NodeTypes = frozenset({exp.CurrentDate, exp.CurrentTime, exp.CurrentTime
 _COMMON = _QUERY | _VALUES | _OPERATORS | _TYPED_CALLS | _CLOCK | {exp.Anonymous}
 
 _SERVER: NodeTypes = frozenset(
-    {exp.Lateral, exp.Interval, exp.IntervalSpan, exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Rollup}
+    {
+        exp.Any,
+        exp.All,
+        exp.Lateral,
+        exp.Interval,
+        exp.IntervalSpan,
+        exp.Extract,
+        exp.Trim,
+        exp.Substring,
+        exp.StrPosition,
+        exp.Rollup,
+    }
     | {exp.Cube, exp.GroupingSets, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.RegexpLike, exp.Localtime}
     | {exp.Localtimestamp}
 )

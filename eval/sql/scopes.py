@@ -231,6 +231,9 @@ class _Binder:
                 self.expression(node.args[part], scope, ctes, visible)
         for window in node.args.get("windows") or []:
             self.expression(window, scope, ctes, loose)
+        outer = scope.outer
+        if self.dialect == "sqlite":
+            scope.outer = None  # its GROUP BY and ORDER BY do not see the outer query
         group = node.args.get("group")
         if group is not None:
             scope.aliases = grouped
@@ -244,6 +247,7 @@ class _Binder:
             self.expression(distinct, scope, ctes, aliases)
         if node.args.get("order") is not None:
             self._order(node.args["order"], scope, ctes, aliases, outputs)
+        scope.outer = outer
         for part in ("limit", "offset", "sample"):
             if node.args.get(part) is not None:
                 self.expression(node.args[part], scope, ctes)
@@ -362,8 +366,10 @@ class _Binder:
             for source in (*holders[:1], *right):
                 for output in source.columns.get(key, [])[:1]:
                     self._use(output.origin)
+        natural = join.method.upper() == "NATURAL" and any(s.relation.open for s in (*left, *right))
         for source in right:
             source.merged |= frozenset(names)
+            source.joined_naturally = natural
 
     def _add(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
         """Add what stands in FROM as one source, or as several for a join in parentheses."""

@@ -54,6 +54,8 @@ class Source:
     merged: frozenset[str] = frozenset()
     """Columns that USING or NATURAL joins with a source to the left: one name, not two."""
     node: exp.Expr | None = None
+    joined_naturally: bool = False
+    """Joined by NATURAL to sources whose columns are not known."""
     columns: dict[str, list[Output]] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -122,3 +122,9 @@ class QueryFacts:
     literals: tuple[Constant, ...] = ()
     from_tables: int = 0
     """Base tables and views named anywhere; 0 for `SELECT 1`."""
+    output_names: tuple[str, ...] = ()
+    """The names of the output columns, in order: the alias, the column's name, or the expression's text."""
+    unlinked: tuple[str, ...] = ()
+    """The sources that make `cartesian` true, by the names they have in FROM."""
+    join_columns: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
+    """Pairs of real (table, column) that an equality links across two sources, anywhere."""

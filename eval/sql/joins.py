@@ -1,0 +1,121 @@
+"""How the sources of a FROM clause hang together: which conditions link them, and what nothing links.
+
+In: a `Binding`. Out: the equalities between columns of two sources, and the sources that stand unlinked beside the
+others, so that every row of one meets every row of the other (a cartesian product).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from sqlglot import exp
+
+from eval.sql.scopes import Binding, From
+from eval.sql.sources import Origin, Source
+
+Link = frozenset[Hashable]
+"""Things that one condition ties together: sources by `id`, and constants that stand for one value."""
+
+
+def unlinked(binding: Binding, clause: From) -> tuple[str, ...]:
+    """The sources of one FROM that no condition links to its first source; one-row sources do not count."""
+    sources = [s for s in clause.scope.sources if not s.relation.single_row]
+    if len(sources) < 2:
+        return ()
+    group: dict[Hashable, Hashable] = {}
+
+    def root(item: Hashable) -> Hashable:
+        while group.setdefault(item, item) != item:
+            item = group[item]
+        return item
+
+    for link in _links_of(binding, clause):
+        first, *rest = link
+        for other in rest:
+            group[root(other)] = root(first)
+    start = root(id(sources[0]))
+    return tuple(s.name for s in sources[1:] if root(id(s)) != start)
+
+
+def join_columns(binding: Binding) -> Iterator[tuple[Origin, Origin]]:
+    """Equalities between real columns of two sources, in FROM and WHERE alike."""
+    for clause in binding.froms:
+        for condition in _conditions(clause):
+            for equality in condition.find_all(exp.EQ):
+                sides = [equality.this, equality.expression]
+                found = [binding.columns.get(id(side)) for side in sides]
+                left, right = found
+                if left and right and left.origin and right.origin and left.source is not right.source:
+                    yield left.origin, right.origin
+
+
+def _conditions(clause: From) -> Iterator[exp.Expr]:
+    where = clause.select.args.get("where")
+    if where is not None:
+        yield where.this
+    stack: list[exp.Expr] = [clause.select.args["from_"]] if clause.select.args.get("from_") else []
+    stack += clause.select.args.get("joins") or []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Select | exp.SetOperation):
+            continue
+        if isinstance(node, exp.Join) and node.args.get("on") is not None:
+            yield node.args["on"]
+        stack += [c for c in node.iter_expressions() if isinstance(c, exp.Join | exp.Table | exp.Subquery | exp.From)]
+
+
+def _links_of(binding: Binding, clause: From) -> Iterator[Link]:
+    sources = clause.scope.sources
+    for condition in _conditions(clause):
+        yield from _links(condition, binding, clause)
+    for i, source in enumerate(sources):
+        if source.merged or source.joined_naturally:
+            holders = [s for s in sources[:i] if s.relation.open or any(m in s.columns for m in source.merged)]
+            yield frozenset({id(source), *(id(s) for s in holders[:1])})
+        if isinstance(source.node, exp.Lateral | exp.Unnest | exp.Table | exp.Subquery):
+            yield frozenset({id(source), *_mentioned(source.node, binding, clause)})
+
+
+def _links(condition: exp.Expr, binding: Binding, clause: From) -> list[Link]:
+    while isinstance(condition, exp.Paren):
+        condition = condition.this
+    if isinstance(condition, exp.And):
+        return [link for part in condition.flatten() for link in _links(part, binding, clause)]
+    if isinstance(condition, exp.Or):
+        branches = [_links(part, binding, clause) for part in condition.flatten()]
+        return [link for link in _pairs(branches[0]) if all(link in _pairs(branch) for branch in branches[1:])]
+    mentioned = _mentioned(condition, binding, clause)
+    if isinstance(condition, exp.EQ):
+        for side in (condition.this, condition.expression):
+            if isinstance(side, exp.Literal):
+                mentioned = mentioned | {("constant", side.name)}
+    return [mentioned] if len(mentioned) > 1 else []
+
+
+def _pairs(links: list[Link]) -> set[Link]:
+    return {frozenset({a, b}) for link in links for a in link for b in link if a != b}
+
+
+def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
+    """The sources whose columns stand in a condition, subqueries included. A source of an outer query is one row as
+    seen from here, so it ties together like a constant."""
+    mine = {id(s) for s in clause.scope.sources}
+    outer = {id(s) for s in _outer_sources(clause)}
+    found: set[Hashable] = set()
+    for column in node.find_all(exp.Column):
+        entry = binding.columns.get(id(column))
+        source = entry.source if entry else None
+        if source is None:
+            continue
+        if source.relation.open and not column.table and len(mine) > 1 and id(source) in mine:
+            return frozenset(mine)
+        if id(source) in mine or id(source) in outer:
+            found.add(id(source))
+    return frozenset(found)
+
+
+def _outer_sources(clause: From) -> Iterator[Source]:
+    scope = clause.scope.outer
+    while scope is not None:
+        yield from scope.sources
+        scope = scope.outer
