@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from eval.databases.base import CancelToken, Database, DatabaseError, DriverMissing, ExecutionResult, Limits
 from eval.databases.catalogue.duckdb import read_schema
 from eval.databases.collecting import RowCollector
+from eval.databases.inference import with_inferred_keys
 from eval.databases.running import Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.urls import Target
@@ -25,6 +26,8 @@ from eval.sql.types import ReadStatement
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+_INFER_SECONDS = 3.0
 
 
 class DuckDBDatabase(Database):
@@ -98,7 +101,12 @@ class DuckDBDatabase(Database):
     def _read_schema(self) -> Schema:
         with self._cursor() as cursor:
             try:
-                return read_schema(cursor)
+                schema = read_schema(cursor)
+                if not self._infer_keys:
+                    return schema
+                watch = Watch(_INFER_SECONDS, None)
+                with watch.interrupting(cursor.interrupt):
+                    return with_inferred_keys(schema, lambda sql: cursor.execute(sql).fetchall())
             except Exception as e:  # noqa: BLE001 (duckdb.Error, whatever its module is called in this version)
                 raise DatabaseError(f"cannot read the structure of {self.url}: {e}") from None
 

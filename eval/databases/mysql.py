@@ -29,6 +29,7 @@ from eval.databases.base import (
 )
 from eval.databases.catalogue.mysql import SIGN, read_schema
 from eval.databases.collecting import RowCollector
+from eval.databases.inference import with_inferred_keys
 from eval.databases.running import Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.urls import Target
@@ -96,11 +97,7 @@ class MySQLDatabase(Database):
         import pymysql
 
         try:
-            return self._schema_cache.get(
-                ttl,
-                sign=lambda: repr(self._catalogue(SIGN)),
-                read=lambda: read_schema(self._catalogue, self._count),
-            )
+            return self._schema_cache.get(ttl, sign=lambda: repr(self._catalogue(SIGN)), read=self._read_schema)
         except pymysql.MySQLError as e:
             raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(_text(e))}") from None
 
@@ -284,6 +281,10 @@ class MySQLDatabase(Database):
         with self._reading(Watch(seconds, None)) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
+
+    def _read_schema(self) -> Schema:
+        schema = read_schema(self._catalogue, self._count)
+        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
         try:

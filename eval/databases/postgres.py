@@ -29,6 +29,7 @@ from eval.databases.base import (
 )
 from eval.databases.catalogue.postgres import SIGN, read_schema
 from eval.databases.collecting import RowCollector
+from eval.databases.inference import with_inferred_keys
 from eval.databases.running import Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.urls import Target
@@ -260,7 +261,8 @@ class PostgresDatabase(Database):
             return []
 
     def _read_schema(self) -> Schema:
-        return read_schema(self._catalogue, self._count)
+        schema = read_schema(self._catalogue, self._count)
+        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
 
     def _explain(self, message: str) -> str:
         return self._target.redact(message)

@@ -23,6 +23,7 @@ from urllib.parse import quote
 from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits
 from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.collecting import RowCollector
+from eval.databases.inference import with_inferred_keys
 from eval.databases.running import Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.urls import Target
@@ -60,6 +61,7 @@ _LONG_VALUES = 64 * 1024 * 1024
 _SQL_BYTES = 1_000_000
 _STEPS = 10_000
 _LOCK_SECONDS = 5.0
+_INFER_SECONDS = 3.0
 _TOO_BIG = "string or blob too big"
 _TOO_LONG_TO_CALL = (
     f"{_TOO_BIG}: a value of more than {_SHORT_VALUES:,} bytes cannot be used in a query that calls "
@@ -270,7 +272,15 @@ class SQLiteDatabase(Database):
     def _read_schema(self) -> Schema:
         with self._catalogue_lock:
             connection = self._catalogue_connection()
-            return _patiently(lambda: read_schema(connection))
+            schema = _patiently(lambda: read_schema(connection))
+            if not self._infer_keys:
+                return schema
+            watch = Watch(_INFER_SECONDS, None)
+            connection.set_progress_handler(watch.expired, _STEPS)
+            try:
+                return with_inferred_keys(schema, lambda sql: connection.execute(sql).fetchall())
+            finally:
+                connection.set_progress_handler(None, 0)
 
 
 def _connect(target: Target) -> sqlite3.Connection:

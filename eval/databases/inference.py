@@ -1,0 +1,194 @@
+"""Foreign keys that a database means but does not declare, concluded from names, types, keys and values.
+
+In: a `Schema` and a way to ask whether values are contained. Out: the same schema with more `ForeignKey`s, each marked
+`inferred`. Precision comes before recall: a target must be a single-column primary or unique key of compatible type,
+its name must be carried by the column (`customer_id` → `customers.id` or `customers.customer_id`; a generic name such
+as `id`, `name` or `type` alone never suffices), exactly one target must fit best, and where there are rows, nearly all
+values must be found there. `measure_inference` prints how precise that is.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from eval.databases.catalogue.assembling import quoted
+from eval.schema import Column, ForeignKey, Schema, Table
+
+Ask = Callable[[str], list[tuple[int, int]]]
+"""Runs one statement of ours and returns its rows; raises or returns none where that fails."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_KEY_WORDS = frozenset(
+    {"id", "ids", "key", "code", "no", "nr", "num", "number", "pk", "fk", "sk", "uuid", "guid", "ref"}
+)
+_GENERIC = _KEY_WORDS | frozenset(
+    {"name", "type", "date", "year", "status", "title", "description", "value", "rank", "position", "level"}
+)
+_TABLE_PREFIXES = frozenset({"tbl", "tb", "t", "dim", "fact", "fct", "ref", "lkp", "lookup", "stg", "mst"})
+_ROWS_LOOKED_AT = 10_000
+_VALUES_LOOKED_AT = 500
+_CONTAINED = 0.98
+_MAX_QUESTIONS = 400
+_MAX_UNDECLARED_ROWS = 100_000
+_SECONDS = 3.0
+"""All questions together; keys not yet looked at then are not inferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    table: Table
+    column: Column
+    words: tuple[str, ...]
+    table_words: tuple[str, ...]
+    declared: bool = True
+    """False where no key is declared at all, so that the data must show that the values are unique."""
+
+
+def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
+    """Add the keys that no declaration covers. At most some hundred questions are asked of the data."""
+    targets = list(_targets(schema))
+    questions = _MAX_QUESTIONS
+    until = time.monotonic() + _SECONDS
+    tables = []
+    for table in schema.tables:
+        declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
+        found = []
+        for column in table.columns if table.kind == "table" else ():
+            if column.name.casefold() in declared or questions <= 0 or time.monotonic() > until:
+                continue
+            ranked = sorted(
+                ((strength, t) for t in targets if (strength := _strength(table, column, t)) > 0),
+                key=lambda pair: -pair[0],
+            )
+            best = [t for strength, t in ranked if strength == ranked[0][0]]
+            questions -= len(best)
+            if len(best) <= 4:
+                fitting = [t for t in best if _holds(schema, table, column, t, ask, certain=ranked[0][0] >= 3)]
+                if len(fitting) == 1:
+                    found.append(
+                        ForeignKey((column.name,), fitting[0].table.name, (fitting[0].column.name,), inferred=True)
+                    )
+        tables.append(replace(table, foreign_keys=(*table.foreign_keys, *found)) if found else table)
+    return replace(schema, tables=tuple(tables))
+
+
+def _targets(schema: Schema) -> Iterator[_Target]:
+    for table in schema.tables:
+        keys = {table.primary_key} | {index.columns for index in table.indexes if index.unique}
+        for key in sorted(k for k in keys if len(k) == 1):
+            column = table.column(key[0])
+            if column is not None:
+                yield _Target(table, column, _words(column.name), _table_words(table.name))
+        if (
+            keys == {()}
+            and table.kind == "table"
+            and table.columns
+            and 0 < (table.row_count or 0) <= _MAX_UNDECLARED_ROWS
+        ):
+            first, about = table.columns[0], _table_words(table.name)
+            words = _words(first.name)
+            if words and words[-1] in _KEY_WORDS and (len(words) == 1 or words[:-1] == about[-len(words[:-1]) :]):
+                yield _Target(table, first, words, about, declared=False)
+
+
+def _strength(table: Table, column: Column, target: _Target) -> int:
+    """How clearly the column's name points to the target: 0 not at all, 3 and more without doubt."""
+    if table is target.table and column.name == target.column.name:
+        return 0
+    if not _compatible(column.type, target.column.type):
+        return 0
+    words = _words(column.name)
+    own_key = table.primary_key == (column.name,)
+    about_target = target.table_words + tuple(w for w in target.words if w in _KEY_WORDS)
+    is_primary = not target.declared or target.table.primary_key == (target.column.name,)
+    if words == target.words and not set(words) <= _GENERIC:
+        mentions = set(words) & set(target.table_words)
+        if own_key and (set(words) - _KEY_WORDS != set(target.table_words) or not mentions):
+            return 0  # two tables with the same key: either may be the other's parent
+        if table is target.table:
+            return 0
+        return (4 if mentions else 2) if is_primary else (2 if mentions and set(words) & _KEY_WORDS else 0)
+    if own_key or not is_primary:
+        return 0
+    if target.words[-1:] and target.words[-1] in _KEY_WORDS:
+        if len(about_target) > len(target.table_words) and words == about_target:
+            return 3  # customer_id -> customers.id
+        if len(words) > len(target.words) > 1 and words[-len(target.words) :] == target.words:
+            return 1 if table is not target.table or words[0] not in _GENERIC else 0  # billing_customer_id
+        if len(words) > len(about_target) and words[-len(about_target) :] == about_target:
+            return 1
+    if words == target.table_words and _family(column.type) == "integer" == _family(target.column.type):
+        return 1  # orders.customer -> customers.id
+    return 0
+
+
+def _holds(schema: Schema, table: Table, column: Column, target: _Target, ask: Ask, *, certain: bool) -> bool:
+    """Whether the column's values are found in the target; without rows, only a certain name counts."""
+    if table.row_count == 0 or target.table.row_count == 0:
+        return certain and table.row_count == target.table.row_count == 0
+    owner, referred = (
+        quoted((t.namespace, t.name) if t.namespace else (t.name,), schema.dialect) for t in (table, target.table)
+    )
+    name, key = (quoted((c.name,), schema.dialect) for c in (column, target.column))
+    sql = (
+        f"SELECT count(*), count(k.v) FROM (SELECT DISTINCT v FROM (SELECT {name} AS v FROM {owner} "
+        f"WHERE {name} IS NOT NULL LIMIT {_ROWS_LOOKED_AT}) looked LIMIT {_VALUES_LOOKED_AT}) s "
+        f"LEFT JOIN (SELECT {key} AS v FROM {referred}) k ON k.v = s.v"
+    )
+    try:
+        if not target.declared:
+            rows, different = ask(f"SELECT count(*), count(DISTINCT {key}) FROM {referred}")[0]
+            if rows != different:
+                return False
+        values, contained = ask(sql)[0]
+    except Exception:  # noqa: BLE001 (each driver has its own: no answer is no evidence)
+        return False
+    if values == 0:
+        return certain
+    return contained >= _CONTAINED * values
+
+
+def _compatible(one: str, other: str) -> bool:
+    families = {_family(one), _family(other)}
+    return len(families) == 1 or "" in families
+
+
+def _family(declared: str) -> str:
+    """Coarse: a key and what refers to it are often declared with other lengths or signs."""
+    text = declared.upper()
+    if not text:
+        return ""
+    if re.search(r"INT|SERIAL", text) and "INTERVAL" not in text:
+        return "integer"
+    if re.search(r"CHAR|TEXT|CLOB|STRING|ENUM", text):
+        return "text"
+    if re.search(r"NUM|DEC|REAL|DOUB|FLOA", text):
+        return "integer" if re.search(r"NUM|DEC", text) and not re.search(r",\s*[1-9]", text) else "number"
+    if re.search(r"DATE|TIME|YEAR", text):
+        return "time"
+    return text.split("(")[0]
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """`CustomerIDs`, `customer_ids` and `customer ids` are all (customer, id)."""
+    return tuple(_singular(w.casefold()) for w in _WORD.findall(name))
+
+
+def _table_words(name: str) -> tuple[str, ...]:
+    words = _words(name)
+    while len(words) > 1 and words[0] in _TABLE_PREFIXES:
+        words = words[1:]
+    return words
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
