@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from eval.databases.catalogue.assembling import quoted
 from eval.schema import Column, ForeignKey, Schema, Table
@@ -46,10 +48,15 @@ class _Target:
     declared: bool = True
     """False where no key is declared at all, so that the data must show that the values are unique."""
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What a column that refers here is most often called: the table's words and the key's kind."""
+        return self.table_words + tuple(w for w in self.words if w in _KEY_WORDS)
+
 
 def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
     """Add the keys that no declaration covers. At most some hundred questions are asked of the data."""
-    targets = list(_targets(schema))
+    targets = _by_name(_targets(schema))
     questions = _MAX_QUESTIONS
     until = time.monotonic() + _SECONDS
     tables = []
@@ -60,7 +67,7 @@ def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
             if column.name.casefold() in declared or questions <= 0 or time.monotonic() > until:
                 continue
             ranked = sorted(
-                ((strength, t) for t in targets if (strength := _strength(table, column, t)) > 0),
+                ((strength, t) for t in _called(targets, column) if (strength := _strength(table, column, t)) > 0),
                 key=lambda pair: -pair[0],
             )
             best = [t for strength, t in ranked if strength == ranked[0][0]]
@@ -73,6 +80,21 @@ def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
                     )
         tables.append(replace(table, foreign_keys=(*table.foreign_keys, *found)) if found else table)
     return replace(schema, tables=tuple(tables))
+
+
+def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]:
+    """Targets under each name that a column could end with, so that few pairs need a closer look."""
+    named: dict[tuple[str, ...], list[_Target]] = defaultdict(list)
+    for target in targets:
+        for name in {target.words, target.table_words, target.about}:
+            named[name].append(target)
+    return named
+
+
+def _called(named: dict[tuple[str, ...], list[_Target]], column: Column) -> list[_Target]:
+    words = _words(column.name)
+    found = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
+    return list(found.values())
 
 
 def _targets(schema: Schema) -> Iterator[_Target]:
@@ -102,7 +124,7 @@ def _strength(table: Table, column: Column, target: _Target) -> int:
         return 0
     words = _words(column.name)
     own_key = table.primary_key == (column.name,)
-    about_target = target.table_words + tuple(w for w in target.words if w in _KEY_WORDS)
+    about_target = target.about
     is_primary = not target.declared or target.table.primary_key == (target.column.name,)
     if words == target.words and not set(words) <= _GENERIC:
         mentions = set(words) & set(target.table_words)
@@ -156,6 +178,7 @@ def _compatible(one: str, other: str) -> bool:
     return len(families) == 1 or "" in families
 
 
+@lru_cache(10_000)
 def _family(declared: str) -> str:
     """Coarse: a key and what refers to it are often declared with other lengths or signs."""
     text = declared.upper()
@@ -172,6 +195,7 @@ def _family(declared: str) -> str:
     return text.split("(")[0]
 
 
+@lru_cache(100_000)
 def _words(name: str) -> tuple[str, ...]:
     """`CustomerIDs`, `customer_ids` and `customer ids` are all (customer, id)."""
     return tuple(_singular(w.casefold()) for w in _WORD.findall(name))
