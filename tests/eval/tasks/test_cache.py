@@ -50,9 +50,9 @@ def test_the_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("platform", "environment", "expected"),
     [
-        ("linux", {"XDG_CACHE_HOME": "/var/xdg"}, "/var/xdg/text2sql"),
-        ("linux", {}, "/home/ada/.cache/text2sql"),
-        ("darwin", {}, "/home/ada/Library/Caches/text2sql"),
+        ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/text2sql"),
+        ("linux", {}, "/users/ada/.cache/text2sql"),
+        ("darwin", {}, "/users/ada/Library/Caches/text2sql"),
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/text2sql/cache"),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_platform_names_the_folder(
 ) -> None:
     for name in ("TEXT2SQL_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in {**environment, "HOME": "/home/ada"}.items():
+    for name, value in {**environment, "HOME": "/users/ada"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", platform)
     assert cache_folder.cache_folder() == Path(expected)
