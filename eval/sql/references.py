@@ -19,8 +19,10 @@ from eval.sql.sources import Scope, Source
 from eval.sql.types import ParsedQuery, Phantom, References
 
 
-def resolve(parsed: ParsedQuery, schema: Schema) -> References:
-    """Resolve all names of a query against a schema, scope by scope; empty where there is no tree. Never raises."""
+def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
+    """Resolve all names of a query against a schema, scope by scope; empty where there is no tree. Never raises.
+
+    Without a schema tables and columns are taken to exist, and only functions are judged."""
     tree = parsed.tree
     if tree is None:
         return References()
@@ -33,7 +35,7 @@ def resolve(parsed: ParsedQuery, schema: Schema) -> References:
         called.append(name)
         if phantom is not None:
             phantoms.append(phantom)
-    named = [_phantom(unknown, schema) for unknown in binding.unknown]
+    named = [_phantom(unknown, schema or Schema(parsed.dialect)) for unknown in binding.unknown]
     return References(
         tables=tuple(binding.tables),
         columns=tuple(binding.used),

@@ -1,0 +1,190 @@
+"""Batch commands over files of statements: `python -m eval.batch check` and `python -m eval.batch run`.
+
+In: JSON lines on standard input or in a file. Out: one JSON line for each, same order (`eval.jsonl` has the protocol).
+`DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eval.jsonl import INTERRUPTED, LineError, Record, answer_lines, input_lines, output, text_field, workers
+
+if TYPE_CHECKING:
+    from eval.collection import Collection
+    from eval.databases import Database
+    from eval.schema import Dialect, Schema
+    from eval.sql import References
+
+USAGE = 2
+"""Exit code for a wrong option or an input that cannot be read; 0 otherwise, whatever the lines hold."""
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
+_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+_PLACE = "Folder of DB.sqlite files, or a URL with {db} in it."
+
+
+@app.callback()
+def _commands() -> None:
+    """Work on files of SQL: JSON lines in, JSON lines out.
+
+    Examples:
+
+      python -m eval.batch check --dialect sqlite --databases databases/ statements.jsonl
+
+      python -m eval.batch run --databases 'postgresql://reader@host/{db}' < statements.jsonl > rows.jsonl
+    """
+
+
+@app.command()
+def check(
+    dialect: Annotated[str, typer.Option(metavar="D", help="sqlite, duckdb, postgres or mysql.")],
+    file: _File = None,
+    databases: Annotated[str | None, typer.Option(metavar="DIR|URL", help=_PLACE)] = None,
+    jobs: _Jobs = 1,
+    quiet: _Quiet = False,
+) -> None:
+    """Say of each line {id, sql, db?} whether the statement may run and which of its names do not exist:
+    {id, allowed, reason, sql, phantoms{tables, columns, functions, ambiguous}}. Nothing is executed; `sql` is what
+    would be sent, null when refused. Without a database only functions are looked up.
+
+    Example: echo '{"id": 1, "sql": "SELECT 1"}' | python -m eval.batch check --dialect sqlite
+    """
+    from eval.schema import dialect_named
+
+    try:
+        named = dialect_named(dialect)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--dialect") from None
+    _answer(functools.partial(_checked, named, databases), file, jobs, quiet)
+
+
+@app.command()
+def run(
+    databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
+    file: _File = None,
+    jobs: _Jobs = 1,
+    quiet: _Quiet = False,
+) -> None:
+    """Run the statement of each line {id, db, sql} read-only, if the guard lets it:
+    {id, status, columns, rows, truncated, error, execution_time_ms}. A refused statement has the status `refused` and
+    the reason as its error; it is not sent.
+
+    Example: echo '{"id": 1, "db": "shop", "sql": "SELECT 1"}' | python -m eval.batch run --databases databases/
+    """
+    _answer(functools.partial(_ran, databases), file, jobs, quiet)
+
+
+def _answer(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
+    try:
+        with input_lines(file) as lines, workers(work, jobs) as submit:
+            code = answer_lines(lines, submit, output(), ahead=jobs * 8, progress=None if quiet else sys.stderr)
+    except OSError as error:
+        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
+        code = USAGE
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def _checked(dialect: Dialect, databases: str | None, record: Record) -> Record:
+    from eval.sql import check as guard
+    from eval.sql import parse, resolve
+
+    parsed = parse(_sql(record), dialect)
+    verdict = guard(parsed)
+    schema = _schema(databases, text_field(record, "db")) if databases is not None else None
+    return {
+        "allowed": verdict.allowed,
+        "reason": verdict.reason,
+        "sql": verdict.statement.sql if verdict.statement else None,
+        "phantoms": phantom_lists(resolve(parsed, schema)),
+    }
+
+
+def phantom_lists(references: References) -> Record:
+    """The phantoms by kind, each `{name, nearest}`."""
+    kinds = {"tables": "table", "columns": "column", "functions": "function", "ambiguous": "ambiguous"}
+    return {
+        key: [{"name": p.name, "nearest": list(p.nearest)} for p in references.phantoms if p.kind == kind]
+        for key, kind in kinds.items()
+    }
+
+
+def _ran(databases: str, record: Record) -> Record:
+    from eval.databases.values import json_rows
+    from eval.sql import check as guard
+    from eval.sql import parse
+
+    sql = _sql(record)
+    database = _database(databases, text_field(record, "db"))
+    verdict = guard(parse(sql, database.dialect))
+    if verdict.statement is None:
+        return _result("refused", error=verdict.reason)
+    done = database.execute(verdict.statement)
+    return _result(
+        done.status,
+        columns=list(done.columns),
+        rows=json_rows(done.rows),
+        truncated=done.truncated,
+        error=done.error,
+        execution_time_ms=round(done.execution_time_ms, 3),
+    )
+
+
+def _result(status: str, **known: object) -> Record:
+    empty: Record = {"columns": [], "rows": [], "truncated": False, "error": None, "execution_time_ms": 0.0}
+    return {"status": status, **empty, **known}
+
+
+def _sql(record: Record) -> str:
+    """The statement; an empty one is for the guard to refuse. Raises LineError when there is none."""
+    sql = record.get("sql")
+    if not isinstance(sql, str):
+        raise LineError("'sql' is missing or not a text")
+    return sql
+
+
+def _database(databases: str, name: str) -> Database:
+    from eval.databases import DatabaseError
+
+    try:
+        return _collection(databases).database(name)
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
+
+
+@functools.lru_cache(maxsize=256)
+def _schema(databases: str, name: str) -> Schema:
+    """The structure of a database, read once by each process."""
+    from eval.databases import DatabaseError
+
+    try:
+        return _database(databases, name).schema()
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
+
+
+@functools.cache
+def _collection(databases: str) -> Collection:
+    """This process's open databases."""
+    from eval.collection import Collection
+
+    return Collection(databases)
+
+
+def main() -> None:
+    """Entry point of `python -m eval.batch`."""
+    app(prog_name="python -m eval.batch")
+
+
+if __name__ == "__main__":
+    main()
