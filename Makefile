@@ -33,8 +33,8 @@ format: $(READY) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure start-up and answer times of the command line
-	@$(BIN)/python tools/bench_start.py
+bench: $(READY) ## Measure how long a question takes, warm and from a cold start
+	@$(BIN)/python -m agent.benchmarks
 
 picture: $(READY) ## Draw docs/terminal.svg from a real run
 	@$(BIN)/python tools/picture.py docs/terminal.svg

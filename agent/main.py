@@ -43,9 +43,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"text2sql {version('text2sql')}")
+        try:
+            typer.echo(f"text2sql {version('text2sql')}")
+        except PackageNotFoundError:
+            typer.echo("text2sql, not installed: run from its source folder")
         raise typer.Exit
 
 

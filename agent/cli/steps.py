@@ -60,7 +60,7 @@ class Steps:
             self._status = None
 
     def start(self) -> None:
-        """Say that the program is loading itself; the first event ends that step."""
+        """Say that the program is loading itself; that has ended when the first step has."""
         self._starting = True
         self._since = time.monotonic()
         if self._live:
@@ -100,16 +100,15 @@ class Steps:
                 self._turn(f"summing up · {self._characters:,} characters")
 
     def _begin(self, event: Any) -> None:
-        if self._starting:
-            self._starting = False
-            if self._live:
-                self._line("✓", f"started · {_duration(time.monotonic() - self._since)}", "dim")
         if event.node in _RUNNING:
             self._detail, self._good = "", True
             if self._live:
-                self._turn(_RUNNING[event.node] + _of(event))
+                self._turn(("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event))
 
     def _done(self, event: Any) -> None:
+        if self._starting:  # the first step overlaps with loading the rest of the program
+            self._starting = False
+            self._line("✓", f"started · {_duration(time.monotonic() - self._since)}", "green")
         if event.node not in _LABELS:
             return
         parts = [_LABELS[event.node] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
