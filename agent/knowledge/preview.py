@@ -15,6 +15,8 @@ from agent.knowledge.schema_context import PREVIEW_ROWS, one_line
 PREVIEW_CELL = 200
 """Characters of one cell."""
 PREVIEW_COLUMNS = 60
+PREVIEW_CHARS = 16_000
+"""Characters of one preview; rows that would exceed it are left out, but for the first."""
 
 
 def result_preview(
@@ -28,15 +30,21 @@ def result_preview(
     Cells longer than `max_cell` characters end in `…`; infinities and NaN become null. Control characters are escaped
     by JSON, so that a value can never begin a line of its own.
     """
-    shown = min(len(columns), PREVIEW_COLUMNS)
-    lines = [json.dumps([one_line(c, max_cell) for c in columns[:shown]], ensure_ascii=False)]
-    lines += [
-        json.dumps([_cell(value, max_cell) for value in row[:shown]], ensure_ascii=False) for row in rows[:max_rows]
-    ]
-    if len(columns) > shown:
-        lines.append(f"({len(columns) - shown:,} more columns not shown)")
-    if len(rows) > max_rows:
-        lines.append(f"({len(rows) - max_rows:,} more rows not shown)")
+    width = min(len(columns), PREVIEW_COLUMNS)
+    lines = [json.dumps([one_line(c, max_cell) for c in columns[:width]], ensure_ascii=False)]
+    left = PREVIEW_CHARS
+    shown = 0
+    for row in rows[:max_rows]:
+        line = json.dumps([_cell(value, max_cell) for value in row[:width]], ensure_ascii=False)
+        left -= len(line)
+        if left < 0 and shown:
+            break
+        lines.append(line)
+        shown += 1
+    if len(columns) > width:
+        lines.append(f"({len(columns) - width:,} more columns not shown)")
+    if len(rows) > shown:
+        lines.append(f"({len(rows) - shown:,} more rows not shown)")
     elif not rows:
         lines.append("(no rows)")
     return "\n".join(lines)

@@ -86,7 +86,7 @@ def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
     blocks: list[str] = []
     for detail in _STEPS:
         blocks = [_block(table, schema.dialect, detail) for table in schema.tables]
-        if sum(estimate_tokens(block) + 1 for block in blocks) <= budget:
+        if sum(estimate_tokens(block) + 2 for block in blocks) <= budget:
             return "\n\n".join(blocks)
     return _fitting(blocks, budget)
 
@@ -96,7 +96,7 @@ def _fitting(blocks: list[str], budget: int) -> str:
     left = budget - estimate_tokens(note) - 4
     kept: list[str] = []
     for block in blocks:
-        left -= estimate_tokens(block) + 1
+        left -= estimate_tokens(block) + 2
         if left < 0:
             break
         kept.append(block)

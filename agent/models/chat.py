@@ -1,8 +1,8 @@
 """One call to an OpenAI-compatible endpoint through langchain-openai. Heavy to import: only `agent.models.openai` does.
 
 In: messages and the request fields that the endpoint is known to take. Out: a `Reply`, or the client library's own
-exceptions. Hidden retries are off, time-outs explicit, the environment has no say, and each client has its own
-connections, so that closing it closes them.
+exceptions. Hidden retries are off, time-outs and the address explicit, and each client has its own connections, so
+that closing it closes them.
 """
 
 from __future__ import annotations

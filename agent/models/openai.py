@@ -38,9 +38,10 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import Quirks, Structure, learn, learned
-from agent.models.replies import UnusableReply, VisibleStream, extract_json, extract_sql, visible_text
+from agent.models.replies import UnusableReply, extract_json, extract_sql
 from agent.models.retrying import RetryPolicy
 from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA, read_judgement, read_plan, read_sql
+from agent.models.visible import VisibleStream, visible_text
 from agent.state import QueryPlan
 
 if TYPE_CHECKING:
@@ -290,6 +291,8 @@ class OpenAIModel:
             parts = urlsplit(self._base_url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ModelRefused("OPENAI_BASE_URL is not an address: it must begin with http:// or https://.")
+            if self._key is not None and not (self._key.isascii() and self._key.isprintable()):
+                raise ModelAuthError("OPENAI_API_KEY holds characters that no key has. Was it pasted whole and alone?")
             if self._key is None and self._base_url == OPENAI_URL:
                 raise ModelAuthError("No key for the model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.")
             # A second of imports, which must not hold up the event loop.
@@ -306,8 +309,11 @@ class OpenAIModel:
         return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
 
     def _learn(self, quirks: Quirks, *, proven: bool = False) -> None:
-        if self._settings.structured_output == "auto":
-            learn(self._base_url, self.name, replace(quirks, proven=quirks.proven or proven))
+        proven = proven or quirks.proven
+        if self._settings.structured_output != "auto":
+            known = learned(self._base_url, self.name)
+            quirks, proven = replace(quirks, structure=known.structure), known.proven
+        learn(self._base_url, self.name, replace(quirks, proven=proven))
 
     def _usage(self, ledger: _Ledger) -> Usage:
         """Tokens that a server doesn't report are counted as 0 and their cost as unknown, never estimated."""
@@ -361,7 +367,12 @@ class _Shown:
 
 
 def _messages(prompt: Prompt) -> Messages:
-    return [("system", prompt.system), ("user", prompt.user)]
+    return [("system", _sendable(prompt.system)), ("user", _sendable(prompt.user))]
+
+
+def _sendable(text: str) -> str:
+    """Lone surrogates, which broken values of a database may hold, have no place in UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _body(reply: Reply) -> str:
@@ -398,7 +409,7 @@ def _sql_in(reply: Reply) -> tuple[str, str]:
 
 def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any]) -> Messages:
     asked = fill(template("repair").user, {"problem": str(error), "schema": json.dumps(schema)})
-    said = visible_text(reply.text)[:_ECHO]
+    said = _sendable(visible_text(reply.text)[:_ECHO])
     return [("assistant", said), ("user", asked)] if said else [("user", asked)]
 
 

@@ -126,7 +126,7 @@ def _prompt(name: str, dialect: Dialect | None, *, raw: dict[str, str] | None = 
     if dialect is not None:
         values["dialect_name"] = DIALECT_NAMES[dialect]
         values["dialect_notes"] = template(f"dialect_{dialect}").system
-    return Prompt(fill(found.system, values), fill(found.user, values))
+    return Prompt(fill(found.system, values).rstrip(), fill(found.user, values).rstrip())
 
 
 def _block(tag: str, text: str) -> str:

@@ -1,8 +1,8 @@
-"""What a model meant, out of what it wrote: `extract_sql`, `extract_json`, `visible_text`.
+"""What a model meant, out of what it wrote: `extract_sql`, `extract_json`.
 
-Pure functions. In: a reply as it came (thinking blocks, fences, chat before and after, broken JSON). Out: the SQL, the
-JSON object or the text for people; else `UnusableReply`, and never another exception. Each takes time in proportion
-to the length of the text, which is cut at `MAX_CHARS`. The shapes are pinned in tests/fixtures/replies.
+Pure functions. In: a reply as it came (thinking blocks, fences, chat before and after, broken JSON). Out: the SQL or
+the JSON object; else `UnusableReply`, and never another exception. Each takes time in proportion to the length of the
+text, of which only the first `MAX_CHARS` are read. The shapes are pinned in tests/fixtures/replies.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
+from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
 
-MAX_CHARS = 400_000
 _MAX_STARTS = 40
 """Places at which an object is looked for, so that a text of nothing but braces stays cheap."""
 _MAX_CUT_OFF = 4
@@ -25,59 +25,13 @@ class UnusableReply(ValueError):
     """The reply holds nothing of what was asked for; the message says what is wrong, for the model to read."""
 
 
-_THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
-_THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
-_FINAL = re.compile(r"<\|channel\|>\s{0,4}final(?:\s{0,4}<\|constrain\|>\s{0,4}\w{0,16})?\s{0,4}<\|message\|>")
-_MESSAGE = "<|message|>"
-_TOKEN = re.compile(r"<\|[a-zA-Z0-9_]{1,32}\|>")
-_BARE_HARMONY = re.compile(r"\s{0,20}analysis")
-_EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
-
-
-def visible_text(text: str) -> str:
-    """The reply without what the model thought aloud: think blocks (paired, unclosed, or closed only) and the
-    channels of the harmony format. Empty when nothing but thinking came."""
-    text = _final_channel(text[:MAX_CHARS])
-    kept: list[str] = []
-    depth = 0
-    at = 0
-    for tag in _THINK_TAG.finditer(text):
-        if tag.group(1) or tag.group(2):
-            if depth == 0:
-                kept.clear()
-            depth = max(0, depth - 1)
-        else:
-            if depth == 0:
-                kept.append(text[at : tag.start()])
-            depth += 1
-        at = tag.end()
-    if depth == 0:
-        kept.append(text[at:])
-    return "".join(kept).strip(_EDGES)
-
-
-def _final_channel(text: str) -> str:
-    last = None
-    for last in _FINAL.finditer(text):  # noqa: B007
-        pass
-    if last is not None:
-        text = text[last.end() :]
-        end = text.find("<|")
-        return text if end < 0 else text[:end]
-    if "<|channel|>" in text and _MESSAGE in text:
-        text = text.rpartition(_MESSAGE)[2]
-    elif _BARE_HARMONY.match(text) and "assistantfinal" in text:
-        text = text.rpartition("assistantfinal")[2]
-    return _TOKEN.sub("", text)
-
-
 def _readings(text: str) -> Iterator[str]:
     """What is visible, and where that is nothing, what stands inside the thinking that was never closed."""
     visible = visible_text(text)
     if visible:
         yield visible
     else:
-        yield _THINK_TAG.sub("\n", _TOKEN.sub("\n", text[:MAX_CHARS])).strip(_EDGES)
+        yield THINK_TAG.sub("\n", TOKEN.sub("\n", text[:MAX_CHARS])).strip(EDGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +59,7 @@ def _fences(text: str) -> list[_Fence]:
         language = (label.group(1) or "").lower() if label else ""
         if language in _SQL_STARTS:
             language, label = "", None
-        found.append(_Fence(language, inner[label.end() if label else 0 :].strip(_EDGES), end >= 0))
+        found.append(_Fence(language, inner[label.end() if label else 0 :].strip(EDGES), end >= 0))
         if end < 0:
             return found
         at = end + 3
@@ -231,7 +185,7 @@ def _sql_in(text: str, depth: int) -> str:
             for key in ("sql", "SQL", "query", "sql_query", "statement"):
                 inner = found.get(key)
                 if isinstance(inner, str) and inner.strip():
-                    return _sql_in(inner.strip(_EDGES), depth + 1) or _tidy(inner)
+                    return _sql_in(inner.strip(EDGES), depth + 1) or _tidy(inner)
     fences = _fences(text)
     reading = [f for f in fences if _is_read(f.body)]
     if reading:
@@ -246,7 +200,7 @@ def _sql_in(text: str, depth: int) -> str:
     for tag in _TAGGED.finditer(text):  # noqa: B007
         pass
     if tag is not None:
-        body = text[tag.end() :].partition("</")[0].strip(_EDGES)
+        body = text[tag.end() :].partition("</")[0].strip(EDGES)
         if _is_read(body):
             return _tidy(body)
     return _plain_sql(text)
@@ -337,83 +291,4 @@ def _breaks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _tidy(sql: str) -> str:
-    return sql.strip(_EDGES).rstrip("; \t\r\n").strip(_EDGES)
-
-
-# --- streams ---
-
-
-class VisibleStream:
-    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
-
-    A marker that may still be completed is held back. A reply that closes a block that it never opened can't be
-    unsaid; the marker alone is dropped.
-    """
-
-    _HOLD = 48
-    _OPEN = re.compile(rf"<(?:{_THINK})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
-    _CLOSE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|{_FINAL.pattern}", re.IGNORECASE)
-    _NOISE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|<\|[a-zA-Z0-9_]{{1,32}}\|>", re.IGNORECASE)
-
-    def __init__(self) -> None:
-        self._buffer = ""
-        self._hidden = False
-        self._started = False
-
-    def feed(self, piece: str) -> str:
-        self._buffer += piece
-        return self._drain(final=False)
-
-    def end(self) -> str:
-        return self._drain(final=True)
-
-    def _drain(self, *, final: bool) -> str:
-        shown: list[str] = []
-        while True:
-            if self._hidden:
-                close = self._CLOSE.search(self._buffer)
-                if close is None:
-                    self._buffer = "" if final else self._buffer[-self._HOLD * 2 :]
-                    break
-                self._buffer = self._buffer[close.end() :]
-                self._hidden = False
-                continue
-            final_channel = _FINAL.search(self._buffer)
-            opening = self._OPEN.search(self._buffer)
-            if final_channel and opening and opening.start() >= final_channel.start():
-                shown.append(self._buffer[: final_channel.start()])
-                self._buffer = self._buffer[final_channel.end() :]
-            elif opening:
-                shown.append(self._buffer[: opening.start()])
-                self._buffer = self._buffer[opening.start() :]
-                if self._buffer.startswith("<|channel|>") and not final and len(self._buffer) < self._HOLD:
-                    break
-                self._buffer = self._buffer[opening.end() - opening.start() :]
-                self._hidden = True
-            else:
-                self._buffer = self._NOISE.sub("", self._buffer)
-                keep = 0 if final else self._undecided()
-                cut = len(self._buffer) - keep
-                shown.append(self._buffer[:cut])
-                self._buffer = self._buffer[cut:]
-                break
-        text = "".join(shown)
-        if not self._started:
-            text = text.lstrip(_EDGES)
-            self._started = bool(text)
-        return text
-
-    def _undecided(self) -> int:
-        """Length of a tail that may be the beginning of a marker."""
-        tail = self._buffer[-self._HOLD :]
-        for mark in ("<", "["):
-            at = tail.rfind(mark)
-            if (
-                at >= 0
-                and ">" not in tail[at:]
-                and "]" not in tail[at:]
-                and "\n" not in tail[at:]
-                and len(tail) - at < 36
-            ):
-                return len(tail) - at
-        return 0
+    return sql.strip(EDGES).rstrip("; \t\r\n").strip(EDGES)

@@ -53,6 +53,20 @@ async def test_no_key_for_the_public_endpoint_is_told_without_calling_it(
     assert "Set OPENAI_API_KEY" in message
 
 
+@pytest.mark.parametrize("key", ["sk-“quoted”", "sk-a\nsk-b"])
+async def test_a_key_that_was_pasted_wrong_is_told_without_sending_it(
+    server: OpenAIServer, model_at: MakeModel, key: str
+) -> None:
+    assert "OPENAI_API_KEY" in await fails(model_at, ModelAuthError, api_key=key)
+    assert server.requests == []
+
+
+async def test_broken_text_in_a_question_can_be_sent(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(GOOD)
+    assert (await model_at().write_sql(sql_request(question="Who is \ud83d?"))).sql == "SELECT 1"
+    assert "Who is ??" in server.requests[0].prompt
+
+
 async def test_a_local_server_needs_no_key(server: OpenAIServer, model_at: MakeModel) -> None:
     server.script(GOOD)
     assert (await model_at(api_key=None).write_sql(sql_request())).sql == "SELECT 1"

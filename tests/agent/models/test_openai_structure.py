@@ -244,6 +244,15 @@ async def test_temperature_is_given_up_when_refused_and_remembered(server: OpenA
     assert formats(server) == ["json_schema"] * 3
 
 
+async def test_what_is_learned_is_kept_in_a_chosen_mode_too(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(error(400, "temperature is not supported"), completion(SQL), completion(SQL))
+    model = model_at(structured_output="prompt")
+    await model.write_sql(sql_request())
+    await model.write_sql(sql_request())
+    assert ["temperature" in body for body in server.bodies] == [True, False, False]
+    assert formats(server) == [None, None, None]
+
+
 async def test_known_reasoning_models_are_not_sent_a_temperature_at_all(
     server: OpenAIServer, model_at: MakeModel
 ) -> None:

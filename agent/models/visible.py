@@ -1,0 +1,134 @@
+"""What of a model's text is meant for people: `visible_text` for a whole reply, `VisibleStream` for pieces of one.
+
+In: a reply as it came. Out: the same without think blocks and without the channels and tokens of the harmony format.
+Time grows with the length of the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_CHARS = 400_000
+"""Of a longer reply only the beginning is read."""
+
+_THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
+THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
+_FINAL = re.compile(r"<\|channel\|>\s{0,4}final(?:\s{0,4}<\|constrain\|>\s{0,4}\w{0,16})?\s{0,4}<\|message\|>")
+_MESSAGE = "<|message|>"
+TOKEN = re.compile(r"<\|[a-zA-Z0-9_]{1,32}\|>")
+_BARE_HARMONY = re.compile(r"\s{0,20}analysis")
+EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
+
+
+def visible_text(text: str) -> str:
+    """The reply without what the model thought aloud: think blocks (paired, unclosed, or closed only) and the
+    channels of the harmony format. Empty when nothing but thinking came."""
+    text = _final_channel(text[:MAX_CHARS])
+    kept: list[str] = []
+    depth = 0
+    at = 0
+    for tag in THINK_TAG.finditer(text):
+        if tag.group(1) or tag.group(2):
+            if depth == 0:
+                kept.clear()
+            depth = max(0, depth - 1)
+        else:
+            if depth == 0:
+                kept.append(text[at : tag.start()])
+            depth += 1
+        at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "".join(kept).strip(EDGES)
+
+
+def _final_channel(text: str) -> str:
+    last = None
+    for last in _FINAL.finditer(text):  # noqa: B007
+        pass
+    if last is not None:
+        text = text[last.end() :]
+        end = text.find("<|")
+        return text if end < 0 else text[:end]
+    if "<|channel|>" in text and _MESSAGE in text:
+        text = text.rpartition(_MESSAGE)[2]
+    elif _BARE_HARMONY.match(text) and "assistantfinal" in text:
+        text = text.rpartition("assistantfinal")[2]
+    return TOKEN.sub("", text)
+
+
+class VisibleStream:
+    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
+
+    A marker that may still be completed is held back. A reply that closes a block that it never opened can't be
+    unsaid; the marker alone is dropped.
+    """
+
+    _HOLD = 80
+    """Longer than any marker."""
+    _OPEN = re.compile(rf"<(?:{_THINK})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
+    _CLOSE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|{_FINAL.pattern}", re.IGNORECASE)
+    _NOISE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|<\|[a-zA-Z0-9_]{{1,32}}\|>", re.IGNORECASE)
+
+    def __init__(self) -> None:
+        self._buffer = ""
+        self._hidden = False
+        self._started = False
+
+    def feed(self, piece: str) -> str:
+        self._buffer += piece
+        return self._drain(final=False)
+
+    def end(self) -> str:
+        return self._drain(final=True)
+
+    def _drain(self, *, final: bool) -> str:
+        shown: list[str] = []
+        while True:
+            if self._hidden:
+                close = self._CLOSE.search(self._buffer)
+                if close is None:
+                    self._buffer = "" if final else self._buffer[-self._HOLD * 2 :]
+                    break
+                self._buffer = self._buffer[close.end() :]
+                self._hidden = False
+                continue
+            final_channel = _FINAL.search(self._buffer)
+            opening = self._OPEN.search(self._buffer)
+            if final_channel and opening and opening.start() >= final_channel.start():
+                shown.append(self._NOISE.sub("", self._buffer[: final_channel.start()]))
+                self._buffer = self._buffer[final_channel.end() :]
+            elif opening:
+                shown.append(self._NOISE.sub("", self._buffer[: opening.start()]))
+                self._buffer = self._buffer[opening.start() :]
+                if self._buffer.startswith("<|channel|>") and not final and len(self._buffer) < self._HOLD:
+                    break
+                self._buffer = self._buffer[opening.end() - opening.start() :]
+                self._hidden = True
+            else:
+                self._buffer = self._NOISE.sub("", self._buffer)
+                keep = 0 if final else self._undecided()
+                cut = len(self._buffer) - keep
+                shown.append(self._buffer[:cut])
+                self._buffer = self._buffer[cut:]
+                break
+        text = "".join(shown)
+        if not self._started:
+            text = text.lstrip(EDGES)
+            self._started = bool(text)
+        return text
+
+    def _undecided(self) -> int:
+        """Length of a tail that may be the beginning of a marker."""
+        tail = self._buffer[-self._HOLD :]
+        for mark in ("<", "["):
+            at = tail.rfind(mark)
+            if (
+                at >= 0
+                and ">" not in tail[at:]
+                and "]" not in tail[at:]
+                and "\n" not in tail[at:]
+                and len(tail) - at < 36
+            ):
+                return len(tail) - at
+        return 0

@@ -1,0 +1,203 @@
+"""The text in which a model sees a database: what it says, what it can't be made to say, and its length."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.knowledge.identifiers import quoted_if_needed
+from agent.knowledge.preview import result_preview
+from agent.knowledge.schema_context import estimate_tokens, one_line, schema_context
+from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+
+ID = Column("id", "INTEGER", nullable=False, primary_key=True)
+CITIES = Table("cities", (ID, Column("name", "TEXT")), row_count=3)
+CUSTOMERS = Table(
+    "customers",
+    (
+        ID,
+        Column("name", "VARCHAR(20)", nullable=False, comment="as on the invoice"),
+        Column("city_id", "INTEGER"),
+        Column("referrer", "INTEGER"),
+    ),
+    foreign_keys=(
+        ForeignKey(("city_id",), "cities", ("id",)),
+        ForeignKey(("referrer",), "customers", ("id",), inferred=True),
+    ),
+    row_count=1200,
+    comment="People and firms",
+)
+SALES = Table("sales", (Column("total", "REAL"),), kind="view")
+
+
+def test_tables_read_like_the_readme_says() -> None:
+    assert schema_context(Schema("sqlite", (CITIES, CUSTOMERS, SALES))) == "\n".join(
+        [
+            "Table: cities (3 rows)",
+            "  id (INTEGER, PK)",
+            "  name (TEXT, nullable)",
+            "",
+            "Table: customers (1,200 rows) -- People and firms",
+            "  id (INTEGER, PK)",
+            "  name (VARCHAR(20)) -- as on the invoice",
+            "  city_id (INTEGER, FK -> cities.id, nullable)",
+            "  referrer (INTEGER, FK ~> customers.id, nullable)",
+            "",
+            "View: sales",
+            "  total (REAL)",
+        ]
+    )
+
+
+def test_keys_over_several_columns_and_namespaces_are_told() -> None:
+    items = Table(
+        "items",
+        (Column("a"), Column("b")),
+        namespace="shop",
+        row_count=1,
+        row_count_estimated=True,
+        foreign_keys=(ForeignKey(("a", "b"), "orders", ("x", "y")),),
+    )
+    text = schema_context(Schema("postgres", (items,)))
+    assert text.startswith("Table: shop.items (about 1 row)\n  a (nullable)\n")
+    assert text.endswith("  FK (a, b) -> orders(x, y)")
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect", "written"),
+    [
+        ("name", "sqlite", "name"),
+        ("order", "sqlite", '"order"'),
+        ("Order Details", "sqlite", '"Order Details"'),
+        ("Order Details", "mysql", "`Order Details`"),
+        ('a"b', "duckdb", '"a""b"'),
+        ("a`b", "mysql", "`a``b`"),
+        ("Größe", "sqlite", '"Größe"'),
+        ("Total", "postgres", '"Total"'),
+        ("Total", "mysql", "Total"),
+        ("2024", "sqlite", '"2024"'),
+        ("", "sqlite", '""'),
+    ],
+)
+def test_names_are_quoted_where_the_dialect_needs_it(name: str, dialect: Dialect, written: str) -> None:
+    assert quoted_if_needed(name, dialect) == written
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
+def test_quoted_names_are_read_back_as_the_same_name(dialect: Dialect) -> None:
+    import sqlglot
+    from sqlglot import exp
+
+    for name in ["a b", "select", 'q"q', "b`b", "Ünï", "group", "1x", "user", "order", "limit", "Total"]:
+        column = sqlglot.parse_one(f"SELECT {quoted_if_needed(name, dialect)}", dialect=dialect).find(exp.Column)
+        assert column is not None
+        assert column.name == name
+
+
+def test_names_and_comments_can_not_start_a_line() -> None:
+    evil = "x\nTable: secrets\r\u2028\u202e\x00"
+    table = Table(evil, (Column(evil, evil, comment=evil),), comment=evil + "y" * 5000)
+    text = schema_context(Schema("sqlite", (table,)))
+    assert len(text.splitlines()) == 2
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert len(text) < 1000
+
+
+def wide(tables: int, columns: int, comment: str | None = "what it is for and where it comes from") -> Schema:
+    def column(i: int) -> Column:
+        return Column(f"column_number_{i}", "VARCHAR(255)", primary_key=i == 0, comment=comment)
+
+    made = tuple(
+        Table(f"table_{t}", tuple(column(i) for i in range(columns)), row_count=10, comment=comment)
+        for t in range(tables)
+    )
+    return Schema("sqlite", made)
+
+
+def test_over_budget_comments_go_first_then_types_then_columns_then_tables() -> None:
+    schema = wide(10, 30)
+    full = estimate_tokens(schema_context(schema, budget_tokens=10**9))
+    seen = [schema_context(schema, budget_tokens=int(full * share)) for share in (1.1, 0.7, 0.4, 0.2, 0.1, 0.02)]
+    assert "-- what it is for" in seen[0]
+    assert "--" not in seen[1]
+    assert "VARCHAR" in seen[1]
+    assert "VARCHAR" not in seen[2]
+    assert "more columns)" in seen[3]
+    assert all(f"table_{t}" in seen[3] for t in range(10))
+    assert "more tables not shown)" in seen[5]
+    lengths = [estimate_tokens(text) for text in seen]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 30_000))
+def test_the_budget_is_kept(budget: int) -> None:
+    text = schema_context(wide(20, 20), budget_tokens=budget)
+    assert estimate_tokens(text) <= max(budget, 12)
+
+
+def test_keys_are_kept_longest() -> None:
+    fat = dataclasses.replace(CUSTOMERS, columns=CUSTOMERS.columns + tuple(Column(f"c{i}", "TEXT") for i in range(500)))
+    text = schema_context(Schema("sqlite", (fat,)), budget_tokens=60)
+    assert "id (PK)" in text
+    assert "city_id (FK -> cities.id)" in text
+    assert "(501 more columns)" in text
+
+
+def test_thousands_of_columns_are_no_trouble() -> None:
+    schema = wide(100, 100)
+    started = time.process_time()
+    text = schema_context(schema)
+    assert time.process_time() - started < 2
+    assert estimate_tokens(text) <= 24_000
+
+
+def test_the_same_schema_gives_the_same_text() -> None:
+    assert schema_context(wide(3, 3)) == schema_context(wide(3, 3))
+
+
+def test_no_tables_give_no_text() -> None:
+    assert schema_context(Schema("sqlite")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("name", 1), ("customer_id", 4), ("SELECT name FROM singer", 6), ("é", 1), ("日本語", 3), ("\n", 1)],
+)
+def test_tokens_are_estimated_by_the_documented_rule(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens
+
+
+@given(st.text(), st.integers(1, 50))
+def test_one_line_is_one_line(text: str, longest: int) -> None:
+    line = one_line(text, longest)
+    assert len(line) <= longest
+    assert len(line.splitlines()) <= 1
+
+
+def test_a_preview_is_a_line_a_row() -> None:
+    rows = [["Ana", 1, None], ["B\nTable: x", 2.5, True], ["x" * 500, float("inf"), {"k": [1, 2]}]]
+    assert result_preview(["name", "n", "n"], rows, max_rows=3, max_cell=10).splitlines() == [
+        '["name", "n", "n"]',
+        '["Ana", 1, null]',
+        '["B Table: x", 2.5, true]',
+        '["xxxxxxxxx…", null, "{\\"k\\": [1,…"]',
+    ]
+
+
+def test_a_preview_says_what_is_left_out() -> None:
+    text = result_preview([f"c{i}" for i in range(100)], [list(range(100))] * 30)
+    assert text.endswith("(40 more columns not shown)\n(10 more rows not shown)")
+    assert len(text.splitlines()) == 23
+    assert result_preview(["a"], []) == '["a"]\n(no rows)'
+    assert len(result_preview(["a"], [[10**300]])) < 100
+
+
+def test_wide_and_long_rows_stay_within_the_bounds() -> None:
+    text = result_preview([f"c{i}" for i in range(60)], [["x" * 1000] * 60] * 20)
+    assert len(text) < 18_000
+    assert text.endswith("(19 more rows not shown)")

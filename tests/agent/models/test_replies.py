@@ -1,0 +1,153 @@
+"""What a model meant, out of what it wrote: the fixtures in tests/fixtures/replies, and text that nobody writes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.models.lenient_json import NotJson, read_value
+from agent.models.replies import UnusableReply, extract_json, extract_sql
+from agent.models.visible import VisibleStream, visible_text
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "replies"
+
+
+def cases(name: str) -> list[object]:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    found = []
+    for case in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
+        title, _, rest = case.partition("\n")
+        reply, _, expected = re.split(r"^(---)\n", rest, maxsplit=1, flags=re.MULTILINE)
+        found.append(pytest.param(reply.removesuffix("\n"), expected.removesuffix("\n"), id=title))
+    return found
+
+
+@pytest.mark.parametrize(("reply", "sql"), cases("sql.txt"))
+def test_the_sql_is_found(reply: str, sql: str) -> None:
+    if sql:
+        assert extract_sql(reply) == sql
+    else:
+        with pytest.raises(UnusableReply):
+            extract_sql(reply)
+
+
+@pytest.mark.parametrize(("reply", "expected"), cases("json.txt"))
+def test_the_object_is_found(reply: str, expected: str) -> None:
+    if expected:
+        assert extract_json(reply, keys=("sql",)) == json.loads(expected)
+    else:
+        with pytest.raises(UnusableReply):
+            extract_json(reply, keys=("sql",))
+
+
+def test_there_are_enough_shapes() -> None:
+    assert len(cases("sql.txt")) + len(cases("json.txt")) >= 100
+
+
+def test_what_was_wrong_is_said() -> None:
+    with pytest.raises(UnusableReply, match="is empty"):
+        extract_json(" \n")
+    with pytest.raises(UnusableReply, match="no JSON object"):
+        extract_json("hello")
+    with pytest.raises(UnusableReply, match="broken or cut off"):
+        extract_json('{"sql": "SELECT')
+
+
+# What replies are made of, so that random text comes near real replies.
+WORDS = """
+    ``` ```sql ```json { } [ ] " ' ` \\ , : ; ( ) <think> </think> <|channel|> final analysis <|message|> <|end|> --
+    /* */ # // SELECT WITH DROP VALUES a "sql" AS FROM t 1 - é \\u12
+"""
+PARTS = st.sampled_from([*WORDS.split(), "\n", "\n\n", " ", "\ud83d", "\x00"])
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PARTS, max_size=40).map("".join))
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_any_text_gives_a_value_or_its_own_error(text: str) -> None:
+    with contextlib.suppress(UnusableReply):
+        sql = extract_sql(text)
+        assert sql
+        assert sql == sql.strip()
+    with contextlib.suppress(UnusableReply):
+        assert isinstance(extract_json(text), dict)
+    assert isinstance(visible_text(text), str)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.text(max_size=8), JSON, min_size=1, max_size=4))
+def test_sound_json_is_read_as_it_is(value: dict[str, object]) -> None:
+    assert extract_json(json.dumps(value)) == value
+    assert extract_json(json.dumps(value, ensure_ascii=False, indent=1)) == value
+    assert extract_json(json.dumps(json.dumps(value))) == value
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet=st.characters(exclude_characters="`", exclude_categories=["Cs", "Cc"]), max_size=60))
+def test_a_string_survives_the_forgiving_reader(text: str) -> None:
+    written = "{a: " + json.dumps(text) + ", }"
+    assert read_value(written, 0) == ({"a": text}, len(written))
+
+
+HOSTILE = [
+    "{", "[", '"', "'", "`", "```", "~~~", "(", "\\", "\n", " ", ";", "--\n", "/*", "<think>", "</think>",
+    "<|channel|>", '{"a":', '{"a":"', "{'", '{"a": "x" ', ";select ", "WITH a (\n", "`SELECT a ", '{"k":1,',
+    '" ', "SELECT ", "<sql>", "<|channel|>final<|message|>", "```sql\nSELECT", "[[", '"{', "//", "#", "1. SELECT a",
+    "SQL: ", '{"a":"" , /*', '{"a":",#\n', "{a:1}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_time_grows_with_length_and_no_faster(part: str) -> None:
+    text = (part * (100_000 // len(part)))[:100_000]
+    for read in (extract_sql, extract_json, visible_text):
+        started = time.process_time()
+        with contextlib.suppress(UnusableReply):
+            read(text)
+        assert time.process_time() - started < 1.5, read.__name__
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(NotJson, match="deep"):
+        read_value("[" * 1000, 0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, st.integers(1, 9))
+def test_a_stream_shows_the_same_however_it_is_cut(text: str, size: int) -> None:
+    def shown(pieces: list[str]) -> str:
+        stream = VisibleStream()
+        return "".join([*(stream.feed(piece) for piece in pieces), stream.end()])
+
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    assert shown(pieces) == shown([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("a < b and [c]", "a < b and [c]"),
+        ("<think>x</think>a", "a"),
+        ("<THINK>x</THINK> a <b>c</b>", "a <b>c</b>"),
+        ("x</think>a", "xa"),
+        ("a<think>x", "a"),
+        ("1 <", "1 <"),
+    ],
+)
+def test_a_stream_shows_what_is_meant_for_people(text: str, visible: str) -> None:
+    stream = VisibleStream()
+    assert "".join(stream.feed(c) for c in text) + stream.end() == visible
