@@ -42,7 +42,7 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         return None
 
 
-def _quoted_values_to_text(tree: exp.Expression) -> None:
+def _quoted_values_to_text(tree: exp.Expr) -> None:
     """SQLite reads a double-quoted word that names no column as text; beside a comparison that is what is meant."""
     for comparison in list(tree.find_all(*_COMPARISONS, exp.In, exp.Between)):
         for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
@@ -51,7 +51,7 @@ def _quoted_values_to_text(tree: exp.Expression) -> None:
                 column.replace(exp.Literal.string(identifier.name))
 
 
-def _operands(comparison: exp.Expression) -> list[object]:
+def _operands(comparison: exp.Expr) -> list[object]:
     """What a comparison compares its first operand with."""
     if isinstance(comparison, exp.In):
         return list(comparison.expressions)
@@ -60,7 +60,7 @@ def _operands(comparison: exp.Expression) -> list[object]:
     return [comparison.args.get("expression")]
 
 
-def _plain_tables(tree: exp.Expression) -> None:
+def _plain_tables(tree: exp.Expr) -> None:
     """Table aliases become the table's own name (numbered when it is used more than once); where a SELECT reads one
     source only, its columns need no qualifier."""
     sources = list(tree.find_all(exp.Table))

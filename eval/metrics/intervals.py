@@ -38,4 +38,4 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
         raise ValueError("counts cannot be negative")
     trials, fewer = only_first + only_second, min(only_first, only_second)
     tail = sum(math.comb(trials, k) for k in range(fewer + 1))
-    return min(1.0, 2 * tail / 2**trials)
+    return min(1.0, tail / 2.0 ** (trials - 1)) if trials else 1.0

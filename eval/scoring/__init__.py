@@ -1,1 +1,24 @@
-"""Seven dimensions, one small pure function each; evidence; presets."""
+"""How far a query can be trusted: seven dimensions, one small pure function each, evidence in words, presets.
+
+`score(case)` takes a `Case` with everything already known of a query and returns a `Score`; `final_score` blends it
+with the judge's relevance. Formulas, features and measured figures: docs/scoring.md.
+"""
+
+from __future__ import annotations
+
+from eval.scoring.judging import final_score, score
+from eval.scoring.presets import PRESETS, RELEVANCE_WEIGHT, THRESHOLD
+from eval.scoring.types import DIMENSIONS, Case, Evidence, Score, SecondOpinion
+
+__all__ = [
+    "DIMENSIONS",
+    "PRESETS",
+    "RELEVANCE_WEIGHT",
+    "THRESHOLD",
+    "Case",
+    "Evidence",
+    "Score",
+    "SecondOpinion",
+    "final_score",
+    "score",
+]

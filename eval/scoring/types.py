@@ -84,3 +84,5 @@ class Score:
     preset: str = "default"
     notes: dict[str, str] = field(default_factory=dict)
     """By dimension, one sentence on why it is not 1.0."""
+    probability: float | None = None
+    """The calibrated probability (0..1) that the result is right, behind the correctness dimension."""

@@ -1,0 +1,97 @@
+"""Correctness: with gold, whether the results match; without, the probability that they are right.
+
+The probability is a logistic regression over the named observations of `eval.scoring.evidence`; its coefficients are
+in `correctness.txt`, written by `python -m eval.scoring.fit`, which also measures it. The dimension is a monotone image
+of the probability: `dimension(p)` is piecewise linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), where the pivot
+is the probability below which lie 4 % of the answers that are right (measured by the fit, stated in the file). It puts
+the gate's threshold, which the weights fix, where the odds of a wrong refusal are known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eval.metrics.comparison import same_result
+from eval.scoring.evidence.reading import Observation
+from eval.scoring.types import Case, Evidence
+
+PIVOT_VALUE = 0.30
+"""Where other dimensions are as good queries have them, the weighted sum then meets the threshold at neutral relevance:
+(0.70 - 0.075) / 0.85 = 0.735, of which they bring 0.63."""
+NOT_RUN = 0.01
+"""Probability for a query that did not run, was refused, or names what does not exist."""
+_SHOWN = 0.05
+"""Log-odds below which an observation only informs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """The regression: log-odds = intercept + sum of weight x value."""
+
+    intercept: float
+    pivot: float
+    weights: dict[str, float]
+
+    def probability(self, seen: Iterable[Observation]) -> float:
+        return logistic(self.intercept + sum(self.weights.get(o.name, 0.0) * o.value for o in seen))
+
+
+def logistic(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
+
+
+FITTED = Path(__file__).with_name("correctness.txt")
+
+
+@cache
+def coefficients(path: Path = FITTED) -> Coefficients:
+    """Read the file once: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
+    weights: dict[str, float] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        try:
+            name, weight = fields
+            weights[name] = float(weight)
+        except ValueError:
+            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    return Coefficients(weights.pop("intercept"), weights.pop("pivot"), weights)
+
+
+def dimension(probability: float, pivot: float) -> float:
+    """The probability as the dimension's value: monotone, 0 at 0 and 1 at 1."""
+    if probability <= pivot:
+        return PIVOT_VALUE * probability / pivot
+    return PIVOT_VALUE + (1 - PIVOT_VALUE) * (probability - pivot) / (1 - pivot)
+
+
+def correctness(case: Case, seen: Sequence[Observation], *, vetoed: bool) -> tuple[float, float, str]:
+    """The dimension (0..1), the probability behind it (0..1), and a sentence."""
+    if case.gold is not None:
+        right = case.result is not None and same_result(case.gold, case.result, ordered=case.gold_ordered)
+        return float(right), float(right), "" if right else "The result differs from the gold query's."
+    fitted = coefficients()
+    if vetoed:
+        return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
+    probability = fitted.probability(seen)
+    return (
+        dimension(probability, fitted.pivot),
+        probability,
+        f"Estimated probability of being right: {probability:.0%}.",
+    )
+
+
+def evidence(seen: Iterable[Observation]) -> tuple[Evidence, ...]:
+    """The observations that have a sentence, the weightiest first."""
+    weights = coefficients().weights
+    found = []
+    for o in seen:
+        weight = weights.get(o.name, 0.0) * o.value
+        if o.text:
+            found.append(Evidence(o.name, None if abs(weight) < _SHOWN else weight > 0, round(weight, 3), o.text))
+    return tuple(sorted(found, key=lambda e: -abs(e.weight)))

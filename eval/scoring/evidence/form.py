@@ -1,0 +1,261 @@
+"""Form: what the question asks for against the SQL that would say it."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+
+
+def observe(reading: Reading) -> Observations:
+    yield from _counting(reading)
+    yield from _totals(reading)
+    yield from _ranking(reading)
+    yield from _grouping(reading)
+    yield from _order(reading)
+    yield from _sets(reading)
+    yield from _comparisons(reading)
+
+
+def _counting(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    counts = "count" in facts.aggregates
+    if intent.count_only:
+        if "count" in facts.output_aggregates:
+            yield Observation("count_matched", 1, "The question asks how many, and the query counts.")
+        elif "sum" in facts.output_aggregates or any(_counts_already(c) for c in r.output_columns):
+            yield Observation(
+                "count_from_column", 1, "The question asks how many, and the query reads a stored number."
+            )
+        else:
+            yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
+    elif intent.count:
+        if not counts and "sum" not in facts.aggregates and not any(_counts_already(c) for c in r.output_columns):
+            yield Observation("count_part_missing", 1, "The question speaks of a number of things that is not counted.")
+    elif "count" in facts.output_aggregates and not intent.share:
+        text = "The query returns a count, though the question asks for none."
+        yield Observation("count_unasked", 1, text)
+    if facts.count_distinct and not intent.distinct:
+        yield Observation(
+            "count_distinct_unasked", 1, "The query counts distinct values; the question does not say so."
+        )
+    if intent.count and intent.distinct and counts and not (facts.count_distinct or facts.distinct):
+        yield Observation(
+            "count_distinct_missing", 1, "The question asks for a number of different things; repeats count."
+        )
+
+
+def _counts_already(column: str) -> bool:
+    name = column.lower()
+    return any(part in name for part in ("num", "count", "total", "amount", "quantity", "population", "qty"))
+
+
+def _totals(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    used = set(facts.aggregates)
+    wanted = (
+        ("avg", intent.average, "average"),
+        ("sum", intent.total and not intent.count, "total"),
+        ("max", intent.maximum, "maximum"),
+        ("min", intent.minimum, "minimum"),
+    )
+    for function, asked, word in wanted:
+        ranked = function in ("max", "min") and r.superlative_form is not None
+        stored = any(word[:3] in c.lower() for c in r.output_columns)
+        if asked and (function in used or ranked):
+            yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")
+        elif asked and not stored and not (function == "sum" and "count" in used):
+            yield Observation(
+                "aggregate_missing", 1, f"The question speaks of the {word}, which the query does not compute."
+            )
+        elif (
+            function in facts.output_aggregates
+            and not (intent.superlative and function in ("max", "min"))
+            and not asked
+        ):
+            if function == "sum" and (intent.count or "how much" in r.question):
+                continue
+            text = f"The query returns a {word}, though the question asks for none."
+            yield Observation("aggregate_unasked", 1, text)
+    extreme = {"max", "min"} & set(facts.output_aggregates)
+    if extreme and intent.superlative and not (intent.maximum or intent.minimum) and len(r.output) > len(extreme):
+        yield Observation("extreme_beside_columns", 1, "The query returns a maximum or minimum beside other columns.")
+
+
+def _ranking(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    form = r.superlative_form
+    if intent.superlative and not (intent.maximum or intent.minimum):
+        if form is None:
+            yield Observation(
+                "superlative_missing", 1, "The question asks for an extreme, but the query ranks nothing."
+            )
+        elif form == "extreme" and not facts.output_aggregates and not facts.group_by:
+            yield Observation("superlative_by_value", 1, "The query takes every row that shares the extreme value.")
+        elif form == "limit":
+            yield Observation("superlative_matched", 1, "The question asks for an extreme, and the query ranks for it.")
+    if form in ("limit", "extreme"):
+        wrong = _ranks_from_wrong_end(r, form)
+        if wrong is not None:
+            name = "rank_direction_wrong" if wrong else "rank_direction_right"
+            yield Observation(name, 1, "The query ranks from the wrong end." if wrong else "")
+    if facts.limit is not None:
+        if intent.top is not None and intent.top > 1 and facts.limit != intent.top:
+            text = f"The question asks for {intent.top}, the query keeps {facts.limit}."
+            yield Observation("limit_differs", 1, text)
+        if not intent.superlative and intent.top is None and facts.limit not in intent.numbers:
+            yield Observation(
+                "limit_unasked", 1, "The query keeps only some of the rows; the question does not ask for that."
+            )
+    elif intent.top is not None and intent.top > 1 and form != "window":
+        yield Observation("limit_missing", 1, f"The question asks for {intent.top}, but nothing limits the rows.")
+    if facts.order_by and facts.limit is not None and "count" in facts.output_aggregates and not intent.count:
+        yield Observation("ranking_count_shown", 1, "The query also returns the count that it ranks by.")
+
+
+_BACK_IN_TIME = re.compile(r"\b(?:oldest|earliest|first|eldest)\b")
+_RECENT = re.compile(r"\b(?:youngest|latest|newest|most recent\w*|last)\b")
+_OF_AGE = re.compile("old|young|eld")
+_DATED = re.compile(r"year|date|time|birth|born|since|open|found|start|joined|created", re.IGNORECASE)
+
+
+def _ranks_from_wrong_end(r: Reading, form: str) -> bool | None:
+    """Whether the query takes the least where the most is meant; None when the words do not tell.
+
+    The oldest person has the greatest age but the least year of birth.
+    """
+    facts, intent = r.case.facts, r.intent
+    if form == "limit" and facts.order_by:
+        key, falling = facts.order_by[0][0], facts.order_by[0][1] == "desc"
+    elif form == "extreme" and ("max" in facts.aggregates) != ("min" in facts.aggregates):
+        falling = "max" in facts.aggregates
+        tree = r.case.parsed.tree
+        call = tree.find(exp.Max, exp.Min) if tree is not None else None
+        key = call.sql() if call is not None else ""
+    else:
+        return None
+    back, recent = _BACK_IN_TIME.search(r.question), _RECENT.search(r.question)
+    if back is not None and recent is not None:
+        return None
+    word = back or recent
+    if word is not None:
+        if _DATED.search(key):
+            return falling != (recent is not None)
+        return falling != (back is not None) if _OF_AGE.search(word[0]) else None
+    if intent.most == intent.least or intent.minimum or intent.maximum:
+        return None
+    return falling != intent.most
+
+
+def _grouping(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    grouped = bool(facts.group_by) or bool(facts.window_functions)
+    if intent.per_group and not grouped and (intent.aggregate or intent.superlative):
+        yield Observation(
+            "group_missing", 1, "The question asks for something per group, but the query does not group."
+        )
+    elif intent.per_group and grouped:
+        yield Observation("group_matched", 1, "The question asks for something per group, and the query groups.")
+    if not intent.per_group and facts.group_by:
+        if facts.output_aggregates and not intent.count and not intent.average and not intent.total:
+            yield Observation("group_unasked", 1, "The query groups; the question names no groups.")
+        if len(facts.group_by) > 1:
+            yield Observation("group_by_several", 1)
+        if intent.count_only and not facts.having:
+            yield Observation("count_grouped", 1, "The query counts group by group; the question asks for one number.")
+    if facts.group_by and not facts.aggregates:
+        yield Observation("group_without_aggregate", 1, "The query groups without computing anything per group.")
+
+
+def _order(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    if intent.order and not facts.order_by:
+        yield Observation("order_missing", 1, "The question asks for an order, but the query gives none.")
+    elif intent.order:
+        if intent.descending is not None and (facts.order_by[0][1] == "desc") != intent.descending:
+            yield Observation("order_direction_wrong", 1, "The rows are ordered in the other direction.")
+        else:
+            yield Observation("order_matched", 1, "The rows are in the order that the question asks for.")
+    elif facts.order_by and facts.limit is None:
+        yield Observation("order_unasked", 1)
+
+
+def _sets(r: Reading) -> Observations:
+    intent, facts = r.intent, r.case.facts
+    if intent.distinct and not (facts.distinct or facts.count_distinct or facts.group_by or facts.set_operations):
+        yield Observation("distinct_missing", 1, "The question asks for different ones; repeats would be returned.")
+    if facts.distinct and not intent.distinct:
+        yield Observation("distinct_unasked", 1)
+        if not facts.joins:
+            yield Observation("distinct_unasked_one_table", 1)
+    excludes = "except" in facts.set_operations or facts.negations > 0
+    if intent.negation and not excludes and not facts.outer_joins:
+        yield Observation("negation_missing", 1, "The question excludes something; nothing in the query does.")
+    elif intent.negation:
+        subtracts = "except" in facts.set_operations or facts.subqueries > 0 or facts.outer_joins > 0
+        if facts.joins and not subtracts:
+            text = "The query excludes rows one by one; things that also have another such row remain."
+            yield Observation("negation_by_row", 1, text)
+        else:
+            yield Observation("negation_matched", 1, "The question excludes something, and so does the query.")
+    if not intent.negation and excludes:
+        yield Observation("negation_unasked", 1, "The query excludes something; the question does not.")
+    if intent.both:
+        if "intersect" in facts.set_operations or facts.subqueries >= 2 or facts.having:
+            yield Observation("both_matched", 1)
+        else:
+            yield Observation(
+                "both_missing", 1, "The question asks for both of two things at once; the query takes either."
+            )
+    if _takes_either(r) and not intent.either:
+        text = "The query takes what meets either of two conditions; the question does not say so."
+        yield Observation("either_unasked", 1, text)
+    if "intersect" in facts.set_operations and not intent.both:
+        yield Observation("intersect_unasked", 1)
+    if "union" in facts.set_operations and not intent.either:
+        yield Observation("union_unasked", 1)
+
+
+def _takes_either(r: Reading) -> bool:
+    """OR, or IN with several constants, outside a join's condition."""
+    tree = r.case.parsed.tree
+    if tree is None:
+        return False
+    either = any(o.find_ancestor(exp.Join) is None for o in tree.find_all(exp.Or))
+    return either or any(len(i.expressions) >= 2 for i in tree.find_all(exp.In))
+
+
+def _comparisons(r: Reading) -> Observations:
+    intent, tree = r.intent, r.case.parsed.tree
+    if tree is None:
+        return
+    greater, smaller = tree.find(exp.GT, exp.GTE) is not None, tree.find(exp.LT, exp.LTE) is not None
+    between = tree.find(exp.Between) is not None
+    if (intent.greater or intent.smaller) and not (greater or smaller or between or intent.superlative):
+        yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
+    elif intent.greater != intent.smaller and not intent.negation and not between:
+        if (intent.greater and smaller and not greater) or (intent.smaller and greater and not smaller):
+            yield Observation("comparison_direction", 1, "The query compares in the other direction.")
+        elif intent.or_equal != (tree.find(exp.GTE, exp.LTE) is not None) and _whole_numbers_agree(r):
+            yield Observation("comparison_strictness", 1, "The query treats the bound itself unlike the question.")
+    if not (intent.greater or intent.smaller or intent.between or intent.superlative) and (greater or smaller):
+        yield Observation("comparison_unasked", 1)
+    likes = [c for c in r.constants if c.operator == "like"]
+    if likes and not intent.contains:
+        yield Observation("pattern_unasked", 1, "The query matches a pattern; the question names no part of a text.")
+    if intent.contains and not likes and tree.find(exp.Substring, exp.StrPosition) is None and intent.quoted:
+        yield Observation("pattern_missing", 1, "The question names a part of a text; the query looks for the whole.")
+
+
+def _whole_numbers_agree(r: Reading) -> bool:
+    """`more than 2` and `>= 3` are the same on whole numbers: strictness is in doubt only for the same number."""
+    return any(not c.is_string and _number(c.value) in r.intent.numbers for c in r.constants)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,74 @@
+"""Joins: conditions that follow the keys, rows that multiply, groups that merge what differs."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eval.schema import Table
+from eval.scoring.evidence.projection import is_key_name
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+
+
+def observe(reading: Reading) -> Observations:
+    facts = reading.case.facts
+    if facts.cartesian:
+        yield Observation("cartesian", 1, "Two sources are combined without a condition between them.")
+    if facts.outer_joins and not reading.intent.negation:
+        yield Observation("outer_join", 1)
+    off_keys = _off_keys(reading)
+    if off_keys:
+        text = f"The join of {off_keys[0]} and {off_keys[1]} follows no key."
+        yield Observation("join_off_keys", 1, text)
+    if facts.group_by and reading.select is not None:
+        yield from _groups(reading)
+    if facts.joins and not facts.group_by and "count" in facts.output_aggregates and not facts.count_distinct:
+        yield Observation("count_over_join", 1)
+
+
+def _off_keys(r: Reading) -> tuple[str, str] | None:
+    """The first pair of columns equated between two tables that no key of either names."""
+    for select in r.selects:
+        sources = {
+            t.alias_or_name.casefold(): found
+            for t in select.find_all(exp.Table)
+            if t.find_ancestor(exp.Select) is select and (found := r.case.schema.table(t.name)) is not None
+        }
+        if len(sources) < 2:
+            continue
+        for equality in select.find_all(exp.EQ):
+            left, right = equality.left, equality.right
+            if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
+                continue
+            one, two = sources.get(left.table.casefold()), sources.get(right.table.casefold())
+            if one is None or two is None or one is two:
+                continue
+            if not (_refers(one, left.name, two, right.name) or _refers(two, right.name, one, left.name)):
+                return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
+    return None
+
+
+def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:
+    column, other_column = column.casefold(), other_column.casefold()
+    for key in table.foreign_keys:
+        if key.ref_table.casefold() != other.name.casefold():
+            continue
+        pairs = {(a.casefold(), b.casefold()) for a, b in zip(key.columns, key.ref_columns, strict=False)}
+        if (column, other_column) in pairs:
+            return True
+    return column == other_column and is_key_name(column) and not other.foreign_keys and not table.foreign_keys
+
+
+def _groups(r: Reading) -> Observations:
+    assert r.select is not None
+    group = r.select.args.get("group")
+    grouped = (
+        {e.name.casefold() for e in group.expressions if isinstance(e, exp.Column)} if group is not None else set()
+    )
+    loose = [c for c in r.output_columns if c.casefold() not in grouped]
+    keyed = any(is_key_name(c) for c in grouped)
+    if loose and not keyed:
+        yield Observation("ungrouped_output", 1, f"{loose[0]} is returned but is neither grouped by nor aggregated.")
+    elif loose:
+        yield Observation("grouped_by_key", 1)
+    elif r.case.facts.joins and not keyed:
+        yield Observation("grouped_by_value", 1)

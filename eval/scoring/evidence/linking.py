@@ -1,0 +1,124 @@
+"""Linking: the tables and columns of the query against the words of the question."""
+
+from __future__ import annotations
+
+from eval.schema import Schema
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.words import akin, meets, name_words
+
+
+def observe(reading: Reading) -> Observations:
+    yield from _used_without_need(reading)
+    yield from _named_but_unused(reading)
+    yield from _coverage(reading)
+
+
+def _used_without_need(r: Reading) -> Observations:
+    total = len(r.tables)
+    if not total:
+        return
+    unlinked = [t for t in r.tables if t not in r.linked_tables]
+    if len(unlinked) == total and not r.linked_columns:
+        yield Observation("nothing_linked", 1, "No table or column of the query has a link to the question's words.")
+    elif unlinked:
+        bridges = sum(1 for t in unlinked if _is_bridge(r, t))
+        loose = len(unlinked) - bridges
+        if loose:
+            text = f"{loose} of {total} tables in the query have no link to the question's words."
+            yield Observation("tables_unlinked", loose / total, text)
+    else:
+        yield Observation("tables_linked", 1, "Every table of the query has a link to the question's words.")
+    columns = [c for c in r.case.references.columns if not _key_column(r, *c)]
+    loose_columns = [c for c in columns if c not in r.linked_columns and not _by_value(r, c)]
+    if columns and loose_columns:
+        yield Observation("columns_unlinked", len(loose_columns) / len(columns))
+
+
+def _is_bridge(r: Reading, table: str) -> bool:
+    """A table that joins others is needed whatever it is called."""
+    found = r.case.schema.table(table)
+    return found is not None and len(found.foreign_keys) >= 2 and len(r.tables) >= 3
+
+
+def _key_column(r: Reading, table: str, column: str) -> bool:
+    found = r.case.schema.table(table)
+    if found is None:
+        return False
+    folded = column.casefold()
+    return folded in {c.casefold() for c in found.primary_key} or any(
+        folded in {c.casefold() for c in key.columns} for key in found.foreign_keys
+    )
+
+
+def _by_value(r: Reading, column: tuple[str, str]) -> bool:
+    """A column that the question reaches through a value of it rather than its name."""
+    return any((c.table, c.column) == column and c.value.casefold().strip("% ") in r.question for c in r.constants)
+
+
+def _is_named(table: str, words: frozenset[str]) -> bool:
+    parts = name_words(table)
+    return bool(parts) and all(p in words for p in parts)
+
+
+def _named_but_unused(r: Reading) -> Observations:
+    used = set(r.tables)
+    named = next((t.name for t in r.case.schema.tables if t.name not in used and _is_named(t.name, r.words)), None)
+    if named is not None:
+        if not any(meets(t, r.words) for t in used):
+            text = f"The question names {named}; the query reads other tables, which it does not name."
+            yield Observation("other_table_named", 1, text)
+        else:
+            yield Observation("named_table_unused", 1, f"The question names {named}, which the query does not use.")
+    used_columns = {c.casefold() for _, c in r.case.references.columns}
+    used_words = {w for _, c in r.case.references.columns for w in name_words(c)} | {
+        w for t in used for w in name_words(t)
+    }
+    inside, outside = None, None
+    for table in r.case.schema.tables:
+        for column in table.columns:
+            parts = name_words(column.name)
+            if column.name.casefold() in used_columns or not parts or not all(p in r.words for p in parts):
+                continue
+            if all(p in used_words for p in parts):
+                continue
+            if table.name in used:
+                inside = inside or column.name
+            else:
+                outside = outside or column.name
+    if inside and not r.case.facts.projects_star:
+        yield Observation("named_column_unused", 1, f"The question names {inside}, which the query does not use.")
+    elif outside:
+        yield Observation("named_column_elsewhere", 1, f"The question names {outside}, a column of another table.")
+    shared = {
+        c for t, c in r.case.references.columns for o in r.case.schema.tables if o.name not in used and o.column(c)
+    }
+    if any(meets(c, r.words) for c in shared):
+        yield Observation("column_also_elsewhere", 1)
+
+
+def _known_words(schema: Schema) -> frozenset[str]:
+    """All words of the schema's names; kept with the schema, which is frozen and lives longer than one question."""
+    known: frozenset[str] | None = schema.__dict__.get("_known_words")
+    if known is None:
+        names = [t.name for t in schema.tables] + [c.name for t in schema.tables for c in t.columns]
+        known = frozenset(w for name in names for w in name_words(name) if len(w) > 2)
+        schema.__dict__["_known_words"] = known
+    return known
+
+
+def _coverage(r: Reading) -> Observations:
+    """The share of the question's data words that the query says something with."""
+    if not r.words:
+        return
+    names = {w for t in r.tables for w in name_words(t)}
+    names |= {w for _, c in r.case.references.columns for w in name_words(c)}
+    names |= {w for value in r.text_values for w in name_words(value)}
+    left = [w for w in r.words if w not in names and not any(akin(w, n) for n in names)]
+    if left:
+        yield Observation("words_unused", len(left) / len(r.words))
+        yield Observation("words_unused_count", min(len(left), 6) / 3)
+        known = _known_words(r.case.schema)
+        ignored = [w for w in left if w in known]
+        if ignored:
+            text = f"The database has a name for “{ignored[0]}”, which the query does not use."
+            yield Observation("known_word_unused", min(len(ignored), 3), text)

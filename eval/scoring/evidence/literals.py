@@ -1,0 +1,139 @@
+"""Literals: the values that the question names against the constants of the query."""
+
+from __future__ import annotations
+
+import re
+
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.words import name_words, question_words, stem
+from eval.sql.types import Constant
+
+_SMALL = {0.0, 1.0}
+"""Numbers that queries use for their own reasons."""
+
+
+def observe(reading: Reading) -> Observations:
+    yield from _question_side(reading)
+    yield from _query_side(reading)
+
+
+def _question_side(r: Reading) -> Observations:
+    facts, intent = r.case.facts, r.intent
+    constants = [c.value.casefold() for c in r.constants]
+    text = " ".join(constants)
+    missing = [q for q in intent.quoted if q.casefold() not in text]
+    if missing:
+        yield Observation(
+            "quoted_missing", 1, f"The question quotes {_shown(missing[0])}, which the query does not look for."
+        )
+    elif intent.quoted:
+        yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
+    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit}
+    known = {n for n in map(_number, constants) if n is not None} | ({float(facts.limit)} if facts.limit else set())
+    absent = [n for n in numbers if not any(abs(n - k) <= 1 for k in known) and _digits(n) not in text]
+    if absent:
+        yield Observation("number_missing", 1, f"The question names {_digits(absent[0])}, which is not in the query.")
+    elif numbers:
+        yield Observation("number_matched", 1, "The numbers of the question are in the query.")
+    if not intent.quoted:
+        schema_words = {w for t, c in r.case.references.columns for w in (*name_words(t), *name_words(c))}
+        unused = [p for p in intent.proper if not _used(p, text, schema_words)]
+        if unused:
+            yield Observation("name_missing", 1, f"{_shown(unused[0])} of the question is not in the query.")
+
+
+def _used(proper: str, constants: str, schema_words: set[str]) -> bool:
+    folded = proper.casefold()
+    if folded in constants or folded.rstrip("s") in constants:
+        return True
+    words = question_words(proper)
+    return all(w in schema_words or w[:4] in constants for w in words)
+
+
+def _query_side(r: Reading) -> Observations:
+    texts = [c for c in r.constants if c.is_string and c.value.strip("% ")]
+    foreign = [c for c in texts if not _in_question(c.value.strip("% "), r)]
+    if foreign:
+        text = f"The query looks for {_shown(foreign[0].value)}, which the question does not mention."
+        yield Observation("value_foreign", min(2.0, len(foreign)), text)
+    spelled = [c for c in texts if c not in foreign and c.value.strip("% ") not in r.case.question]
+    if spelled:
+        yield Observation("value_respelled", 1)
+    if texts and not foreign:
+        yield Observation("value_matched", 1, "Every text that the query looks for is in the question.")
+    named = set(r.intent.numbers)
+    strange = [
+        c
+        for c in r.constants
+        if not c.is_string
+        and (n := _number(c.value)) is not None
+        and n not in _SMALL
+        and c.operator is not None
+        and not any(abs(abs(n) - k) <= 1 for k in named)
+        and not _spelled_out(n, r)
+    ]
+    if strange:
+        yield Observation("number_foreign", 1, f"The query uses {strange[0].value}, which the question does not name.")
+    against = [c for c in texts if _number(c.value) is None and _holds_numbers(c, r)]
+    if against:
+        text = f"{_shown(against[0].value)} is compared with {against[0].column}, which holds numbers."
+        yield Observation("text_against_number", 1, text)
+    if any(c.operator == "like" and not r.intent.quoted for c in texts):
+        yield Observation("pattern_unquoted", 1)
+    if any(len(c.value) <= 2 for c in foreign):
+        yield Observation("code_foreign", 1)
+    if len(texts) >= 2:
+        yield Observation("several_values", 1)
+
+
+_NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)
+
+
+def _holds_numbers(constant: Constant, r: Reading) -> bool:
+    if constant.table is None or constant.column is None or constant.operator not in ("=", "in", "<>"):
+        return False
+    column = r.column(constant.table, constant.column)
+    return column is not None and _NUMERIC.search(column.type) is not None
+
+
+def _in_question(value: str, r: Reading) -> bool:
+    folded = value.casefold()
+    if folded in r.question:
+        return True
+    words = [stem(w) for w in re.findall(r"\w+", folded)]
+    return bool(words) and all(
+        w in r.all_words or any(q[:5] == w[:5] for q in r.all_words if len(w) >= 5) for w in words
+    )
+
+
+_WORDS_FOR = {
+    2: ("two", "second", "twice"),
+    3: ("three", "third"),
+    4: ("four", "fourth"),
+    5: ("five", "fifth"),
+    6: ("six",),
+    7: ("seven",),
+    8: ("eight",),
+    9: ("nine",),
+    10: ("ten",),
+    100: ("hundred", "percent", "percentage"),
+}
+
+
+def _spelled_out(number: float, r: Reading) -> bool:
+    return any(stem(w) in r.all_words for n in (number, number + 1, number - 1) for w in _WORDS_FOR.get(int(n), ()))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _digits(number: float) -> str:
+    return f"{number:.0f}" if number == int(number) else f"{number:g}"
+
+
+def _shown(value: str) -> str:
+    return f"“{value[:40]}”"

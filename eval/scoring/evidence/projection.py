@@ -1,0 +1,112 @@
+"""Projection: the columns returned against those that the question asks for."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.words import meets, name_words
+
+
+def observe(reading: Reading) -> Observations:
+    facts, intent = reading.case.facts, reading.intent
+    if facts.projects_star:
+        if not any(
+            w in reading.question for w in (" all ", "everything", "details", "information", "record", "*", "about")
+        ):
+            yield Observation("star_unasked", 1, "The query returns every column; the question asks for certain ones.")
+        return
+    output = reading.output
+    if not output:
+        return
+    yield Observation("output_width", float(min(len(output), 6) - 1))
+    plain = reading.output_columns
+    unnamed = [c for c in plain if not meets(c, reading.words) and not meets_any(c, reading)]
+    if unnamed:
+        text = f"The column {unnamed[0]} is returned, which the question does not name."
+        yield Observation("output_unnamed", len(unnamed) / len(output), text)
+    elif plain:
+        yield Observation("output_named", 1, "Every column returned is named in the question.")
+    keys = [c for c in plain if is_key_name(c)]
+    if keys and not intent.asks_id:
+        yield Observation(
+            "key_returned", 1, f"The query returns {keys[0]}, though the question asks for no identifier."
+        )
+    names = [c for c in plain if "name" in name_words(c) or "titl" in name_words(c)]
+    if intent.asks_name and plain and not names and not facts.output_aggregates:
+        yield Observation("name_not_returned", 1, "The question asks for names; no name column is returned.")
+    if re.search(r"\bids?\b", reading.question) and plain and not keys and not facts.output_aggregates:
+        yield Observation("key_not_returned", 1, "The question asks for an identifier; none is returned.")
+    filtered = {c.column.casefold() for c in reading.constants if c.column and c.operator == "="}
+    if any(c.casefold() in filtered for c in plain) and len(plain) == 1:
+        yield Observation("filtered_value_returned", 1, "The query returns the very value that it filters by.")
+    if keys and names and not intent.asks_id:
+        yield Observation("key_beside_name", 1)
+    yield from _ranked_by_output(reading)
+    yield from _listed(reading)
+    places = [p for p in reading.asked_positions() if p is not None]
+    if len(places) >= 2 and places != sorted(places):
+        yield Observation("output_order_differs", 1)
+
+
+def is_key_name(column: str) -> bool:
+    parts = name_words(column)
+    return bool(parts) and (parts[-1] in ("id", "code", "key", "uid") or column.lower().endswith("id"))
+
+
+def meets_any(column: str, reading: Reading) -> bool:
+    """Whether any word of a column's name, even one that says little, is in the question."""
+    return any(p in reading.all_words for p in name_words(column))
+
+
+def _ranked_by_output(r: Reading) -> Observations:
+    """A superlative question wants the thing, not the value that it is ranked by, unless it names both."""
+    facts = r.case.facts
+    if facts.limit is None or not facts.order_by or len(r.output) < 2 or r.select is None:
+        return
+    order = r.select.args.get("order")
+    ranked = {e.this.sql() for e in order.expressions if isinstance(e, exp.Ordered)} if order is not None else set()
+    aliases = {e.alias: e.this.sql() for e in r.select.expressions if isinstance(e, exp.Alias)}
+    ranked = {aliases.get(name, name) for name in ranked}
+    if any(e.sql() in ranked for e in r.output):
+        yield Observation("ranking_value_returned", 1, "The query also returns the value that it ranks by.")
+
+
+def _listed(r: Reading) -> Observations:
+    """How many things the question lists before its first condition, against the columns returned."""
+    head = r.question
+    for stop in (
+        " of ",
+        " for ",
+        " where ",
+        " who ",
+        " that ",
+        " which ",
+        " with ",
+        " whose ",
+        " from ",
+        " in ",
+        " ordered ",
+        " by ",
+    ):
+        at = head.find(stop, 12)
+        if at > 0:
+            head = head[:at]
+    listed = 1 + head.count(",") + (1 if " and " in head and ", and " not in head else 0)
+    if listed >= 2:
+        if len(r.output) < listed:
+            yield Observation(
+                "columns_fewer_than_listed",
+                1,
+                f"The question lists {listed} things, the query returns {len(r.output)}.",
+            )
+        elif len(r.output) > listed:
+            yield Observation("columns_more_than_listed", 1)
+        else:
+            yield Observation("columns_as_listed", 1, "The query returns as many columns as the question lists.")
+    elif len(r.output) >= 2 and " and " not in r.question and not r.intent.per_group:
+        yield Observation(
+            "columns_beyond_one", 1, "The question asks for one thing, the query returns several columns."
+        )

@@ -1,0 +1,143 @@
+"""What every kind of evidence starts from: the question read once, and its words linked to the names of the schema.
+
+In: a `Case`. Out: a `Reading`. An `Observation` is what the evidence files make of it; `value` enters the regression of
+`eval.scoring.correctness` under `name`, and an observation without a sentence informs the estimate without being shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from eval.databases.base import Value
+from eval.schema import Column
+from eval.scoring.evidence.constants import constants
+from eval.scoring.intent import Intent, read_intent
+from eval.scoring.types import Case
+from eval.scoring.words import content_words, meets, name_words, question_words
+from eval.sql.types import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing seen: nothing seen is no observation, so a value is never 0 by mistake."""
+
+    name: str
+    value: float
+    text: str = ""
+
+
+Observations = Iterator[Observation]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A case with its question read and linked; derived values are computed when first asked for."""
+
+    case: Case
+
+    @cached_property
+    def intent(self) -> Intent:
+        return read_intent(self.case.question)
+
+    @cached_property
+    def question(self) -> str:
+        return self.case.question.casefold()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The question's words that name data, reduced."""
+        return frozenset(content_words(self.case.question))
+
+    @cached_property
+    def all_words(self) -> frozenset[str]:
+        return frozenset(question_words(self.case.question))
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        return constants(self.case)
+
+    @cached_property
+    def text_values(self) -> frozenset[str]:
+        """Text constants of the query, as they would appear in a question."""
+        return frozenset(c.value.strip("% ").casefold() for c in self.constants if c.is_string and c.value)
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        return self.case.references.tables
+
+    @cached_property
+    def linked_tables(self) -> frozenset[str]:
+        """Tables of the query whose own name, or a used column of theirs, meets the question's words."""
+        by_name = {t for t in self.tables if meets(t, self.words)}
+        return frozenset(by_name | {t for t, c in self.case.references.columns if meets(c, self.words)})
+
+    @cached_property
+    def linked_columns(self) -> frozenset[tuple[str, str]]:
+        return frozenset(tc for tc in self.case.references.columns if meets(tc[1], self.words))
+
+    @cached_property
+    def output(self) -> tuple[exp.Expr, ...]:
+        """The expressions of the outermost SELECT list, aliases taken off; the first branch's of a set operation."""
+        select = self.select
+        return tuple(e.unalias() for e in select.expressions) if select is not None else ()
+
+    @cached_property
+    def select(self) -> exp.Select | None:
+        tree = self.case.parsed.tree
+        while tree is not None and not isinstance(tree, exp.Select):
+            tree = tree.this if isinstance(tree, exp.SetOperation | exp.Subquery) else None
+        return tree
+
+    @cached_property
+    def output_columns(self) -> tuple[str, ...]:
+        """Plain columns of the outermost SELECT list."""
+        return tuple(e.name for e in self.output if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star))
+
+    @cached_property
+    def selects(self) -> tuple[exp.Select, ...]:
+        tree = self.case.parsed.tree
+        return tuple(tree.find_all(exp.Select)) if tree is not None else ()
+
+    @cached_property
+    def superlative_form(self) -> str | None:
+        """How the query ranks: `limit` (ORDER BY with LIMIT), `extreme` (MIN or MAX), `window`, or None."""
+        facts = self.case.facts
+        if facts.window_functions:
+            return "window"
+        tree = self.case.parsed.tree
+        if facts.order_by and facts.limit is not None:
+            return "limit"
+        if {"min", "max"} & set(facts.aggregates):
+            return "extreme"
+        if tree is not None and facts.subqueries and any(s.args.get("limit") for s in self.selects):
+            return "limit"
+        return None
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Value, ...], ...]:
+        result = self.case.result
+        return result.rows if result is not None and result.ok else ()
+
+    @property
+    def ran(self) -> bool:
+        return self.case.result is not None and self.case.result.ok
+
+    def column(self, table: str, name: str) -> Column | None:
+        found = self.case.schema.table(table)
+        return found.column(name) if found is not None else None
+
+    def asked_positions(self) -> list[int | None]:
+        """For each output expression, where in the question its first word stands; None when it is not named."""
+        order = question_words(self.case.question)
+        places: list[int | None] = []
+        for expression in self.output:
+            names = [c.name for c in expression.find_all(exp.Column)] or [expression.name]
+            parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [
+                p for name in names for p in name_words(name)
+            ]
+            places.append(next((i for i, word in enumerate(order) if word in parts), None))
+        return places

@@ -1,0 +1,143 @@
+"""`python -m eval.scoring.fit --bench DIR --recorded DIR [--write]`: fit and measure the probability of correctness.
+
+Prints the figures of docs/scoring.md, cross-validated by database: each database's answers are estimated by a fit that
+has not seen it. With `--write`, fits on everything and writes `correctness.txt`. `--cache FILE` keeps the observations,
+which take a minute or two to make, for the next run; delete it when an evidence file changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from eval.scoring.correctness import NOT_RUN, dimension, logistic
+from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
+from eval.scoring.regression import Fit, auc, calibration_error, fit, reliability
+from eval.scoring.samples import Sample, mutated, recorded
+
+PENALTY = 5.0
+MUTATED_SIZE = 0.1
+"""Weight of a gold or mutated query against a recorded answer's 1: they steady the rare features."""
+MUTATED = "mutated"
+"""A feature of its own for them, so that their share of right answers does not shift the intercept."""
+RIGHT_BELOW_PIVOT = 0.04
+RARE = 8
+"""Features seen less often are left out."""
+
+
+def fitted(samples: Sequence[Sample]) -> Fit:
+    usable = [s for s in samples if not s.vetoed]
+    seen = Counter(name for s in usable for name in s.features)
+    rows = [
+        {name: v for name, v in s.features.items() if seen[name] >= RARE}
+        | ({MUTATED: 1.0} if s.benchmark == "spider_train" else {})
+        for s in usable
+    ]
+    sizes = [MUTATED_SIZE if s.benchmark == "spider_train" else 1.0 for s in usable]
+    return fit(rows, [s.right for s in usable], sizes, penalty=PENALTY)
+
+
+def probability(model: Fit, sample: Sample) -> float:
+    return NOT_RUN if sample.vetoed else logistic(model.log_odds(sample.features))
+
+
+def cross_validated(answers: Sequence[Sample], golds: Sequence[Sample]) -> list[float]:
+    """For each recorded answer, its probability by a fit on the other databases."""
+    estimates: dict[int, float] = {}
+    for database in sorted({s.database for s in answers}):
+        model = fitted([s for s in answers if s.database != database] + list(golds))
+        estimates |= {i: probability(model, s) for i, s in enumerate(answers) if s.database == database}
+    return [estimates[i] for i in range(len(answers))]
+
+
+def pivot_of(probabilities: Sequence[float], labels: Sequence[bool]) -> float:
+    right = sorted(p for p, label in zip(probabilities, labels, strict=True) if label)
+    return right[int(RIGHT_BELOW_PIVOT * len(right))]
+
+
+def passes(sample: Sample, estimate: float, pivot: float) -> bool:
+    """Whether the gate lets it through at the default threshold, preset and a neutral relevance."""
+    total = weights("default")["correctness"] * dimension(estimate, pivot) + sample.others
+    return not sample.vetoed and (1 - RELEVANCE_WEIGHT) * total + RELEVANCE_WEIGHT * 0.5 >= THRESHOLD
+
+
+def report(name: str, answers: Sequence[Sample], estimates: Sequence[float], pivot: float) -> Iterable[str]:
+    labels = [s.right for s in answers]
+    ran = [i for i, s in enumerate(answers) if not s.vetoed]
+    right = [i for i, label in enumerate(labels) if label]
+    wrong = [i for i, label in enumerate(labels) if not label]
+    refused = [not passes(s, p, pivot) for s, p in zip(answers, estimates, strict=True)]
+    yield f"{name}: {len(answers)} answers, {len(right) / len(answers):.3f} right"
+    yield f"  AUC {auc(estimates, labels):.3f}; among those that execute " + (
+        f"{auc([estimates[i] for i in ran], [labels[i] for i in ran]):.3f}"
+    )
+    yield f"  ECE {calibration_error(estimates, labels):.3f}"
+    shares = [sum(refused[i] for i in some) / max(1, len(some)) for some in (right, wrong)]
+    yield f"  gate at {THRESHOLD:.2f}, relevance 0.5: refuses {shares[0]:.3f} of right, {shares[1]:.3f} of wrong"
+    for b in reliability(estimates, labels):
+        yield f"    {b.low:.1f}-{b.high:.1f}  {b.answers:5d}  predicted {b.predicted:.3f}  right {b.right:.3f}"
+
+
+def written(model: Fit, pivot: float, samples: Sequence[Sample], figures: Sequence[str]) -> str:
+    """The text of `correctness.txt`."""
+    counts = Counter(name for s in samples for name in s.features if s.benchmark != "spider_train")
+    lines = [
+        "# Log-odds that a query that ran answers its question: intercept + sum of weight x value of each observation.",
+        "# Written by `python -m eval.scoring.fit --write`; the names: docs/scoring.md, eval/scoring/evidence.",
+        f"# Fitted by Newton's method with an L2 penalty of {PENALTY:g} on {len(samples)} samples; gold and mutated",
+        f"# queries weigh {MUTATED_SIZE:g}. Cross-validated by database:",
+        *(f"#   {line}" for line in figures if not line.startswith("    ")),
+        "# Third column: how many recorded answers show it.",
+        f"intercept {model.intercept:.3f}",
+        f"pivot {pivot:.3f}  # {RIGHT_BELOW_PIVOT:.0%} of the right answers have less",
+    ]
+    ordered = sorted(model.weights.items(), key=lambda item: item[1])
+    lines += [f"{name} {w:.3f}  # {counts[name]}" for name, w in ordered if name != MUTATED and abs(w) >= 0.0005]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m eval.scoring.fit", description=__doc__.splitlines()[0])
+    parser.add_argument("--bench", type=Path, required=True, help="folder of benchmarks")
+    parser.add_argument("--recorded", type=Path, required=True, help="folder of recorded answers")
+    parser.add_argument("--cache", type=Path, help="keep the observations here")
+    parser.add_argument("--write", action="store_true", help="write correctness.txt")
+    chosen = parser.parse_args(arguments)
+    samples = _samples(chosen.bench, chosen.recorded, chosen.cache)
+    answers = [s for s in samples if s.benchmark != "spider_train"]
+    golds = [s for s in samples if s.benchmark == "spider_train"]
+    estimates = cross_validated(answers, golds)
+    pivot = pivot_of(estimates, [s.right for s in answers])
+    figures: list[str] = []
+    for name in dict.fromkeys(s.benchmark for s in answers):
+        chosen_ones = [i for i, s in enumerate(answers) if s.benchmark == name]
+        figures += report(name, [answers[i] for i in chosen_ones], [estimates[i] for i in chosen_ones], pivot)
+    model = fitted(samples)
+    right_golds = [s for s in golds if s.right]
+    passed = sum(passes(s, probability(model, s), pivot) for s in right_golds)
+    figures.append(
+        f"spider_train: {passed / max(1, len(right_golds)):.3f} of {len(right_golds)} gold queries pass the gate"
+    )
+    sys.stdout.write("\n".join(figures) + "\n")
+    if chosen.write:
+        target = Path(__file__).with_name("correctness.txt")
+        target.write_text(written(model, pivot, samples, figures), encoding="utf-8")
+    return 0
+
+
+def _samples(bench: Path, recordings: Path, cache: Path | None) -> list[Sample]:
+    if cache is not None and cache.exists():
+        return [Sample(**json.loads(line)) for line in cache.read_text(encoding="utf-8").splitlines()]
+    samples = [*recorded(bench, recordings), *mutated(bench)]
+    if cache is not None:
+        cache.write_text("".join(json.dumps(asdict(s)) + "\n" for s in samples), encoding="utf-8")
+    return samples
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

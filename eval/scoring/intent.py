@@ -1,0 +1,325 @@
+"""What a question asks for, read from its words alone: no schema, no model, a few hundred microseconds.
+
+In: the question's text. Out: an `Intent`, whose every field names what was seen. A reading is a hint: the evidence
+that rests on it weighs by how often it was right on recorded answers, and never decides alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+_FLAGS = re.IGNORECASE
+_NUMBER_WORDS = {
+    w: i
+    for i, w in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    )
+}
+_NUMBERS = "|".join(_NUMBER_WORDS)
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(patterns) + r")\b", _FLAGS)
+
+
+_COUNT = _any(
+    r"how many", r"(?:the |total |whole )(?:total )?(?:numbers?|count|amount) of", r"number of", r"count(?:s|ing)?"
+)
+_COUNT_ONLY = re.compile(
+    r"^\W*(?:please )?(?:how many|count\b|(?:what (?:is|are) |find |give |return |show |get |calculate )?(?:me )?"
+    r"(?:the )?(?:total |whole )?(?:number|count) of)",
+    _FLAGS,
+)
+_AVERAGE = _any(r"averages?", r"avg", r"mean(?! by)", r"on average")
+_SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined", r"how much")
+_MAXIMUM = _any(r"max(?:imum|imal)?")
+_MINIMUM = _any(r"min(?:imum|imal)?")
+_MOST = _any(
+    r"most",
+    r"highest",
+    r"largest",
+    r"biggest",
+    r"greatest",
+    r"longest",
+    r"oldest",
+    r"latest",
+    r"newest",
+    r"best",
+    r"top",
+    r"maximum",
+    r"max",
+    r"heaviest",
+    r"tallest",
+    r"last(?! names?\b)",
+    r"most recent(?:ly)?",
+    r"farthest",
+    r"richest",
+    r"busiest",
+    r"fastest",
+    r"strongest",
+)
+_LEAST = _any(
+    r"least(?! (?:\d|one|two|three|four|five|a\b))",
+    r"lowest",
+    r"smallest",
+    r"shortest",
+    r"youngest",
+    r"earliest",
+    r"fewest",
+    r"minimum",
+    r"min",
+    r"cheapest",
+    r"bottom",
+    r"worst",
+    r"lightest",
+    r"first(?! names?\b)",
+    r"slowest",
+)
+_MOST_EXTRA = re.compile(r"\bmost (?:\w+ )?(?:common|popular|expensive|frequent|recent)\w*", _FLAGS)
+_SUPERLATIVE_EXTRA = re.compile(r"\b(?:the|with|has|have|had) (?:the )?(?:most|least|fewest)\b", _FLAGS)
+_TOP_K = re.compile(
+    rf"(?<!at )\b(?:top|first|last|best|worst|bottom|most|least|largest|highest|lowest|oldest|youngest)"
+    rf"\s+(\d+|{_NUMBERS})\b"
+    rf"|\b(\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:\w+\s+)?"
+    rf"(?:most|least|largest|smallest|highest|lowest|oldest|youngest|best|worst|cheapest|longest|shortest|newest)\b"
+    rf"|\blimit(?: of)? (\d+)\b",
+    _FLAGS,
+)
+_PER_GROUP = _any(
+    r"(?:for|of|by|in|from|to|at) (?:each|every)",
+    r"each",
+    r"per",
+    r"grouped by",
+    r"for all the different",
+    r"by (?:country|year|month|type|category|region|city|status|name|quarter|day|department|state)",
+    r"respective(?:ly)?",
+)
+_DISTINCT = _any(
+    r"distinct", r"different", r"unique", r"uniquely", r"deduplicated", r"without duplicates", r"distinctive"
+)
+_NEGATION = _any(
+    r"not",
+    r"no",
+    r"never",
+    r"without",
+    r"n't",
+    r"don't",
+    r"doesn't",
+    r"didn't",
+    r"isn't",
+    r"aren't",
+    r"haven't",
+    r"hasn't",
+    r"wasn't",
+    r"weren't",
+    r"except",
+    r"excluding",
+    r"neither",
+    r"nor",
+    r"none",
+    r"other than",
+    r"lack(?:s|ing)?",
+    r"exclude[sd]?",
+    r"outside",
+    r"unassigned",
+    r"missing",
+)
+_BOTH = _any(r"both", r"as well as (?:have|has|had)", r"shared by", r"in common", r"and also")
+_EITHER = _any(r"or", r"either")
+_GREATER = _any(
+    r"(?:more|greater|higher|larger|older|bigger|longer|heavier|later|taller|better)(?: \w+)? than",
+    r"over",
+    r"above",
+    r"after",
+    r"exceed(?:s|ing)?",
+    r"at least",
+    r"since",
+    r"no less than",
+    r"or more",
+    r"or higher",
+    r"from (?=\d{4})",
+)
+_SMALLER = _any(
+    r"(?:less|fewer|smaller|lower|younger|shorter|lighter|earlier|worse|cheaper)(?: \w+)? than",
+    r"under",
+    r"below",
+    r"before",
+    r"at most",
+    r"no more than",
+    r"or less",
+    r"or fewer",
+    r"up to",
+)
+_OR_EQUAL = _any(
+    r"at least",
+    r"at most",
+    r"no (?:more|less|fewer) than",
+    r"or (?:more|less|fewer|higher|lower|later)",
+    r"since",
+    r"up to",
+)
+_BETWEEN = _any(r"between", r"from \d+ to \d+", r"in the range")
+_CONTAINS = re.compile(
+    r"\b(?:contain\w*|includ\w+|start\w*|begin\w*|end(?:s|ing)? (?:with|in)"
+    r"|substring|letters?|word|prefix|like|has the (?:string|word)"
+    r"|in (?:its|their|the) (?:\w+ )?names?)\b",
+    _FLAGS,
+)
+_ORDER = re.compile(
+    r"\b(?:(?:order|sort|arrang|rank)(?:ed|ing|s|e)?\b|in (?:\w+ )?"
+    r"(?:ascending|descending|alphabetic\w*|increasing|decreasing|lexicographic\w*"
+    r"|chronologic\w*|reverse)|ascending|descending|alphabetic\w*|from (?:the )?\w+(?:est)? to (?:the )?\w+(?:est)\b)",
+    _FLAGS,
+)
+_DESCENDING = re.compile(
+    r"\b(?:descending|desc|decreasing|reverse"
+    r"|from (?:the )?(?:oldest|highest|largest|most|high|large|longest|biggest|newest|latest)\b)",
+    _FLAGS,
+)
+_ASCENDING = re.compile(
+    r"\b(?:ascending|asc|increasing|alphabetic\w*|lexicographic\w*"
+    r"|from (?:the )?(?:youngest|lowest|smallest|least|low|earliest|shortest)\b)",
+    _FLAGS,
+)
+_ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
+_NAME = _any(r"names?", r"who", r"titles?", r"called", r"named")
+_SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
+_QUESTIONED_ANY = _any(
+    r"any", r"only", r"predominant\w*", r"all (?:the )?(?!the)\w+ (?:that|who)", r"also", r"ever", r"whose"
+)
+_QUOTED = re.compile(
+    r"\"([^\"]{1,80})\"|``\s*(.{1,80}?)\s*''|[“]([^”]{1,80})[”]|(?<!\w)[‘']([^'’]{1,80})['’](?!\w)|`([^`']{1,80})[`']"
+)
+_PLAIN_NUMBER = re.compile(
+    r"(?<![\w.])[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?!\w)(?:\s*(thousand|million|billion)\b)?", _FLAGS
+)
+_PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
+_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+
+Rank = Literal["most", "least"]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What the words say. `count` may concern a part of the question only; `count_only` the whole of it."""
+
+    count: bool
+    count_only: bool
+    average: bool
+    total: bool
+    maximum: bool
+    minimum: bool
+    most: bool
+    least: bool
+    top: int | None
+    """The k of a top-k question, 1 for a plain superlative in the singular, None elsewhere."""
+    per_group: bool
+    distinct: bool
+    negation: int
+    both: bool
+    either: bool
+    greater: bool
+    smaller: bool
+    or_equal: bool
+    between: bool
+    contains: bool
+    order: bool
+    descending: bool | None
+    """Direction asked for; None when none is named."""
+    asks_id: bool
+    asks_name: bool
+    share: bool
+    subtle: int
+    """Words such as `any`, `only`, `ever`, whose meaning is often mistaken."""
+    singular: bool
+    """The question asks for one thing (`what is the name of the ... that`)."""
+    numbers: tuple[float, ...]
+    quoted: tuple[str, ...]
+    proper: tuple[str, ...]
+    """Capitalised words inside the question, likely names of things."""
+    words: int
+
+    @property
+    def superlative(self) -> bool:
+        return self.most or self.least
+
+    @property
+    def aggregate(self) -> bool:
+        return self.count or self.average or self.total or self.maximum or self.minimum
+
+
+_SINGULAR = re.compile(
+    r"^\W*(?:(?:find|give|show|return|tell|list|get|state)\b(?: me)? )?"
+    r"(?:what(?:'s| is| was)|which|who (?:is|was)|where is|the)\b",
+    _FLAGS,
+)
+_PLURAL = re.compile(
+    r"^\W*(?:what are|which are|who are|list\b|show all|find all|what were)"
+    r"|^\W*(?:\w+ ){1,3}(?:names|ids|titles|all)\b",
+    _FLAGS,
+)
+
+
+@lru_cache(maxsize=512)
+def read_intent(question: str) -> Intent:
+    """Read a question. Never raises; an empty question asks for nothing."""
+    text = question[:4000]
+    outside = _QUOTED.sub(" ", text)
+
+    def has(pattern: re.Pattern[str]) -> bool:
+        return pattern.search(outside) is not None
+
+    top = _TOP_K.search(outside)
+    most, least = has(_MOST), has(_LEAST)
+    singular = has(_SINGULAR) and not has(_PLURAL)
+    k = None
+    if top:
+        digits = next(g for g in top.groups() if g)
+        k = int(digits[:9]) if digits.isdigit() else _NUMBER_WORDS[digits.lower()]
+    elif (most or least) and singular:
+        k = 1
+    descending = True if has(_DESCENDING) else False if has(_ASCENDING) else None
+    return Intent(
+        count=has(_COUNT),
+        count_only=has(_COUNT_ONLY),
+        average=has(_AVERAGE),
+        total=has(_SUM),
+        maximum=has(_MAXIMUM),
+        minimum=has(_MINIMUM),
+        most=most or has(_MOST_EXTRA),
+        least=least,
+        top=k,
+        per_group=has(_PER_GROUP),
+        distinct=has(_DISTINCT),
+        negation=len(_NEGATION.findall(outside)),
+        both=has(_BOTH),
+        either=has(_EITHER),
+        greater=has(_GREATER),
+        smaller=has(_SMALLER),
+        or_equal=has(_OR_EQUAL),
+        between=has(_BETWEEN),
+        contains=has(_CONTAINS),
+        order=has(_ORDER),
+        descending=descending,
+        asks_id=has(_ID),
+        asks_name=has(_NAME),
+        share=has(_SHARE),
+        subtle=len(_QUESTIONED_ANY.findall(outside)),
+        singular=singular,
+        numbers=tuple(_numbers(outside)),
+        quoted=tuple(next(g for g in m.groups() if g).strip() for m in _QUOTED.finditer(text) if any(m.groups())),
+        proper=tuple(dict.fromkeys(_PROPER.findall(text))),
+        words=len(text.split()),
+    )
+
+
+def _numbers(text: str) -> list[float]:
+    found = []
+    for match in _PLAIN_NUMBER.finditer(text):
+        digits = match.group(1).replace(",", "")
+        if len(digits) <= 18:
+            found.append(float(digits) * _SCALE.get((match.group(2) or "").lower(), 1.0))
+    return found

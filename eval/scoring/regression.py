@@ -1,0 +1,118 @@
+"""Logistic regression with an L2 penalty, by Newton's method, on sparse rows: plain Python, a second for thousands.
+
+In: rows of named values, labels, weights. Out: weights by name and an intercept. And what a fit is measured by: AUC
+and calibration error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Row = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    intercept: float
+    weights: dict[str, float]
+
+    def log_odds(self, row: Row) -> float:
+        return self.intercept + sum(self.weights.get(name, 0.0) * value for name, value in row.items())
+
+
+def fit(rows: Sequence[Row], labels: Sequence[bool], sizes: Sequence[float], *, penalty: float, steps: int = 12) -> Fit:
+    """Maximise the weighted log-likelihood less `penalty / 2` times the sum of squared weights (intercept free).
+
+    `sizes` weighs the rows. Newton's steps (iteratively reweighted least squares) until the largest change is below
+    1e-4, at most `steps`.
+    """
+    names = sorted({name for row in rows for name in row})
+    place = {name: i + 1 for i, name in enumerate(names)}
+    sparse = [[(0, 1.0), *((place[n], v) for n, v in sorted(row.items()) if v)] for row in rows]
+    width = len(names) + 1
+    beta = [0.0] * width
+    for _ in range(steps):
+        gradient = [0.0] * width
+        hessian = [[0.0] * width for _ in range(width)]
+        for row, label, size in zip(sparse, labels, sizes, strict=True):
+            p = 1 / (1 + math.exp(-max(-30.0, min(30.0, sum(beta[i] * v for i, v in row)))))
+            error, spread = size * (label - p), size * p * (1 - p)
+            for a, (i, v) in enumerate(row):
+                gradient[i] += error * v
+                line, scaled = hessian[i], spread * v
+                for j, w in row[: a + 1]:
+                    line[j] += scaled * w
+        for i in range(1, width):
+            gradient[i] -= penalty * beta[i]
+            hessian[i][i] += penalty
+        change = _solved(hessian, gradient)
+        beta = [b + c for b, c in zip(beta, change, strict=True)]
+        if max(map(abs, change)) < 1e-4:
+            break
+    return Fit(beta[0], dict(zip(names, beta[1:], strict=True)))
+
+
+def _solved(lower: list[list[float]], right: list[float]) -> list[float]:
+    """The solution of a positive definite system given by its lower triangle (Cholesky)."""
+    size = len(right)
+    root = [[0.0] * size for _ in range(size)]
+    for i in range(size):
+        for j in range(i + 1):
+            rest = lower[i][j] - sum(a * b for a, b in zip(root[i][:j], root[j][:j], strict=True))
+            root[i][j] = math.sqrt(max(rest, 1e-9)) if i == j else rest / root[j][j]
+    forward = [0.0] * size
+    for i in range(size):
+        forward[i] = (right[i] - sum(root[i][k] * forward[k] for k in range(i))) / root[i][i]
+    back = [0.0] * size
+    for i in reversed(range(size)):
+        back[i] = (forward[i] - sum(root[k][i] * back[k] for k in range(i + 1, size))) / root[i][i]
+    return back
+
+
+def auc(values: Sequence[float], labels: Sequence[bool]) -> float:
+    """The chance that a right answer is ranked above a wrong one, ties counting half (Mann-Whitney)."""
+    ranked = sorted(range(len(values)), key=lambda i: values[i])
+    positive = sum(labels)
+    negative = len(labels) - positive
+    if not positive or not negative:
+        return math.nan
+    rank_sum, at = 0.0, 0
+    while at < len(ranked):
+        end = at
+        while end < len(ranked) and values[ranked[end]] == values[ranked[at]]:
+            end += 1
+        rank_sum += (at + end + 1) / 2 * sum(labels[ranked[k]] for k in range(at, end))
+        at = end
+    return (rank_sum - positive * (positive + 1) / 2) / (positive * negative)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One line of a reliability table: answers whose probability fell in [low, high)."""
+
+    low: float
+    high: float
+    answers: int
+    predicted: float
+    right: float
+
+
+def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = 10) -> tuple[Bin, ...]:
+    """Equal-width bins with mean probability and share of right answers; empty bins are left out."""
+    table = []
+    for k in range(bins):
+        low, high = k / bins, (k + 1) / bins
+        inside = [i for i, p in enumerate(probabilities) if low <= p < high or (p == 1.0 and k == bins - 1)]
+        if inside:
+            predicted = sum(probabilities[i] for i in inside) / len(inside)
+            right = sum(labels[i] for i in inside) / len(inside)
+            table.append(Bin(low, high, len(inside), predicted, right))
+    return tuple(table)
+
+
+def calibration_error(probabilities: Sequence[float], labels: Sequence[bool], bins: int = 10) -> float:
+    """ECE: the mean distance of probability and share of right answers over the bins, weighted by their sizes."""
+    table = reliability(probabilities, labels, bins)
+    return sum(b.answers * abs(b.predicted - b.right) for b in table) / max(1, len(labels))

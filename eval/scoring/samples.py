@@ -1,0 +1,131 @@
+"""Labelled answers to fit on: recorded answers of real models, and right and mutated gold queries.
+
+In: a folder of benchmarks and one of recordings (docs/scoring.md says what they hold). Out: `Sample`s: observations
+with a label. Right means the same result as gold's on the database, by `eval.metrics.comparison`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+
+from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.opening import open_database
+from eval.metrics.comparison import same_result
+from eval.metrics.mutations import mutants
+from eval.scoring.evidence.observing import observations
+from eval.scoring.evidence.reading import Reading
+from eval.scoring.examining import examine
+from eval.scoring.types import Case, Score
+
+LIMITS = Limits(seconds=10.0, rows=5_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer: what is seen of it, and whether it is right."""
+
+    benchmark: str
+    database: str
+    question: str
+    """The question's id."""
+    system: str
+    right: bool
+    vetoed: bool
+    features: dict[str, float]
+    others: float
+    """The weighted sum of the other six dimensions, so that the gate can be measured without scoring again."""
+
+
+def of_case(case: Case, benchmark: str, database: str, question: str, system: str, right: bool) -> Sample:
+    from eval.scoring.judging import score
+    from eval.scoring.presets import weights
+
+    features: dict[str, float] = {}
+    for seen in observations(Reading(case)):
+        features[seen.name] = features.get(seen.name, 0.0) + seen.value
+    scored: Score = score(case)
+    others = sum(w * scored.dimensions[name] for name, w in weights("default").items() if name != "correctness")
+    return Sample(benchmark, database, question, system, right, bool(scored.vetoes), features, others)
+
+
+def recorded(bench: Path, recordings: Path) -> Iterator[Sample]:
+    """Every recorded answer whose benchmark is at hand; MySQL's dialect is rewritten to SQLite's where it can be."""
+    for folder, file in (("spider_dev", "spider_dev"), ("classicmodels", "classicmodels_llama-3-8b")):
+        golds = _Golds(bench / folder)
+        for line in _lines(recordings / f"{file}.jsonl"):
+            sql = line["sql"] or ""
+            if folder == "classicmodels":
+                sql = _from_mysql(sql)
+            database = golds.database(line["db"])
+            case = examine(golds.questions[line["id"]]["question"], sql, database, limits=LIMITS)
+            yield of_case(case, folder, line["db"], line["id"], line["system"], golds.right(line["id"], case))
+
+
+def mutated(bench: Path, *, every: int = 2, each: int = 2, seed: int = 7) -> Iterator[Sample]:
+    """Gold queries of every `every`-th training question as right answers; up to `each` mutants of it, and at times
+    another question's gold, as wrong ones. Mutants with gold's result are left out."""
+    golds = _Golds(bench / "spider_train")
+    dice = random.Random(seed)  # noqa: S311 - reproducible, not secret
+    by_database: dict[str, list[str]] = {}
+    for question in golds.questions.values():
+        by_database.setdefault(question["db"], []).append(question["gold_sql"])
+    for question in list(golds.questions.values())[::every]:
+        name, text = question["db"], question["question"]
+        database = golds.database(name)
+        gold = examine(text, question["gold_sql"], database, limits=LIMITS)
+        if gold.result is None or not gold.result.ok or gold.parsed.tree is None:
+            continue
+        yield of_case(gold, "spider_train", name, question["id"], "gold", True)
+        changed = [(kind, tree.sql("sqlite")) for kind, tree in mutants(gold.parsed.tree, database.schema(), dice)]
+        dice.shuffle(changed)
+        tries = changed[:each]
+        if dice.random() < 0.3:
+            tries.append(("another_question", dice.choice(by_database[name])))
+        for kind, sql in tries:
+            case = examine(text, sql, database, limits=LIMITS)
+            ran = case.result is not None and case.result.ok
+            if ran and not golds.right(question["id"], case):
+                yield of_case(case, "spider_train", name, question["id"], kind, False)
+
+
+class _Golds:
+    """A benchmark's questions, its databases opened once, and gold's results computed once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.questions = {q["id"]: q for q in _lines(folder / "questions.jsonl") if q["gold_ok"]}
+        self._databases: dict[str, Database] = {}
+        self._results: dict[str, tuple[ExecutionResult | None, bool]] = {}
+
+    def database(self, name: str) -> Database:
+        if name not in self._databases:
+            self._databases[name] = open_database(self.folder / "databases" / f"{name}.sqlite")
+        return self._databases[name]
+
+    def right(self, question: str, case: Case) -> bool:
+        if question not in self._results:
+            item = self.questions[question]
+            gold = examine(item["question"], item["gold_sql"], self.database(item["db"]), limits=LIMITS)
+            self._results[question] = gold.result, bool(gold.facts.order_by)
+        result, ordered = self._results[question]
+        return result is not None and case.result is not None and same_result(result, case.result, ordered=ordered)
+
+
+def _from_mysql(sql: str) -> str:
+    try:
+        return sqlglot.transpile(sql, read="mysql", write="sqlite")[0]
+    except (SqlglotError, IndexError):
+        return sql
+
+
+def _lines(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
