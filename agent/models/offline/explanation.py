@@ -29,10 +29,10 @@ def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str] = ()) -> 
     what = ", ".join(shown)
     if query.distinct:
         what = f"different {what}"
-    plain = {e.column for e in query.select if not e.function}
+    plain = [e for e in query.select if not e.function]
     grouped = [c for c in query.group if c in plain] or query.group
     if query.aggregates() and grouped:
-        what += " per " + " and ".join(dict.fromkeys(speak.column(c) for c in grouped))
+        what += " per " + " and ".join(dict.fromkeys(speak.expression(e) for e in grouped))
     parts.append(what)
     parts.extend(f"only where {speak.condition(c)}" for c in query.having)
     if query.order:
@@ -64,11 +64,16 @@ class _Speaker:
 
     def expression(self, e: Expression) -> str:
         if e.function == "count":
+            if e.share:
+                return "the share, in percent, of all rows"
             if e.column is not None:
                 return f"number of {'different ' if e.distinct else ''}{self.column(e.column)} values"
             return f"number of {self.table(e.table)} rows" if e.table else "number of rows"
-        assert e.column is not None
+        if e.column is None:
+            return f"all columns of {self.table(e.table or '')}"
         name = self.column(e.column)
+        if e.part:
+            return f"{e.part} of {name}"
         if e.factor is not None:
             name += f" times {self.column(e.factor)}"
         return f"{_FUNCTIONS[e.function]} {name}" if e.function else name
@@ -91,7 +96,7 @@ class _Speaker:
             if c.half_open and isinstance(high, dt.date):
                 high = dt.date.fromordinal(high.toordinal() - 1)
             return f"{left} {'not ' if c.operator == 'not between' else ''}from {low} to {high}"
-        values = " ".join(str(v) for v in c.values)
+        values = " ".join(self.expression(v) if isinstance(v, Expression) else str(v) for v in c.values)
         return f"{left} {_OPERATORS[c.operator]} {values}".strip()
 
 

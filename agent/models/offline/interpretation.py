@@ -26,7 +26,9 @@ class Expression:
     factor: ColumnKey | None = None
     """A second column that the first is multiplied by."""
     share: bool = False
-    """The count as a percentage of all rows."""
+    """The count as a percentage of all rows: the query's conditions say which rows count."""
+    part: str = ""
+    """`year`, `month` or `day` of a date column; a month is told with its year."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class Query:
     tables: list[str] = field(default_factory=list)
     """Tables that the question names, the entity first."""
     where: list[Clause] = field(default_factory=list)
-    group: list[ColumnKey] = field(default_factory=list)
+    group: list[Expression] = field(default_factory=list)
     having: list[Condition] = field(default_factory=list)
     order: list[tuple[Expression, bool]] = field(default_factory=list)
     """(expression, descending)."""

@@ -76,7 +76,26 @@ class JoinGraph:
                 self._edges[table.name].append(edge)
                 if target.name != table.name:
                     self._edges[target.name].append(edge)
+        self._add_shared_keys(vocabulary)
         self.distance = lru_cache(maxsize=20_000)(self._distance)
+
+    def _add_shared_keys(self, vocabulary: Vocabulary) -> None:
+        """Take a column that bears the name of another table's only key for a key, where none is declared."""
+        keys: dict[str, list[tuple[str, str]]] = {}
+        for table in vocabulary.schema.tables:
+            if len(table.primary_key) == 1 and table.primary_key[0].lower() not in ("id", "name", "key", "code"):
+                keys.setdefault(table.primary_key[0].lower(), []).append((table.name, table.primary_key[0]))
+        for table in vocabulary.schema.tables:
+            tied = {c.lower() for fk in table.foreign_keys for c in fk.columns}
+            for column in table.columns:
+                owners = keys.get(column.name.lower(), [])
+                if column.name.lower() in tied or len(owners) != 1 or owners[0][0] == table.name:
+                    continue
+                target, key = owners[0]
+                if not self.between(table.name, target):
+                    edge = Edge(table.name, (column.name,), target, (key,), True)
+                    self._edges[table.name].append(edge)
+                    self._edges[target].append(edge)
 
     def edges(self, table: str) -> tuple[Edge, ...]:
         return tuple(self._edges.get(table, ()))

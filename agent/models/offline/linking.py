@@ -16,8 +16,12 @@ from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
 
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for"}
-_TAILS = {"id": 0.8, "code": 0.84, "key": 0.8, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
-          "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74}  # fmt: skip
+_TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
+          "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74, "million": 0.9,
+          "billion": 0.9, "thousand": 0.9, "usd": 0.9, "eur": 0.9, "dollar": 0.9, "percent": 0.88, "percentage": 0.85,
+          "km": 0.9, "kg": 0.9, "cm": 0.9, "mm": 0.9, "meter": 0.9, "foot": 0.88, "mile": 0.9, "year": 0.62,
+          "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,14 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     spans: dict[tuple[int, int], _Span] = {}
     for key, positions in by_id.items():
         _windows(tokens, items[key], positions, spans)
+    for i, token in enumerate(tokens):
+        for item in vocabulary.joined.get(token.lemma, ()) if token.kind == "word" else ():
+            span = spans.setdefault((i, i + 1), _Span())
+            span.matched = 1
+            if isinstance(item, TableWord):
+                span.tables.setdefault(item.name, (item, 0.96))
+            else:
+                span.columns.setdefault(item.key, (item, 0.96))
     return spans
 
 
@@ -109,12 +121,16 @@ def _windows(
     spans: dict[tuple[int, int], _Span],
 ) -> None:
     ordered = sorted(positions)
+    owner = item.owner if isinstance(item, ColumnWord) else ()
     for first, start in enumerate(ordered):
         used: dict[str, float] = {}
         last = start
         reach: list[int] = []
         for position in ordered[first:]:
-            if position - last > 3 or any(tokens[g].lower not in _GAPS for g in range(last + 1, position)):
+            if position - last > 3 or any(
+                tokens[g].lower not in _GAPS and not (owner and tokens[g].lemma in owner)
+                for g in range(last + 1, position)
+            ):
                 break
             free = [(w, s) for w, s in positions[position] if w not in used]
             if not free:
@@ -154,11 +170,16 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
             return 0.97 * mean - 0.01 * gap
         missing -= table_words
         unique = unique - table_words or unique
-    if missing == {words[-1]} and words[-1] in _TAILS and words[0] in used:
+    own = next((w for w in words if not isinstance(item, ColumnWord) or w not in item.owner), words[0])
+    if missing == {words[-1]} and words[-1] in _TAILS and own in used:
         return _TAILS[words[-1]] * mean
     covered = 1 - len(missing) / len(unique)
+    if words[-1] in used and isinstance(item, TableWord):
+        return (0.55 + 0.3 * covered) * mean
     if words[-1] in used:
         return (0.45 + 0.3 * covered) * mean
+    if words[0] in used:
+        return (0.36 + 0.3 * covered) * mean
     return (0.3 + 0.3 * covered) * mean
 
 
@@ -184,8 +205,10 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
                 continue
             if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
                 continue
-        elif all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered) and not any(
-            t.capital for t in covered
+        elif not any(t.capital or t.kind == "quoted" for t in covered) and (
+            covered[0].lower in FUNCTION_WORDS
+            or covered[-1].lower in FUNCTION_WORDS
+            or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
         ):
             continue
         span = spans.setdefault((found.start, found.end), _Span())
@@ -290,6 +313,8 @@ def _mention(start: int, end: int, span: _Span, text: str) -> Mention:
 def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, values: ValueIndex) -> tuple[Item, ...]:
     """Look again at words that found no meaning: parts of stored values, then misspellings."""
     rescued: list[Item] = []
+    named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
+    named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
     at = 0
     while at < len(items):
         item = items[at]
@@ -314,11 +339,17 @@ def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, 
         stop = at + 1
         while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
             stop += 1
-        found = None
+        found = _gender(item, vocabulary, values)
+        if found is not None:
+            rescued.append(found)
+            at += 1
+            continue
         for end in range(stop, at, -1):
             text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
             hits = values.find(text, fuzzy=True)
-            if hits and (hits[0].score >= 0.55 or tokens[item.start].capital):
+            if not tokens[item.start].capital:
+                hits = tuple(h for h in hits if h.score >= 0.6 and h.table in named and not _verbal(text))
+            if hits:
                 found = Item(
                     item.start,
                     items[end - 1].end,
@@ -333,6 +364,31 @@ def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, 
             at += 1
         rescued.append(found)
     return tuple(rescued)
+
+
+_GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
+            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male")}  # fmt: skip
+
+
+def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
+    """`female` where the column says F."""
+    stored = _GENDERS.get(item.lower.removesuffix("s"))
+    if stored is None:
+        return None
+    hits: list[ValueHit] = []
+    for column in vocabulary.columns.values():
+        if column.words[-1] in ("sex", "gender") or "gender" in column.words:
+            known = (v for v in values.values(*column.key) if v.lower() in stored)
+            hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in known)
+    if not hits:
+        return None
+    mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
+    return Item(item.start, item.end, "mention", item.lower, mention)
+
+
+def _verbal(text: str) -> bool:
+    """Whether a lower-case word looks like a verb form rather than a name."""
+    return text.endswith(("ing", "ed"))
 
 
 def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:

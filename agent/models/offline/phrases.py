@@ -83,7 +83,7 @@ def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:
         end = start + len(words)
         if tuple(lowers[start:end]) != words:
             continue
-        if degree == "superlative":
+        if degree == "superlative" and lowers[start] not in ("highest", "most", "greatest", "lowest"):
             return Keyword("sup_adj", lowers[start], start, end, adjective)
         if end < len(lowers) and lowers[end] == "than":
             return Keyword("cmp_adj", ">", start, end + 1, adjective)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from agent.models.offline.choosing import Draft
 from agent.models.offline.interpretation import Condition, Membership
 from agent.models.offline.joins import JoinPlan
 from agent.models.offline.lexicon import FUNCTION_WORDS
 from agent.models.offline.linking import Item
-from agent.models.offline.reader import Draft
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import Vocabulary
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from agent.knowledge.values import ValueHit, ValueIndex
-from agent.models.offline import clauses
-from agent.models.offline.interpretation import Clause, Condition, Expression, Function, Membership, Query
+from agent.knowledge.values import ValueIndex
+from agent.models.offline import comparisons, conditions, measuring, sorting, stored, superlatives, timing
+from agent.models.offline.choosing import Chooser, Draft
+from agent.models.offline.interpretation import Clause, Condition, Expression, Function, Membership
 from agent.models.offline.joins import JoinGraph
 from agent.models.offline.lexicon import FUNCTION_WORDS, word_set
 from agent.models.offline.linking import Item
@@ -23,26 +23,12 @@ _SHOW = word_set(
     "show list give find tell return display get provide retrieve print what which who whose where when "
                   "count compute calculate report select name state identify fetch how"
 )  # fmt: skip
+_EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
+_EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
 _PREPOSITIONS = word_set("of for from in at on by to during within among under about as")
 
 
-@dataclass
-class Draft:
-    """A reading in the making."""
-
-    query: Query = field(default_factory=Query)
-    used: set[int] = field(default_factory=set)
-    """Token positions that the reading explains."""
-    doubts: dict[str, float] = field(default_factory=dict)
-    """Named reasons to trust the reading less, counted; the ranking weighs them."""
-    notes: list[str] = field(default_factory=list)
-    """Sentences that the interpretation should say (how a relative period was taken)."""
-
-    def doubt(self, name: str, amount: float = 1.0) -> None:
-        self.doubts[name] = self.doubts.get(name, 0.0) + amount
-
-
-class Reader:
+class Reader(Chooser):
     """Reads one question. Call `read` once."""
 
     def __init__(
@@ -54,14 +40,7 @@ class Reader:
         values: ValueIndex,
         today: dt.date,
     ) -> None:
-        self.tokens = tokens
-        self.items = list(items)
-        self.vocabulary = vocabulary
-        self.graph = graph
-        self.values = values
-        self.today = today
-        self.draft = Draft()
-        self.query = self.draft.query
+        super().__init__(tokens, items, vocabulary, graph, values, today)
         self.at = 0
         self.in_head = True
         self.consumed: set[int] = set()
@@ -76,87 +55,16 @@ class Reader:
         self.or_next = False
         self.share = False
         self.groups: list[tuple[str, object]] = []
-        self.entities: list[str] = []
         self.head_entity: str | None = None
         self.last_column: tuple[int, ColumnWord] | None = None
         self.last_clause: list[Condition] | None = None
+        self.value_column: tuple[int, ColumnWord] | None = None
+        self.star = False
+        self.waiting_direction = ""
+        self.ranked_by = False
+        self.last_functions: list[Function] = []
+        self.verb_measure: Expression | None = None
         self.sink: list[Clause] = self.query.where
-        self.sorts = [self._sort(i) for i in range(len(self.items))]
-        self.named = [self._table_of(i) for i in range(len(self.items)) if self.sorts[i] == "table"]
-
-    # -- what an item is ------------------------------------------------------------------------------------------
-
-    def _sort(self, i: int) -> str:
-        """table, column, value, measure, or the item's own kind."""
-        item = self.items[i]
-        mention = item.mention
-        if item.kind != "mention" or mention is None:
-            return item.kind
-        table = mention.tables[0][1] if mention.tables else 0.0
-        column = mention.columns[0][1] if mention.columns else 0.0
-        value = mention.value_score
-        schema = max(table, column)
-        named = any(t.capital or t.kind == "quoted" for t in self.tokens[item.start : item.end])
-        if value and (value >= schema - 0.08 if named else value > schema + 0.02):
-            return "value"
-        if mention.measure and column < 0.9 and table < 0.9:
-            return "measure"
-        if mention.measure and table >= 0.9 and column < 0.9 and self._before_amount(i):
-            return "measure"
-        if table and table >= column - 0.02:
-            if column >= 0.9 and table <= column + 0.02 and self._column_here(i):
-                return "column"
-            return "table"
-        if column:
-            return "column"
-        return "value" if value else "word"
-
-    def _before_amount(self, i: int) -> bool:
-        """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
-        before = " ".join(x.lower for x in self.items[max(0, i - 2) : i])
-        return any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most"))
-
-    def _column_here(self, i: int) -> bool:
-        """Both a table and a column bear this name: does a table named nearby hold the column?"""
-        mention = self.items[i].mention
-        if mention is None:
-            return False
-        own = {t.name for t, _ in mention.tables}
-        holders = {c.table for c, s in mention.columns if s >= 0.9} - own
-        plural = self.items[i].lower != self.tokens[self.items[i].end - 1].lemma
-        for j, other in enumerate(self.items):
-            if j == i or other.mention is None or not other.mention.tables:
-                continue
-            if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
-                return not plural or abs(j - i) <= 3
-        return False
-
-    def _table_of(self, i: int) -> str:
-        """The table that a table mention names; among equals the one closest to the others."""
-        mention = self.items[i].mention
-        assert mention is not None
-        top = mention.tables[0][1]
-        equal = [t for t, s in mention.tables if s >= top - 0.04]
-        if len(equal) == 1:
-            return equal[0].name
-        firm = [
-            m.tables[0][0].name
-            for j, x in enumerate(self.items)
-            if j != i
-            and (m := x.mention)
-            and m.tables
-            and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
-        ]
-        self.draft.doubt("table_ambiguous")
-        return min(
-            equal,
-            key=lambda t: (
-                sum(min(self.graph.distance(t.name, f), 9) for f in firm),
-                t.bridge,
-                t.table.kind == "view",
-                len(t.words),
-            ),
-        ).name
 
     # -- the pass -------------------------------------------------------------------------------------------------
 
@@ -189,17 +97,23 @@ class Reader:
         elif sort == "measure":
             self._measure(i)
         elif sort == "value":
-            clauses.value(self, i)
+            stored.value(self, i)
         elif sort == "literal":
-            clauses.literal(self, i)
+            stored.literal(self, i)
         elif sort == "number":
-            clauses.number(self, i)
+            comparisons.number(self, i)
         else:
             self._word(i, item)
 
     def _word(self, i: int, item: Item) -> None:
-        if clauses.period(self, i):
+        if timing.period(self, i):
             return
+        if item.lower == "by" and self._groups_by(i):
+            self.grouping = True
+        if timing.calendar_group(self, i):
+            return
+        if item.lower in _EVERYTHING and self.in_head and not self.query.select:
+            self.star = self._whole_rows(i)
         if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
             if item.lower in ".?!;":
                 self._end_clause()
@@ -208,6 +122,36 @@ class Reader:
                 self.in_head = True
         if item.lower in FUNCTION_WORDS or item.kind == "sign":
             self.draft.used.update(range(item.start, item.end))
+
+    def _groups_by(self, i: int) -> bool:
+        """`sales by region`: an aggregate or count was asked for, and a column or table follows."""
+        following = self.next_mention(i)
+        if self.query.order:
+            return False
+        if following is None or self.sorts[following] not in ("column", "table"):
+            return timing.calendar_word(self, i + 1) != "" and bool(
+                self.functions or self.counting or self.query.select
+            )
+        asked = self.functions or self.counting or self.query.aggregates() or "group" in self.items[i - 1].lower
+        return bool(asked) and following <= i + 3
+
+    def _whole_rows(self, i: int) -> bool:
+        """`all information about students`: whole rows are asked for."""
+        before = self.items[i - 1].lower if i else ""
+        after = self.items[i + 1].lower if i + 1 < len(self.items) else ""
+        return before in (
+            "all",
+            "the",
+            "full",
+            "complete",
+            "every",
+            "show",
+            "list",
+            "find",
+            "give",
+            "what",
+            "any",
+        ) and (after in ("about", "of", "for", "on", "regarding", "from", "concerning", "related", "in"))
 
     def _end_clause(self) -> None:
         self.negated = self.or_next = False
@@ -221,21 +165,31 @@ class Reader:
         kind, argument = keyword.kind, keyword.argument
         self.use(i)
         if kind == "count":
+            following = self.next_mention(i)
+            if self.functions and following is not None and self.sorts[following] == "column":
+                column = self.column_of(following, "number")
+                if column.numeric and column.role == "number":
+                    return
             self.counting = "distinct" if argument == "distinct" else "rows"
             if any(c.is_keyword("group") for c in self.items[max(0, i - 1) : i]) or not self.in_head:
                 self.in_head = True
         elif kind == "agg":
+            following = self.next_mention(i)
+            extreme = argument in ("max", "min") and not self.in_head and (self.query.select or self.entities)
+            if extreme and following is not None and self.sorts[following] == "column":
+                superlatives.extreme_column(self, i, following, argument == "max")
+                return
             self.functions.append(argument)  # type: ignore[arg-type]
         elif kind in ("sup", "sup_adj", "sup_count", "common"):
-            clauses.superlative(self, i)
+            superlatives.superlative(self, i)
         elif kind in ("cmp", "cmp_adj"):
-            clauses.comparison(self, i)
+            comparisons.comparison(self, i)
         elif kind == "like":
-            clauses.pattern(self, i)
+            stored.pattern(self, i)
         elif kind == "order":
-            clauses.ordering(self, i)
+            sorting.ordering(self, i)
         elif kind == "dir":
-            clauses.direction(self, argument)
+            sorting.direction(self, argument)
         elif kind == "group":
             self.grouping = True
         elif kind == "distinct":
@@ -277,6 +231,8 @@ class Reader:
                 )
                 or "corresponding" in item.lower
             ):
+                if not self.query.select and self.head_entity is not None and not self.functions and not self.counting:
+                    self.query.select.extend(Expression(column=c.key) for c in self.shown(self.head_entity))
                 self.in_head = True
                 if "how many" in item.lower:
                     self.counting = "rows"
@@ -288,15 +244,15 @@ class Reader:
     # -- mentions -------------------------------------------------------------------------------------------------
 
     def _table(self, i: int) -> None:
-        table = self._table_of(i)
+        table = self.table_of(i)
         self.use(i)
-        following = self._next(i)
+        following = self.next_mention(i)
         if self.grouping:
             self.grouping = False
             if (
                 following is not None
                 and self.sorts[following] == "column"
-                and self._holds(following, table)
+                and self.holds(following, table)
                 and following == i + 1
             ):
                 self.grouping = True
@@ -308,7 +264,7 @@ class Reader:
         if self.negated and self.entities and table != self.entities[0]:
             self._absent(table)
             return
-        if following == i + 1 and self.sorts[i + 1] == "column" and self._holds(i + 1, table):
+        if following == i + 1 and self.sorts[i + 1] == "column" and self.holds(i + 1, table):
             self.entity(table)
             return
         if self.functions and self.in_head:
@@ -348,10 +304,6 @@ class Reader:
         self.sink = where
         self.negated = False
 
-    def _holds(self, i: int, table: str) -> bool:
-        mention = self.items[i].mention
-        return mention is not None and any(c.table == table and s >= 0.6 for c, s in mention.columns)
-
     def _column(self, i: int) -> None:
         mention = self.items[i].mention
         assert mention is not None
@@ -359,22 +311,45 @@ class Reader:
             column = self.column_of(i)
             self.grouping = False
             self.use(i)
-            self.groups.append(("column", column.key))
+            if conditions.is_flag(self, column) and self._holds_table_next(i):
+                self.grouping = True
+                conditions.flag(self, column)
+                return
+            if self._only_prefix(i, column):
+                self.grouping = True
+                return
+            self.groups.append(("column", Expression(column=column.key)))
             return
-        if clauses.condition_follows(self, i) and not (self.in_head and self.functions):
-            column = self.column_of(i)
+        if conditions.condition_follows(self, i) and not (self.in_head and self.functions and self._close_function(i)):
             self.use(i)
-            self.last_column = (i, column)
+            if mention.text.lower() in ("year", "years", "date", "dates", "the year", "time") and timing.dated(self, i):
+                return
+            self.last_column = (i, self.column_of(i))
+            return
+        if self.in_head and self._only_context(i):
+            self.use(i)
             return
         column = self.column_of(i)
         self.use(i)
+        if self._only_prefix(i, column):
+            return
+        if self.in_head and conditions.is_flag(self, column) and self._says_which(i):
+            conditions.flag(self, column)
+            return
         if not self.in_head:
             self.last_column = (i, column)
-            if self.negated:
-                self.sink.append((Condition(Expression(column=column.key), "null"),))
-                self.negated = False
+            if self.negated and self.entities and column.table != self.entities[0] and self._many(column.table):
+                self._absent(column.table)
+                return
+            if self.negated or conditions.is_flag(self, column) or self._happened(i, column):
+                conditions.flag(self, column)
                 return
             self.draft.doubt("column_unused")
+            return
+        whole = self._whole_name(i, column)
+        if whole and not self.counting and not self.functions:
+            self.query.select.extend(Expression(column=c.key) for c in whole)
+            self.last_column = (i, whole[0])
             return
         if self.counting:
             key = self.vocabulary.key_column(column.table)
@@ -389,19 +364,11 @@ class Reader:
                 )
             )
             self.counting = ""
-        elif self.functions:
-            for function in self.functions:
+        elif self.functions or self._shares_function(i, column):
+            for function in self.functions or self.last_functions:
                 self.query.select.append(Expression(function, column=column.key))
-            following = self._next(i)
-            if (
-                following is None
-                or self.sorts[following] != "column"
-                or self.items[following].lower == ""
-                or self._separated_by_comma(i, following)
-            ):
-                self.functions = []
-            else:
-                self.functions = []
+            self.last_functions = self.functions or self.last_functions
+            self.functions = []
         else:
             self.query.select.append(Expression(column=column.key))
         if self.distinct:
@@ -409,13 +376,95 @@ class Reader:
             self.distinct = False
         self.last_column = (i, column)
 
-    def _separated_by_comma(self, i: int, j: int) -> bool:
-        return any(x.lower == "," for x in self.items[i:j])
+    def _holds_table_next(self, i: int) -> bool:
+        return i + 1 < len(self.items) and self.sorts[i + 1] == "table"
+
+    def _says_which(self, i: int) -> bool:
+        """A yes-or-no column that describes the entity: `current customers`, `customers receive the newsletter`."""
+        if self._holds_table_next(i):
+            return True
+        before = self._previous_word(i)
+        return bool(self.query.aggregates() or self.entities) and before not in (
+            "and",
+            ",",
+            "by",
+            "show",
+            "list",
+            "the",
+        )
+
+    def _only_prefix(self, i: int, column: ColumnWord) -> bool:
+        """`ticket topic`: the first word found only a key, and names whose topic is meant."""
+        mention = self.items[i].mention
+        assert mention is not None
+        return (
+            column.role == "id"
+            and mention.columns[0][1] < 0.9
+            and i + 1 < len(self.items)
+            and self.sorts[i + 1] == "column"
+            and self.holds(i + 1, column.table)
+        )
+
+    def _many(self, table: str) -> bool:
+        """Whether the entity may have several rows of this table."""
+        plan = self.graph.plan([self.entities[0], table])
+        return plan is not None and plan.multiplies(self.entities[0])
+
+    def _happened(self, i: int, column: ColumnWord) -> bool:
+        """`have been discontinued`, with nothing to compare: the date is filled."""
+        return column.role == "date" and self.items[i].lower.endswith("ed")
+
+    def _shares_function(self, i: int, column: ColumnWord) -> bool:
+        """`average price and score`: the second number is averaged too."""
+        if not self.last_functions or not column.numeric or column.role != "number" or self.last_column is None:
+            return False
+        between = self.items[self.last_column[0] + 1 : i]
+        return 1 <= len(between) <= 2 and all(x.lower in ("and", ",", "the") for x in between)
+
+    def _close_function(self, i: int) -> bool:
+        """Whether the aggregate asked for stands directly before this column."""
+        for j in range(i - 1, max(-1, i - 4), -1):
+            if self.items[j].is_keyword("agg"):
+                return True
+            if self.items[j].lower not in FUNCTION_WORDS and not self.items[j].is_keyword("and", "distinct", "count"):
+                return False
+        return False
+
+    def _only_context(self, i: int) -> bool:
+        """`names of the customers` where `customers` is at best a key column: it says whose names, not what to show."""
+        mention = self.items[i].mention
+        assert mention is not None
+        if not self.query.select or self.counting or self.functions or self.grouping:
+            return False
+        if self._previous_word(i) not in ("of", "for", "from", "in"):
+            return False
+        column, score = mention.columns[0]
+        plural = self.tokens[self.items[i].end - 1].lower != self.tokens[self.items[i].end - 1].lemma
+        return score < 0.9 and (column.role == "id" or plural)
+
+    def _whole_name(self, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
+        """For a bare `name`: both name columns of a person, or what stands for the name where none is called so."""
+        mention = self.items[i].mention
+        assert mention is not None
+        if self.items[i].lower not in ("name", "names", "title", "titles"):
+            return ()
+        near = self.near_tables(i)
+        owner = max(near, key=lambda t: near[t]) if near else ""
+        if owner and near[owner] >= 0.3 and column.table != owner:
+            held = [c for c, s in mention.columns if c.table == owner and s >= 0.55]
+            if held:
+                return (held[0],)
+            if self.vocabulary.name_columns(owner) or self.shown(owner)[0].table != owner:
+                return self.shown(owner)
+        if column.words[:1] in (("first",), ("last",)) or column.words[-2:] == ("last", "name"):
+            named = self.vocabulary.name_columns(column.table)
+            return named if len(named) == 2 else ()
+        return ()
 
     def _measure(self, i: int) -> None:
         mention = self.items[i].mention
         assert mention is not None
-        expression = clauses.measure(self, mention.measure)
+        expression = measuring.measure(self, mention.measure)
         if expression is None:
             if mention.tables:
                 self.sorts[i] = "table"
@@ -425,143 +474,11 @@ class Reader:
                 self._column(i)
             return
         self.use(i)
+        if self.in_head and not self.functions and self.items[i].lower in _EARNING:
+            self.verb_measure = expression
+            return
         function: Function = self.functions[0] if self.functions else "sum"
         self.functions = []
         self.counting = ""
         self.query.select.append(Expression(function, expression.column, factor=expression.factor))
         assert expression.column is not None
-
-    # -- choosing columns -----------------------------------------------------------------------------------------
-
-    def _next(self, i: int) -> int | None:
-        """The next mention after i, over function words."""
-        for j in range(i + 1, len(self.items)):
-            if self.sorts[j] in ("table", "column", "value", "measure", "literal", "number"):
-                return j
-            if self.sorts[j] in ("keyword", "sign"):
-                return None
-        return None
-
-    def _previous_word(self, i: int) -> str:
-        for j in range(i - 1, -1, -1):
-            lower = self.items[j].lower
-            if lower not in (
-                "the",
-                "a",
-                "an",
-                "all",
-                "any",
-                "every",
-                "each",
-                "these",
-                "those",
-                "different",
-                "distinct",
-            ):
-                return lower
-        return ""
-
-    def near_tables(self, i: int) -> dict[str, float]:
-        """Tables named around an item, with what their nearness is worth."""
-        near: dict[str, float] = {}
-        for table in self.named:
-            near[table] = 0.15
-        if i > 0 and self.sorts[i - 1] == "table":
-            near[self._table_of(i - 1)] = 0.4
-        if i > 1 and self.items[i - 1].lower == "'s" and self.sorts[i - 2] == "table":
-            near[self._table_of(i - 2)] = 0.4
-        for j in range(i + 1, min(len(self.items), i + 12)):
-            item = self.items[j]
-            if self.sorts[j] == "table":
-                if any(x.lower in ("of", "for", "from", "in") for x in self.items[i + 1 : j]) or j == i + 1:
-                    table = self._table_of(j)
-                    near[table] = max(near.get(table, 0.0), 0.3)
-                break
-            if item.is_keyword("relative", "cmp", "cmp_adj", "sup", "neg", "order"):
-                break
-        else:
-            j = i
-        if self.entities:
-            near[self.entities[-1]] = max(near.get(self.entities[-1], 0.0), 0.22)
-            near[self.entities[0]] = max(near.get(self.entities[0], 0.0), 0.2)
-        return near
-
-    def column_of(self, i: int, wanted: str = "") -> ColumnWord:
-        """The column that a mention most likely names here; `wanted` may be `number` or `date`."""
-        mention = self.items[i].mention
-        assert mention is not None
-        return self.best_column(mention.columns, self.near_tables(i), wanted)
-
-    def best_column(
-        self, candidates: Sequence[tuple[ColumnWord, float]], near: dict[str, float], wanted: str = ""
-    ) -> ColumnWord:
-        anchors = list(dict.fromkeys([*self.named, *(e.column[0] for e in self.query.select if e.column)]))
-
-        def worth(pair: tuple[ColumnWord, float]) -> float:
-            column, score = pair
-            total = score + near.get(column.table, 0.0)
-            if anchors and column.table not in anchors:
-                total -= 0.07 * min(min(self.graph.distance(column.table, a) for a in anchors), 4)
-            if column.foreign and not column.primary:
-                total -= 0.05
-            if self.vocabulary.tables[column.table].table.kind == "view":
-                total -= 0.15
-            if self.vocabulary.tables[column.table].bridge:
-                total -= 0.02
-            if wanted == "number" and not column.numeric:
-                total -= 0.3
-            if wanted == "number" and column.role == "id":
-                total -= 0.3
-            if wanted == "date" and column.role not in ("date", "year"):
-                total -= 0.4
-            return total
-
-        ranked = sorted(candidates, key=worth, reverse=True)
-        best = worth(ranked[0])
-        if len(ranked) > 1 and worth(ranked[1]) > best - 0.03:
-            self.draft.doubt("column_ambiguous")
-        if (
-            ranked
-            and {c.key: s for c, s in candidates}[
-                ranked[0].key if isinstance(ranked[0], ColumnWord) else ranked[0][0].key
-            ]
-            < 0.75
-        ):
-            self.draft.doubt("column_partial")
-        return ranked[0][0]
-
-    def shown(self, table: str) -> tuple[ColumnWord, ...]:
-        """The columns that stand for a row of this table, looking one key further for a table without a name."""
-        named = self.vocabulary.name_columns(table)
-        if named:
-            return named
-        for edge in self.graph.edges(table):
-            if edge.left == table and edge.right != table and len(edge.left_columns) == 1:
-                own = self.vocabulary.columns.get((table, edge.left_columns[0]))
-                if own is not None and own.primary:
-                    further = self.vocabulary.name_columns(edge.right)
-                    if further:
-                        return further
-        key = self.vocabulary.key_column(table)
-        return (key,) if key else self.vocabulary.by_table[table][:1]
-
-    def choose_value(self, hits: Sequence[ValueHit], near: dict[str, float], column: ColumnWord | None) -> ValueHit:
-        """The column in which a value is meant."""
-        anchors = self.named
-
-        def worth(hit: ValueHit) -> float:
-            total = hit.score
-            if column is not None and (hit.table, hit.column) == column.key:
-                total += 1.0
-            elif column is not None and hit.column == column.name:
-                total += 0.3
-            total += near.get(hit.table, 0.0)
-            if anchors and hit.table not in anchors:
-                total -= 0.08 * min(min(self.graph.distance(hit.table, a) for a in anchors), 4)
-            word = self.vocabulary.columns.get((hit.table, hit.column))
-            if word is not None:
-                total += {"name": 0.06, "id": -0.05}.get(word.role, 0.0)
-                total -= 0.03 if word.foreign else 0.0
-            return total
-
-        return max(hits, key=worth)

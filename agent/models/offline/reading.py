@@ -14,11 +14,12 @@ from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.models.offline import explanation, ranking
+from agent.models.offline.choosing import Draft
 from agent.models.offline.interpretation import Query
 from agent.models.offline.joins import join_graph
 from agent.models.offline.lexicon import FUNCTION_WORDS
 from agent.models.offline.linking import Item, link
-from agent.models.offline.reader import Draft, Reader
+from agent.models.offline.reader import Reader
 from agent.models.offline.tokens import Token, tokenize
 from agent.models.offline.tree import TreeBuilder, Unreachable
 from agent.models.offline.vocabulary import Vocabulary, vocabulary

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.models.offline import sorting
 from agent.models.offline.interpretation import ColumnKey, Condition, Expression, Membership, Query
 
 if TYPE_CHECKING:
@@ -18,9 +19,12 @@ def settle(r: Reader) -> None:
     query = r.query
     if r.counting and not query.select:
         _count_entity(r)
+    query.where = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.functions and not query.select:
         r.draft.doubt("aggregate_open")
     _show_something(r)
+    if r.waiting_direction:
+        sorting.direction(r, r.waiting_direction)
     _group(r)
     _both(r)
     if r.distinct and not query.aggregates() and query.select:
@@ -44,9 +48,6 @@ def _count_entity(r: Reader) -> None:
 def _show_something(r: Reader) -> None:
     """A question that named no column shows what its entity is called."""
     query = r.query
-    plain = [e for e in query.select if not e.function]
-    if query.select and not (r.groups and not plain):
-        return
     if query.select:
         return
     entity = r.head_entity or (r.entities[0] if r.entities else None)
@@ -63,6 +64,9 @@ def _show_something(r: Reader) -> None:
     if entity is None:
         return
     r.entity(entity)
+    if r.star:
+        query.select.append(Expression(table=entity))
+        return
     query.select.extend(Expression(column=c.key) for c in r.shown(entity))
     r.draft.doubt("shown_by_default")
 
@@ -74,44 +78,60 @@ def _entity_key(r: Reader, table: str) -> ColumnKey | None:
 
 def _group(r: Reader) -> None:
     query = r.query
+    _sum_for_rank(r)
     aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
     if not aggregated:
-        for kind, _ in r.groups:
-            if kind == "column":
-                r.draft.doubt("group_without_aggregate")
         for kind, what in r.groups:
-            if kind == "column" and not query.order:
-                query.select.insert(0, Expression(column=what))  # type: ignore[arg-type]
+            if kind == "column" and isinstance(what, Expression) and what not in query.select:
+                r.draft.doubt("group_without_aggregate")
+                query.select.insert(0, what)
         return
-    plain = [e.column for e in query.select if not e.function and e.column]
-    keys: list[ColumnKey] = []
+    plain = [e for e in query.select if not e.function]
+    keys: list[Expression] = []
     for kind, what in r.groups:
         if kind == "table":
             table = str(what)
-            shown = [c.key for c in r.shown(table)]
+            shown = [Expression(column=c.key) for c in r.shown(table)]
             key = _entity_key(r, table)
-            own = [p for p in plain if p[0] == table or p in shown]
-            if key is not None:
-                keys.append(key)
+            own = [p for p in plain if (p.column and p.column[0] == table) or p in shown]
+            if key is not None and not (own and any(p.column == key for p in own)):
+                keys.append(Expression(column=key))
             keys.extend(shown if not own else [])
             if not own and not plain:
-                query.select[:0] = [Expression(column=c) for c in shown]
-        else:
-            keys.append(what)  # type: ignore[arg-type]
+                query.select[:0] = shown
+        elif isinstance(what, Expression):
+            keys.append(what)
             if what not in plain and query.aggregates():
-                query.select.insert(0, Expression(column=what))  # type: ignore[arg-type]
-    plain = [e.column for e in query.select if not e.function and e.column]
+                query.select.insert(0, what)
+    plain = [e for e in query.select if not e.function]
     if plain or keys:
-        entity = plain[0][0] if plain else None
-        if not r.groups and entity is not None and plain:
+        if not r.groups and plain and plain[0].column is not None:
+            entity = plain[0].column[0]
             key = _entity_key(r, entity)
             named = {c.key for c in r.shown(entity)}
-            if key is not None and (any(p in named for p in plain) or any(p == key for p in plain)):
-                keys.append(key)
+            if key is not None and any(p.column in named or p.column == key for p in plain):
+                keys.append(Expression(column=key))
         query.group = list(dict.fromkeys([*keys, *plain]))
     counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
     if counted and not query.group:
         r.draft.doubt("superlative_open")
+
+
+def _sum_for_rank(r: Reader) -> None:
+    """`top 5 customers by order amount`: where one row shown has many amounts, their sum ranks it."""
+    query = r.query
+    plain = [e for e in query.select if not e.function and e.column]
+    if not r.ranked_by or query.limit is None or not plain or len(plain) != len(query.select):
+        return
+    entity = plain[0].tables[0]
+    for k, (e, descending) in enumerate(query.order):
+        if e.function or e.column is None or e.column[0] == entity or e.part:
+            continue
+        if not r.vocabulary.columns[e.column].numeric or r.vocabulary.columns[e.column].role != "number":
+            continue
+        plan = r.graph.plan([entity, e.column[0]])
+        if plan is not None and plan.multiplies(entity):
+            query.order[k] = (Expression("sum", e.column, factor=e.factor), descending)
 
 
 def _both(r: Reader) -> None:

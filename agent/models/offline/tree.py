@@ -47,7 +47,6 @@ class TreeBuilder:
 
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
-        multiplied = plan.multiplies
         select = exp.Select()
         alone = len(plan.tables) == 1
         counted = [self._expression(e, plan, alone, query) for e in query.select]
@@ -57,10 +56,11 @@ class TreeBuilder:
         select = select.from_(self._table(plan.root), copy=False)
         for table, edge in plan.steps:
             select = select.join(self._table(table), on=self._on(edge), join_type="inner", copy=False)
-        for clause in query.where:
+        shares = any(e.share for e in query.select)
+        for clause in () if shares else query.where:
             select = select.where(self._clause(clause, alone), copy=False)
         if query.group:
-            select = select.group_by(*(self._column(c, alone) for c in query.group), copy=False)
+            select = select.group_by(*(self._expression(e, plan, alone, query) for e in query.group), copy=False)
         for condition in query.having:
             select = select.having(self._condition(condition, alone, plan, query), copy=False)
         if query.order:
@@ -77,7 +77,6 @@ class TreeBuilder:
             select = select.limit(query.limit, copy=False)
             if query.offset:
                 select = select.offset(query.offset, copy=False)
-        del multiplied
         return select
 
     def _plan(self, query: Query) -> JoinPlan:
@@ -85,7 +84,7 @@ class TreeBuilder:
         for e in (*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)):
             needed.extend(e.tables)
         needed.extend(query.tables)
-        needed.extend(c[0] for c in query.group)
+        needed.extend(t for e in query.group for t in e.tables)
         for clause in query.where:
             for part in clause:
                 needed.extend(part.tables)
@@ -128,15 +127,32 @@ class TreeBuilder:
     def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
         if e.function == "count":
             return self._count(e, plan, alone, query)
-        assert e.column is not None
+        if e.column is None:
+            assert e.table is not None
+            return exp.Star() if alone else exp.Column(this=exp.Star(), table=self._identifier(e.table))
         inner: exp.Expr = self._column(e.column, alone)
+        if e.part:
+            return self._date_part(e.column, inner, e.part)
         if e.factor is not None:
             inner = exp.Mul(this=inner, expression=self._column(e.factor, alone))
         if not e.function:
             return inner
         return _AGGREGATES[e.function](this=inner)
 
+    def _date_part(self, key: ColumnKey, column: exp.Expr, part: str) -> exp.Expr:
+        dialect = self._vocabulary.schema.dialect
+        if dialect in ("postgres", "duckdb") and not re.search(
+            "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
+        ):
+            column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
+        return exp.TimeToStr(this=column, format=exp.Literal.string(_PARTS[part]))
+
     def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
+        if e.share and query.where:
+            held = exp.and_(*(self._clause(clause, alone) for clause in query.where), copy=False)
+            case = exp.Case(ifs=[exp.If(this=held, true=exp.Literal.number(1))], default=exp.Literal.number(0))
+            share = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Sum(this=case))
+            return exp.Div(this=share, expression=exp.Count(this=exp.Star()))
         if e.column is not None:
             column = self._column(e.column, alone)
             return exp.Count(this=exp.Distinct(expressions=[column]) if e.distinct else column)
@@ -150,7 +166,7 @@ class TreeBuilder:
         """Grouped by the other side of a bridge, each row of the join is one row of the counted table."""
         if not query.group:
             return False
-        others = {c[0] for c in query.group} - {table}
+        others = {t for e in query.group for t in e.tables} - {table}
         bridges = {t for t in plan.tables if self._vocabulary.tables[t].bridge}
         return bool(others) and set(plan.tables) <= others | bridges | {table}
 
@@ -174,7 +190,7 @@ class TreeBuilder:
             return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
         if c.against is not None:
             return _COMPARISONS[c.operator](this=left, expression=self._select(c.against).subquery(copy=False))
-        values = [self._literal(v) for v in c.values]
+        values = [self._literal(v, alone) for v in c.values]
         if c.operator in ("between", "not between"):
             if c.half_open:
                 within = exp.and_(
@@ -187,7 +203,10 @@ class TreeBuilder:
             return exp.Not(this=exp.Like(this=left, expression=values[0]))
         return _COMPARISONS[c.operator](this=left, expression=values[0])
 
-    def _literal(self, value: object) -> exp.Expr:
+    def _literal(self, value: object, alone: bool = True) -> exp.Expr:
+        if isinstance(value, Expression):
+            assert value.column is not None
+            return self._column(value.column, alone)
         if isinstance(value, bool):
             return exp.Boolean(this=value)
         if isinstance(value, int | float):
@@ -223,6 +242,7 @@ class TreeBuilder:
         return exp.Not(this=found) if m.negated else found
 
 
+_PARTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
 _COMPARISONS: dict[str, type[exp.Expr]] = {
     "=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,

@@ -17,6 +17,7 @@ from eval.schema import Column, Schema, Table
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
+_DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
@@ -73,6 +74,8 @@ class Vocabulary:
     """Any form of a word (lemma, `~`stem, `^`root) -> schema words with an affinity of 0..1."""
     holders: dict[str, tuple[TableWord | ColumnWord, ...]] = field(repr=False)
     """Schema word -> tables and columns whose names hold it."""
+    joined: dict[str, tuple[TableWord | ColumnWord, ...]] = field(repr=False)
+    """Names of several words written as one (`wifi` for Wi-Fi)."""
 
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may stand for."""
@@ -133,9 +136,17 @@ def vocabulary(schema: Schema) -> Vocabulary:
 def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The lower-case lemmas of a name: `custName` -> customer, name. `known` words help to split `custname`."""
     pieces: list[str] = []
-    for raw in _SPLIT.findall(name):
-        pieces.extend(_expand(raw.lower(), known))
-    return tuple(lemma(p) for p in pieces)
+    for part in re.split(r"[\W_]+", name):
+        if part.lower() in abbreviations():
+            pieces.extend(abbreviations()[part.lower()])
+            continue
+        for raw in _SPLIT.findall(part):
+            pieces.extend(_expand(raw.lower(), known))
+    found = tuple(lemma(p) for p in pieces)
+    return tuple(w for w in found if w not in _SILENT) or found
+
+
+_SILENT = word_set("of in the and for to by a an on at")
 
 
 def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
@@ -194,8 +205,18 @@ def _build(schema: Schema) -> Vocabulary:
     for item in everything:
         for word in dict.fromkeys(item.words):
             holders.setdefault(word, []).append(item)
+    joined: dict[str, list[TableWord | ColumnWord]] = {}
+    for item in everything:
+        if len(item.words) > 1:
+            joined.setdefault("".join(item.words), []).append(item)
     return Vocabulary(
-        schema, tables, columns, by_table, _forms(holders), {word: tuple(items) for word, items in holders.items()}
+        schema,
+        tables,
+        columns,
+        by_table,
+        _forms(holders),
+        {word: tuple(items) for word, items in holders.items()},
+        {word: tuple(items) for word, items in joined.items()},
     )
 
 
@@ -210,7 +231,7 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
         role = "flag"
     elif words[-1] == "year" or (words[0] == "year" and len(words) == 1):
         role = "year"
-    elif (_TEMPORAL.search(column.type) and not numeric) or "date" in words or words[-1] in ("timestamp", "at"):
+    elif (_TEMPORAL.search(column.type) and not numeric) or "date" in words or _DATED.search(column.name):
         role = "date" if not (numeric and words[-1] in ("key", "id")) else "id"
     elif words[-1] in NAME_WORDS and not numeric:
         role = "name"

@@ -1,0 +1,292 @@
+"""Choosing: which table, column or stored value a mention means here, among all that its words allow.
+
+In: the items of a question with all their candidates. Out: single choices, by score, nearness in the question and
+distance in the join graph. `Reader` builds on it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.knowledge.values import ValueHit, ValueIndex
+from agent.models.offline.interpretation import ColumnKey, Query
+from agent.models.offline.joins import JoinGraph
+from agent.models.offline.linking import Item
+from agent.models.offline.tokens import Token
+from agent.models.offline.vocabulary import ColumnWord, Vocabulary
+
+
+@dataclass
+class Draft:
+    """A reading in the making."""
+
+    query: Query = field(default_factory=Query)
+    used: set[int] = field(default_factory=set)
+    """Token positions that the reading explains."""
+    doubts: dict[str, float] = field(default_factory=dict)
+    """Named reasons to trust the reading less, counted; the ranking weighs them."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences that the interpretation should say (how a relative period was taken)."""
+
+    def doubt(self, name: str, amount: float = 1.0) -> None:
+        self.doubts[name] = self.doubts.get(name, 0.0) + amount
+
+
+class Chooser:
+    """The question's items, what is known of the schema, and what has been read so far."""
+
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        items: Sequence[Item],
+        vocabulary: Vocabulary,
+        graph: JoinGraph,
+        values: ValueIndex,
+        today: dt.date,
+    ) -> None:
+        self.tokens = tokens
+        self.items = list(items)
+        self.vocabulary = vocabulary
+        self.graph = graph
+        self.values = values
+        self.today = today
+        self.draft = Draft()
+        self.query = self.draft.query
+        self.entities: list[str] = []
+        self.sorts = [self._sort(i) for i in range(len(self.items))]
+        self.named = [self.table_of(i) for i in range(len(self.items)) if self.sorts[i] == "table"]
+
+    def _sort(self, i: int) -> str:
+        """table, column, value, measure, or the item's own kind."""
+        item = self.items[i]
+        mention = item.mention
+        if item.kind != "mention" or mention is None:
+            return item.kind
+        table = mention.tables[0][1] if mention.tables else 0.0
+        column = mention.columns[0][1] if mention.columns else 0.0
+        value = mention.value_score
+        schema = max(table, column)
+        named = any(t.capital or t.kind == "quoted" for t in self.tokens[item.start : item.end])
+        if value and (value >= schema - 0.08 if named else value > schema + 0.02):
+            return "value"
+        if mention.measure and column < 0.9 and table < 0.9:
+            return "measure"
+        if mention.measure and table >= 0.9 and column < 0.9 and self._before_amount(i):
+            return "measure"
+        plural = self.tokens[item.end - 1].lower != self.tokens[item.end - 1].lemma
+        if plural and table >= 0.6 and column < 0.9:
+            table = max(table, column)
+        if table and table >= column - 0.02:
+            if column >= 0.9 and table <= column + 0.02 and self._column_here(i):
+                return "column"
+            return "table"
+        if column:
+            return "column"
+        return "value" if value else "word"
+
+    def _before_amount(self, i: int) -> bool:
+        """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
+        before = " ".join(x.lower for x in self.items[max(0, i - 2) : i])
+        return any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most"))
+
+    def _column_here(self, i: int) -> bool:
+        """Both a table and a column bear this name: does a table named nearby hold the column?"""
+        mention = self.items[i].mention
+        if mention is None:
+            return False
+        own = {t.name for t, _ in mention.tables}
+        holders = {c.table for c, s in mention.columns if s >= 0.9} - own
+        plural = self.items[i].lower != self.tokens[self.items[i].end - 1].lemma
+        for j, other in enumerate(self.items):
+            if j == i or other.mention is None or not other.mention.tables:
+                continue
+            if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
+                return not plural or abs(j - i) <= 3
+        return False
+
+    def table_of(self, i: int) -> str:
+        """The table that a table mention names; among equals the one closest to the others."""
+        mention = self.items[i].mention
+        assert mention is not None
+        top = mention.tables[0][1]
+        equal = [t for t, s in mention.tables if s >= top - 0.04]
+        if len(equal) == 1:
+            return equal[0].name
+        firm = [
+            m.tables[0][0].name
+            for j, x in enumerate(self.items)
+            if j != i
+            and (m := x.mention)
+            and m.tables
+            and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
+        ]
+        self.draft.doubt("table_ambiguous")
+        return min(
+            equal,
+            key=lambda t: (
+                sum(min(self.graph.distance(t.name, f), 9) for f in firm),
+                t.bridge,
+                t.table.kind == "view",
+                len(t.words),
+            ),
+        ).name
+
+    def holds(self, i: int, table: str) -> bool:
+        mention = self.items[i].mention
+        return mention is not None and any(c.table == table and s >= 0.6 for c, s in mention.columns)
+
+    def next_mention(self, i: int) -> int | None:
+        """The next mention after i, over function words."""
+        for j in range(i + 1, len(self.items)):
+            if self.sorts[j] in ("table", "column", "value", "measure", "literal", "number"):
+                return j
+            if self.sorts[j] in ("keyword", "sign"):
+                return None
+        return None
+
+    def _previous_word(self, i: int) -> str:
+        for j in range(i - 1, -1, -1):
+            lower = self.items[j].lower
+            if lower not in (
+                "the",
+                "a",
+                "an",
+                "all",
+                "any",
+                "every",
+                "each",
+                "these",
+                "those",
+                "different",
+                "distinct",
+            ):
+                return lower
+        return ""
+
+    def near_tables(self, i: int) -> dict[str, float]:
+        """Tables named around an item, with what their nearness is worth."""
+        near: dict[str, float] = {}
+        for table in self.named:
+            near[table] = 0.15
+        if i > 0 and self.sorts[i - 1] == "table":
+            near[self.table_of(i - 1)] = 0.4
+        if i > 1 and self.items[i - 1].lower == "'s" and self.sorts[i - 2] == "table":
+            near[self.table_of(i - 2)] = 0.4
+        for j in range(i + 1, min(len(self.items), i + 12)):
+            item = self.items[j]
+            if self.sorts[j] == "table":
+                if any(x.lower in ("of", "for", "from", "in") for x in self.items[i + 1 : j]) or j == i + 1:
+                    table = self.table_of(j)
+                    near[table] = max(near.get(table, 0.0), 0.3)
+                break
+            if item.is_keyword("relative", "cmp", "cmp_adj", "sup", "neg", "order"):
+                break
+        else:
+            j = i
+        if self.entities:
+            near[self.entities[-1]] = max(near.get(self.entities[-1], 0.0), 0.22)
+            near[self.entities[0]] = max(near.get(self.entities[0], 0.0), 0.2)
+        return near
+
+    def column_of(self, i: int, wanted: str = "") -> ColumnWord:
+        """The column that a mention most likely names here; `wanted` may be `number` or `date`."""
+        mention = self.items[i].mention
+        assert mention is not None
+        near = self.near_tables(i)
+        if self.items[i].lower in ("id", "ids", "identifier", "identifiers", "'s id") and near:
+            owner = max(near, key=lambda t: near[t])
+            key = self.vocabulary.key_column(owner)
+            if near[owner] >= 0.2 and key is not None:
+                return key
+        follows = self._value_after(i)
+        if follows:
+            holding = [pair for pair in mention.columns if pair[0].key in follows]
+            if holding:
+                return self.best_column(holding, near, wanted)
+        return self.best_column(mention.columns, near, wanted)
+
+    def _value_after(self, i: int) -> set[ColumnKey]:
+        """The columns in which the value that follows item i is stored."""
+        for j in range(i + 1, min(len(self.items), i + 5)):
+            mention = self.items[j].mention
+            if self.sorts[j] in ("value", "literal") and mention is not None:
+                return {(h.table, h.column) for h in mention.values}
+            if self.sorts[j] in ("table", "column", "number", "sign"):
+                return set()
+        return set()
+
+    def best_column(
+        self, candidates: Sequence[tuple[ColumnWord, float]], near: dict[str, float], wanted: str = ""
+    ) -> ColumnWord:
+        anchors = list(dict.fromkeys([*self.named, *(e.column[0] for e in self.query.select if e.column)]))
+
+        def worth(pair: tuple[ColumnWord, float]) -> float:
+            column, score = pair
+            total = score + near.get(column.table, 0.0)
+            if anchors and column.table not in anchors:
+                total -= 0.07 * min(min(self.graph.distance(column.table, a) for a in anchors), 4)
+            if column.foreign and not column.primary:
+                total -= 0.05
+            if self.vocabulary.tables[column.table].table.kind == "view":
+                total -= 0.15
+            if self.vocabulary.tables[column.table].bridge:
+                total -= 0.02
+            if wanted == "number" and not column.numeric:
+                total -= 0.3
+            if wanted == "number" and column.role == "id":
+                total -= 0.3
+            if wanted == "date" and column.role not in ("date", "year"):
+                total -= 0.4
+            return total
+
+        ranked = sorted(candidates, key=worth, reverse=True)
+        best = worth(ranked[0])
+        if len(ranked) > 1 and worth(ranked[1]) > best - 0.03:
+            self.draft.doubt("column_ambiguous")
+        if (
+            ranked
+            and {c.key: s for c, s in candidates}[
+                ranked[0].key if isinstance(ranked[0], ColumnWord) else ranked[0][0].key
+            ]
+            < 0.75
+        ):
+            self.draft.doubt("column_partial")
+        return ranked[0][0]
+
+    def shown(self, table: str) -> tuple[ColumnWord, ...]:
+        """The columns that stand for a row of this table, looking one key further for a table without a name."""
+        named = self.vocabulary.name_columns(table)
+        if named:
+            return named
+        for edge in self.graph.edges(table):
+            if edge.left == table and edge.right != table and len(edge.left_columns) == 1:
+                own = self.vocabulary.columns.get((table, edge.left_columns[0]))
+                if own is not None and own.primary:
+                    further = self.vocabulary.name_columns(edge.right)
+                    if further:
+                        return further
+        key = self.vocabulary.key_column(table)
+        return (key,) if key else self.vocabulary.by_table[table][:1]
+
+    def choose_value(self, hits: Sequence[ValueHit], near: dict[str, float], column: ColumnWord | None) -> ValueHit:
+        """The column in which a value is meant."""
+        anchors = self.named
+
+        def worth(hit: ValueHit) -> float:
+            total = hit.score
+            if column is not None and (hit.table, hit.column) == column.key:
+                total += 1.0
+            elif column is not None and hit.column == column.name:
+                total += 0.3
+            total += near.get(hit.table, 0.0)
+            if anchors and hit.table not in anchors:
+                total -= 0.08 * min(min(self.graph.distance(hit.table, a) for a in anchors), 4)
+            word = self.vocabulary.columns.get((hit.table, hit.column))
+            if word is not None:
+                total += {"name": 0.06, "id": -0.05}.get(word.role, 0.0)
+                total -= 0.03 if word.foreign else 0.0
+            return total
+
+        return max(hits, key=worth)

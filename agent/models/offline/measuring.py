@@ -1,0 +1,98 @@
+"""Measures: the column that an adjective (`older`) or a business word (`revenue`) speaks of.
+
+In: the word lists and the schema. Out: a column, or a price and a quantity to multiply.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.models.offline.interpretation import (
+    Expression,
+)
+from agent.models.offline.lexicon import Adjective, measures
+from agent.models.offline.vocabulary import ColumnWord
+
+if TYPE_CHECKING:
+    from agent.models.offline.reader import Reader
+
+_AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",), ("cost",), ("salary",), ("revenue",))
+
+
+def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
+    """The column that a gradable adjective speaks of, and +1 where it grows with the adjective."""
+    near = r.near_tables(i)
+    anchors = list(dict.fromkeys([*r.entities, *r.named, *near]))
+    best: tuple[float, ColumnWord, int] | None = None
+    for table, columns in r.vocabulary.by_table.items():
+        if anchors:
+            gap = min(r.graph.distance(table, a) for a in anchors)
+            if gap > 2:
+                continue
+        else:
+            gap = 0.0
+        for column in columns:
+            if column.foreign or column.role in ("name", "flag"):
+                continue
+            for rank, (words, sign) in enumerate(adjective.properties):
+                exact = column.words == words
+                if (
+                    exact
+                    or (words == ("date",) and column.role == "date")
+                    or column.words[-len(words) :] == words
+                    or (len(words) > 1 and set(words) <= set(column.words))
+                    or set(column.words) - set(column.owner) == set(words)
+                ):
+                    score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
+                    if not column.numeric and column.role not in ("date", "year"):
+                        score -= 0.25
+                    if best is None or score > best[0]:
+                        best = (score, column, sign)
+                    break
+    return (best[1], best[2]) if best else None
+
+
+def measure(r: Reader, name: str) -> Expression | None:
+    """The columns that hold a business measure: one column, or a price and a quantity of one table."""
+    known = measures().get(name)
+    if known is None:
+        return None
+    anchors = [*r.entities, *r.named]
+    best: tuple[float, Expression] | None = None
+
+    def offer(score: float, table: str, expression: Expression) -> None:
+        nonlocal best
+        if anchors:
+            gap = min(r.graph.distance(table, a) for a in anchors)
+            if gap == float("inf"):
+                return
+            score -= 0.25 * gap
+        if set(name.split()) & set(r.vocabulary.tables[table].words):
+            score += 0.4
+        if r.vocabulary.tables[table].table.kind == "view":
+            score -= 0.3
+        if best is None or score > best[0]:
+            best = (score, expression)
+
+    for table, columns in r.vocabulary.by_table.items():
+        numeric = [c for c in columns if c.numeric and c.role == "number"]
+        for rank, words in enumerate(known.columns):
+            for column in numeric:
+                if column.words == words:
+                    offer(1.0 - 0.04 * rank, table, Expression(column=column.key))
+                elif column.words[-len(words) :] == words and rank < 6:
+                    offer(0.8 - 0.04 * rank, table, Expression(column=column.key))
+        price = next((c for w in known.prices for c in numeric if c.words[-len(w) :] == w), None)
+        quantity = next((c for w in known.quantities for c in numeric if c.words[-len(w) :] == w), None)
+        if price is not None and quantity is not None and price is not quantity:
+            offer(0.9, table, Expression(column=price.key, factor=quantity.key))
+    return best[1] if best else None
+
+
+def amount_column(r: Reader) -> ColumnWord | None:
+    for table in [*reversed(r.entities), *r.named]:
+        for words in _AMOUNTS:
+            for column in r.vocabulary.by_table[table]:
+                if column.words[-len(words) :] == words and column.numeric:
+                    return column
+    return None

@@ -1,0 +1,127 @@
+"""Sort orders: `sorted by price descending`, `alphabetically`.
+
+In: a `Reader` at an ordering phrase. Out: its query's order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.models.offline.conditions import condition_follows
+from agent.models.offline.interpretation import (
+    Expression,
+    Function,
+)
+from agent.models.offline.lexicon import adjectives, word_set
+from agent.models.offline.measuring import measure, property_of
+
+if TYPE_CHECKING:
+    from agent.models.offline.reader import Reader
+
+_BETWEEN_TERMS = word_set("the of their its by each both in from first his amount a an")
+
+
+def ordering(r: Reader, i: int) -> None:
+    """`sorted by price descending`."""
+    keyword = r.items[i].keyword
+    assert keyword is not None
+    order_terms(r, i, keyword.argument)
+
+
+def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
+    j = i + 1
+    function: Function = ""
+    counting = False
+    found = False
+    was_head, r.in_head = r.in_head, False
+    while j < len(r.items):
+        x, sort = r.items[j], r.sorts[j]
+        expression: Expression | None = None
+        if x.is_keyword("agg"):
+            function = x.keyword.argument  # type: ignore[union-attr,assignment]
+        elif x.is_keyword("count"):
+            counting = True
+        elif x.is_keyword("dir"):
+            direction(r, x.keyword.argument)  # type: ignore[union-attr]
+            r.use(j)
+            argument = "*"
+            j += 1
+            continue
+        elif sort == "column" and not clause_starts(r, j):
+            column = r.column_of(j)
+            expression = Expression(function, column.key) if function else Expression(column=column.key)
+            if counting:
+                expression = Expression("count", column=column.key, table=column.table)
+        elif sort == "table" and (counting or (rank and j == i + 1 and function == "")):
+            expression = Expression("count", table=r.table_of(j))
+            r.entity(r.table_of(j))
+        elif sort == "table":
+            table = r.table_of(j)
+            nxt = r.next_mention(j)
+            if nxt == j + 1 and r.sorts[nxt] == "column" and r.holds(nxt, table):
+                r.entity(table)
+                r.use(j)
+                j += 1
+                continue
+            if found:
+                break
+            shown = r.shown(table)
+            if shown:
+                expression = Expression(column=shown[0].key)
+        elif sort == "measure":
+            mention = x.mention
+            assert mention is not None
+            known = measure(r, mention.measure)
+            if known is not None:
+                expression = Expression(function or "sum", known.column, factor=known.factor)
+        elif (
+            (sort == "word" and x.lower in _BETWEEN_TERMS) or x.is_keyword("and", "distinct", "also") or x.lower == ","
+        ):
+            j += 1
+            continue
+        else:
+            break
+        r.use(j)
+        if expression is not None:
+            if not any(known == expression for known, _ in r.query.order):
+                r.query.order.append((expression, argument == "desc"))
+            found, counting, function = True, False, ""
+        j += 1
+    if not found and not any(x.is_keyword("dir") for x in r.items):
+        r.draft.doubt("order_open")
+    if not found:
+        r.in_head = was_head
+
+
+def clause_starts(r: Reader, j: int) -> bool:
+    """Whether the column at item j begins a condition rather than another sort term."""
+    return condition_follows(r, j) and any(x.is_keyword("relative", "cmp") for x in r.items[max(0, j - 1) : j])
+
+
+def direction(r: Reader, argument: str) -> None:
+    """`descending`, `alphabetically`: the direction of the sort order named, or of the first thing shown."""
+    if not r.query.select and not r.query.order:
+        r.waiting_direction = argument
+        return
+    descending = argument in ("desc", "alpha_desc")
+    if argument in ("young", "old"):
+        found = property_of(r, adjectives()["old"][0], min(r.at, len(r.items) - 1))
+        if found is not None:
+            column, sign = found
+            wanted = (sign > 0) == (argument == "old")
+            r.query.order = [(Expression(column=column.key), wanted)]
+        return
+    if r.query.order and r.query.limit is None:
+        if argument in ("asc", "desc", "alpha_desc"):
+            expression, _ = r.query.order[-1]
+            r.query.order[-1] = (expression, descending)
+        return
+    plain = [e for e in r.query.select if not e.function or argument in ("asc", "desc")]
+    if plain:
+        best = next((e for e in plain if e.column and r.vocabulary.columns[e.column].role == "name"), plain[0])
+        r.query.order.append((best, descending))
+    else:
+        for table in r.entities[:1]:
+            shown = r.shown(table)
+            if shown:
+                r.query.order.append((Expression(column=shown[0].key), descending))

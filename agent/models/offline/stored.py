@@ -1,0 +1,136 @@
+"""Stored values, quoted texts and patterns (`contains "x"`) become conditions.
+
+In: a `Reader` at such an item. Out: conditions in its query.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.models.offline import periods
+from agent.models.offline.conditions import add, target_column
+from agent.models.offline.interpretation import (
+    Condition,
+    Expression,
+)
+from agent.models.offline.lexicon import word_set
+from agent.models.offline.timing import add_period
+
+if TYPE_CHECKING:
+    from agent.models.offline.reader import Reader
+
+_LINKS = word_set(
+    "is are was were be of the a an than to as equal named called with by in at on for value : = ( that has "
+    "have from its their all any"
+)
+
+
+def value(r: Reader, i: int) -> None:
+    """A stored value restricts the rows to those that have it."""
+    mention = r.items[i].mention
+    assert mention is not None
+    near = r.near_tables(i)
+    target = target_column(r, i)
+    if target is None and r.value_column is not None and i - r.value_column[0] <= 4:
+        between = r.items[r.value_column[0] + 1 : i]
+        if any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in between):
+            earlier = r.value_column[1]
+            if any((h.table, h.column) == earlier.key for h in mention.values):
+                target = earlier
+    if target is None and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
+        following = r.items[i + 1].mention
+        assert following is not None
+        hits = {(h.table, h.column) for h in mention.values}
+        for column, score in following.columns:
+            if column.key in hits and score >= 0.7:
+                target = column
+                r.use(i + 1)
+                break
+    hit = r.choose_value(mention.values, near, target)
+    if target is not None and (hit.table, hit.column) != target.key:
+        r.draft.doubt("value_other_column")
+    if hit.score < 0.85:
+        r.draft.doubt("value_fuzzy", 1.0 if hit.score < 0.7 else 0.5)
+    rivals = {(h.table, h.column) for h in mention.values if h.score >= hit.score - 0.01} - {(hit.table, hit.column)}
+    if rivals and target is None:
+        r.draft.doubt("value_ambiguous")
+    r.use(i)
+    same = {h.value for h in mention.values if (h.table, h.column) == (hit.table, hit.column) and h.score == hit.score}
+    left = Expression(column=(hit.table, hit.column))
+    text = mention.text
+    if len(same) > 1 and hit.score < 0.9:
+        add(r, Condition(left, "like", (f"%{text}%",)))
+    else:
+        add(r, Condition(left, "=", (hit.value,)))
+    word = r.vocabulary.columns.get((hit.table, hit.column))
+    r.last_column = None
+    if word is not None:
+        r.value_column = (i, word)
+
+
+def literal(r: Reader, i: int) -> None:
+    """A quoted text: a stored value where there is one, else compared as it stands with the column just named."""
+    mention = r.items[i].mention
+    assert mention is not None
+    found = periods.period_at(r.tokens, r.items[i].start, r.today)
+    if found is not None and not mention.values:
+        add_period(r, i, found, "=")
+        return
+    if mention.values:
+        value(r, i)
+        return
+    column = target_column(r, i, 6)
+    if column is None:
+        r.draft.doubt("literal_without_column")
+        return
+    r.use(i)
+    r.draft.doubt("literal_unknown")
+    stored = r.values.find(mention.text, fuzzy=True)
+    partial = [h for h in stored if (h.table, h.column) == column.key]
+    if partial:
+        add(r, Condition(Expression(column=column.key), "=", (partial[0].value,)))
+    else:
+        add(r, Condition(Expression(column=column.key), "=", (mention.text,)))
+
+
+def pattern(r: Reader, i: int) -> None:
+    """`contains "x"`, `starts with x`."""
+    item = r.items[i]
+    assert item.keyword is not None
+    argument = item.keyword.argument
+    for j in range(i + 1, min(i + 5, len(r.items))):
+        other = r.items[j]
+        if r.sorts[j] in ("literal", "value", "word", "column", "table", "number") and (
+            r.sorts[j] != "word"
+            or other.lower
+            not in _LINKS | {"word", "letter", "substring", "string", "letters", "either", "phrase", "prefix"}
+        ):
+            break
+    else:
+        return
+    text = " ".join(t.text for t in r.tokens[other.start : other.end])
+    spelled = any(w in item.lower for w in ("word", "letter", "substring", "string"))
+    if (
+        (r.sorts[j] == "number" or (item.lower in ("include", "have", "contain")))
+        and not spelled
+        and r.sorts[j] != "literal"
+    ):
+        return
+    column = target_column(r, i, 8)
+    for k in range(j + 1, min(j + 5, len(r.items))):
+        if r.sorts[k] == "column" and r.items[k - 1].lower in ("its", "their", "the", "in", "a", "his"):
+            column = r.column_of(k)
+            r.use(k)
+            break
+    if column is None and r.entities:
+        shown = r.shown(r.entities[-1])
+        column = shown[0] if shown else None
+        r.draft.doubt("pattern_column_guessed")
+    if column is None:
+        return
+    if item.lower in ("like", "contain", "contains", "containing", "includes") and column.numeric:
+        return
+    r.use(j)
+    shape = {"contains": f"%{text}%", "starts": f"{text}%", "ends": f"%{text}"}[argument]
+    add(r, Condition(Expression(column=column.key), "like", (shape,)))
+    r.last_column = (j, column)

@@ -1,0 +1,267 @@
+"""Superlatives: `the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`.
+
+In: a `Reader` at a superlative. Out: an order with a limit, or an extreme value to show.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.models.offline.interpretation import (
+    Expression,
+    Function,
+)
+from agent.models.offline.lexicon import adjectives
+from agent.models.offline.measuring import measure, property_of
+from agent.models.offline.sorting import order_terms
+
+if TYPE_CHECKING:
+    from agent.models.offline.reader import Reader
+
+
+def superlative(r: Reader, i: int) -> None:
+    """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
+    item = r.items[i]
+    keyword = item.keyword
+    assert keyword is not None
+    descending = keyword.argument != "asc"
+    limit, explicit = 1, False
+    for near in (i - 1, i + 1):
+        if (
+            0 <= near < len(r.items)
+            and r.sorts[near] == "number"
+            and isinstance(r.items[near].number, int)
+            and not r.tokens[r.items[near].start].text.startswith("-")
+        ):
+            year_like = r.tokens[r.items[near].start].text.isdigit() and int(r.items[near].number or 0) > 1500
+            if not year_like:
+                limit, explicit = max(1, int(r.items[near].number or 1)), True
+                r.use(near)
+                break
+    offset = 0
+    if i > 0 and r.items[i - 1].lower in ("second", "third", "fourth", "2nd", "3rd"):
+        offset = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}[r.items[i - 1].lower]
+        r.draft.used.update(range(r.items[i - 1].start, r.items[i - 1].end))
+    if keyword.kind == "sup_adj":
+        following = r.next_mention(i)
+        if following is not None and r.sorts[following] == "column" and following <= i + 2:
+            ranked = r.column_of(following, "number")
+            if ranked.numeric and ranked.role in ("number", "year"):
+                descending = keyword.argument.split()[-1] not in (
+                    "smallest",
+                    "shortest",
+                    "cheapest",
+                    "youngest",
+                    "lightest",
+                    "slowest",
+                    "lowest",
+                ) and not keyword.argument.startswith("least")
+                if keyword.argument in ("earliest",):
+                    descending = False
+                _rank_by_column(r, i, following, descending, limit, offset, explicit)
+                return
+        assert keyword.adjective is not None
+        if r.sorts[following] == "table" if following is not None else False:
+            r.entity(r.table_of(following))  # type: ignore[arg-type]
+        found = property_of(r, keyword.adjective, i)
+        if found is None:
+            r.draft.doubt("adjective_without_column")
+            return
+        column, sign = found
+        r.query.order.append((Expression(column=column.key), sign > 0))
+        r.query.limit, r.query.offset = limit, offset
+        return
+    if keyword.kind == "common":
+        following = r.next_mention(i)
+        if following is None:
+            pass
+        elif r.sorts[following] == "column":
+            column = r.column_of(following)
+            r.use(following)
+            if not any(e.column == column.key for e in r.query.select):
+                r.query.select.append(Expression(column=column.key))
+        elif r.sorts[following] == "table":
+            r.use(following)
+            r.entity(r.table_of(following))
+            r.head_entity = r.head_entity or r.table_of(following)
+        r.query.order.append((Expression("count"), descending))
+        r.query.limit, r.query.offset = limit, offset
+        return
+    j = i + 1
+    counting = keyword.kind == "sup_count"
+    function: Function = ""
+    while j < len(r.items):
+        x = r.items[j]
+        if x.is_keyword("count"):
+            counting = True
+            r.use(j)
+        elif x.is_keyword("agg"):
+            function = x.keyword.argument  # type: ignore[union-attr,assignment]
+            r.use(j)
+        elif (
+            x.is_keyword("distinct")
+            or (
+                r.sorts[j] == "word"
+                and x.lower in ("of", "the", "amount", "different", "in", "by", "value", "overall", "paid", "recent")
+            )
+            or j in r.consumed
+        ):
+            pass
+        else:
+            break
+        j += 1
+    kind = r.sorts[j] if j < len(r.items) else ""
+    if _is_by(r, j) and kind == "keyword":
+        kind = ""
+    if kind == "table":
+        table = r.table_of(j)
+        if (item.lower in ("top", "best", "bottom", "worst") and not counting) or (
+            explicit and not counting and item.lower not in ("most", "fewest", "least")
+        ):
+            r.use(j)
+            r.entity(table)
+            r.head_entity = r.head_entity or table
+            _rank_later(r, j, descending, limit)
+            return
+        r.use(j)
+        r.entity(table)
+        adjective = adjectives().get(item.lower.removeprefix("the "))
+        found = property_of(r, adjective[0], i) if adjective is not None and not counting else None
+        if found is not None:
+            r.query.order.append((Expression(column=found[0].key), found[1] > 0))
+        else:
+            r.query.order.append((Expression("count", table=table), descending))
+        r.query.limit, r.query.offset = limit, offset
+    elif kind == "column":
+        if counting:
+            column = r.column_of(j)
+            r.use(j)
+            expression = Expression("count", column=column.key, table=column.table)
+            if column.role == "number":
+                expression = Expression(column=column.key)
+            r.query.order.append((expression, descending))
+            r.query.limit, r.query.offset = limit, offset
+        elif item.lower in ("top", "bottom", "best", "worst") and r.in_head:
+            column = r.column_of(j)
+            r.use(j)
+            r.query.select.append(Expression(column=column.key))
+            _rank_later(r, j, descending, limit)
+        else:
+            _rank_by_column(r, i, j, descending, limit, offset, explicit, function)
+    elif kind == "measure":
+        mention = r.items[j].mention
+        assert mention is not None
+        found_measure = measure(r, mention.measure)
+        if found_measure is None:
+            r.draft.doubt("superlative_open")
+            return
+        r.use(j)
+        r.query.order.append(
+            (Expression(function or "sum", found_measure.column, factor=found_measure.factor), descending)
+        )
+        r.query.limit, r.query.offset = limit, offset
+    elif explicit:
+        _rank_later(r, j - 1, descending, limit)
+    elif r.verb_measure is not None:
+        measured = r.verb_measure
+        r.query.order.append((Expression("sum", measured.column, factor=measured.factor), descending))
+        r.query.limit, r.query.offset = r.query.limit or limit, offset
+    elif r.last_column is not None and i - r.last_column[0] <= 3 and r.last_column[1].role == "number":
+        named = r.last_column[1].key
+        r.query.select = [e for e in r.query.select if e.column != named]
+        r.query.order.append((Expression(column=named), descending))
+        r.query.limit, r.query.offset = r.query.limit or limit, offset
+        r.draft.doubts.pop("column_unused", None)
+    elif kind == "" or kind in ("sign", "word", "keyword"):
+        r.query.order.append((Expression("count"), descending))
+        r.query.limit, r.query.offset = limit, offset
+        r.draft.doubt("superlative_open")
+
+
+def _is_by(r: Reader, j: int) -> bool:
+    """Whether the words at item j begin `by …` or an ordering."""
+    return j < len(r.items) and (r.items[j].lower == "by" or r.items[j].is_keyword("order"))
+
+
+def _rank_later(r: Reader, j: int, descending: bool, limit: int) -> None:
+    """`top 5 products by revenue`: what to rank by comes after the entity."""
+    r.query.limit = limit
+    for k in range(j + 1, min(len(r.items), j + 9)):
+        x = r.items[k]
+        if x.is_keyword("sup", "sup_adj", "sup_count", "common"):
+            r.query.limit = None
+            superlative_with_limit(r, k, limit)
+            return
+        if x.lower in ("by", "according to", "based on", "terms of") or x.is_keyword("order"):
+            r.ranked_by = True
+            order_terms(r, k, "desc" if descending else "asc", rank=True)
+            return
+    r.draft.doubt("rank_open")
+
+
+def superlative_with_limit(r: Reader, k: int, limit: int) -> None:
+    """A superlative whose number of rows was said before it (`the 3 cities with the highest population`)."""
+    r.use(k)
+    superlative(r, k)
+    if r.query.limit is not None:
+        r.query.limit = limit
+
+
+def _rank_by_column(
+    r: Reader, i: int, j: int, descending: bool, limit: int, offset: int, explicit: bool, function: Function = ""
+) -> None:
+    column = r.column_of(j, "number")
+    before = [x for x in r.items[:i] if x.lower not in ("and", ",", "the", "of")]
+    asked = all(
+        x.lower
+        in (
+            "what",
+            "is",
+            "are",
+            "show",
+            "find",
+            "give",
+            "list",
+            "me",
+            "us",
+            "return",
+            "tell",
+            "whats",
+            "what's",
+            "was",
+            "were",
+            "get",
+            "display",
+            "'s",
+        )
+        or x.is_keyword("sup", "agg", "relative")
+        for x in before
+    )
+    heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in r.query.select)
+    r.use(j)
+    if (
+        r.in_head
+        and not explicit
+        and not r.entities
+        and heads
+        and (asked or r.query.select)
+        and not offset
+        and not function
+    ):
+        r.query.select.append(Expression("max" if descending else "min", column.key))
+        r.last_column = (j, column)
+        return
+    numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
+    if not column.numeric and column.role not in ("date", "year") and not function:
+        numeric = Expression("count", column=column.key, table=column.table)
+        if r.items[i].lower not in ("most", "least", "fewest"):
+            numeric = Expression(column=column.key)
+    r.query.order.append((numeric, descending))
+    r.query.limit, r.query.offset = limit, offset
+    if r.in_head and not r.entities and not r.query.select:
+        r.query.select.append(Expression(column=column.key))
+
+
+def extreme_column(r: Reader, i: int, j: int, descending: bool) -> None:
+    """`with the maximum price` after what to show: rank by the column."""
+    _rank_by_column(r, i, j, descending, 1, 0, True)
