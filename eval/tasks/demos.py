@@ -80,7 +80,7 @@ DEMOS: tuple[Demo, ...] = (
         id="enterprise",
         name="Enterprise warehouse",
         description="Three retail brands in one star schema: 19 tables, sales, stock, web events, support, a BOM.",
-        checksum="f288f71df32c245101726dbb0477db3dd170fb93a4c0a8a372af6933ea04e9c4",
+        checksum="35fa1ae90f74fb81c1c2a7b2d9da51d70cd72e458697de1686d4b7c8735056b0",
         example_questions=(
             "How many current customers do we have?",
             "What is the total sales amount?",

@@ -158,7 +158,7 @@ DIMENSIONS: tuple[TableDef, ...] = (
     ),
     define(
         "dim_customer",
-        "Customers with their history (slowly changing, type 2): a new row when city, segment or tier changes",
+        "Customers with their history (slowly changing, type 2): a new row when city or tier changes",
         (
             whole("customer_key", "Number of this version of the customer; facts name the version of their day"),
             text("customer_id", 12, "The customer, the same in all versions"),

@@ -252,7 +252,12 @@ PLANTED = {
     "a promotion planned and not yet used": "SELECT 1 FROM dim_promotion WHERE start_date > '2025-12-31'",
     "a store opened on the way": "SELECT 1 FROM dim_store WHERE opened_on > '2024-01-01'",
     "a store closed": "SELECT 1 FROM dim_store WHERE closed_on IS NOT NULL",
-    "employees who left": "SELECT 1 FROM dim_employee WHERE termination_date IS NOT NULL",
+    "discontinued products that once sold": """
+        SELECT 1 FROM dim_product JOIN fact_sales USING (product_key) WHERE discontinued_on IS NOT NULL""",
+    "employees who left and somebody who took their seat": """
+        SELECT 1 FROM dim_employee a JOIN dim_employee b USING (store_key)
+        WHERE b.hire_date = DATE(a.termination_date, '+8 days')""",
+    "tickets that nobody has answered": "SELECT 1 FROM fact_support_tickets WHERE status = 'open'",
     "cancelled orders": "SELECT 1 FROM fact_orders WHERE status = 'cancelled'",
     "orders not fully paid": """
         SELECT 1 FROM fact_orders o LEFT JOIN fact_payments p USING (order_id) GROUP BY o.order_id
@@ -279,9 +284,11 @@ PLANTED = {
     "feed dates in three formats": """
         SELECT 1 WHERE (SELECT SUM(order_date_text LIKE '____-__-__') > 0 AND SUM(order_date_text LIKE '__/__/____') > 0
         AND SUM(order_date_text LIKE '__-__-__') > 0 FROM stg_order_feed)""",
-    "feed amounts in four guises": """
+    "feed amounts in six guises": """
         SELECT 1 WHERE (SELECT SUM(amount_text LIKE '%,%') > 0 AND SUM(amount_text LIKE 'EUR %') > 0
-        AND SUM(amount_text LIKE '-%') > 0 AND SUM(amount_text IS NULL) > 0 FROM stg_order_feed)""",
+        AND SUM(amount_text LIKE '-%') > 0 AND SUM(amount_text IS NULL) > 0 AND SUM(amount_text = '') > 0
+        AND SUM(amount_text = 'n/a') > 0 FROM stg_order_feed)""",
+    "a feed status in capitals with a blank behind it": "SELECT 1 FROM stg_order_feed WHERE status_text = 'OK '",
     "feed codes in lower case with blanks": "SELECT 1 FROM stg_order_feed WHERE tenant_code LIKE ' nfo '",
     "feed rows not yet taken in": "SELECT 1 FROM stg_order_feed WHERE processed_on IS NULL",
 }

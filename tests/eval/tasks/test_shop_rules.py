@@ -79,6 +79,10 @@ PLANTED = {
         HAVING SUM(p.amount) < o.total_amount""",
     "namesakes": "SELECT 1 FROM customers GROUP BY first_name, last_name HAVING COUNT(*) > 1",
     "products of the same price": "SELECT 1 FROM products GROUP BY price HAVING COUNT(*) > 1",
+    "discontinued products that once sold": """
+        SELECT 1 FROM products JOIN order_items USING (product_id) WHERE is_discontinued""",
+    "prices that rose in 2025": """
+        SELECT 1 FROM order_items JOIN products USING (product_id) WHERE unit_price < price""",
     "names beyond ASCII": "SELECT 1 FROM customers WHERE last_name GLOB '*[^ -~]*'",
     "a quote in a name": "SELECT 1 FROM customers WHERE last_name = 'O''Connor'",
     "a season: December sells at least twice what August sells": """
