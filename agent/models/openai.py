@@ -41,7 +41,7 @@ from agent.models.quirks import Quirks, Structure, learn, learned
 from agent.models.replies import UnusableReply, extract_json, extract_sql
 from agent.models.retrying import RetryPolicy
 from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA, read_judgement, read_plan, read_sql
-from agent.models.visible import VisibleStream, visible_text
+from agent.models.visible import VisibleStream, begins_thinking, visible_text
 from agent.state import QueryPlan
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class OpenAIModel:
         from agent.models.chat import Reply
 
         quirks = self._quirks()
-        visible = VisibleStream()
+        visible = VisibleStream(thinking=quirks.thinks_first)
         finish: str | None = None
         refusal = ""
         tokens = None
@@ -212,8 +212,8 @@ class OpenAIModel:
                         tokens = piece.tokens or tokens
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
                 failure = self._failure(error)
-                broke = isinstance(error, StreamCutOff) or shown.text
-                if broke and failure.retry:
+                unreadable = isinstance(error, StreamCutOff) or failure.error is ModelReplyError
+                if unreadable or (shown.text and failure.retry):
                     ledger.add(Reply(""))
                     shown.add(visible.end())
                     log.info("stream cut off, asking again in one piece")
@@ -245,7 +245,7 @@ class OpenAIModel:
                 continue
             ledger.add(reply)
             self._check_finish(reply)
-            return reply, quirks
+            return reply, replace(quirks, thinks_first=quirks.thinks_first or begins_thinking(reply.text))
 
     async def _after(
         self, failure: Failure, failures: int, quirks: Quirks, ledger: _Ledger, *, structured: bool, streamed: bool
@@ -297,8 +297,9 @@ class OpenAIModel:
                 raise ModelAuthError("No key for the model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.")
             # A second of imports, which must not hold up the event loop.
             chat = await asyncio.to_thread(importlib.import_module, "agent.models.chat")
-            self._chat = chat.Chat(self._settings, self._base_url, self._key)
-            self._loop = loop
+            if self._chat is None or self._loop is not loop:
+                self._chat = chat.Chat(self._settings, self._base_url, self._key)
+                self._loop = loop
         found: Chat = self._chat
         return found
 

@@ -20,7 +20,10 @@ _LESS: dict[Structure, Structure] = {"json_schema": "json_object", "json_object"
 _STRUCTURE = re.compile(
     r"response.?format|json.?schema|json.?object|json.?mode|structured.?output|grammar|guided", re.IGNORECASE
 )
-_CAP = re.compile(r"max_completion_tokens|max_tokens|max_new_tokens|in the completion", re.IGNORECASE)
+_CAP = re.compile(
+    r"max_completion_tokens|max_tokens|max_new_tokens|(?:in|for) the completion|context.?(?:length|window|size)",
+    re.IGNORECASE,
+)
 _TOO_MUCH = re.compile(r"context.?(?:length|window|size)|too large|at most|maximum", re.IGNORECASE)
 _NO_TEMPERATURE = re.compile(r"(?:o\d|gpt-[5-9](?!.*chat))", re.IGNORECASE)
 
@@ -33,6 +36,8 @@ class Quirks:
     temperature: bool = True
     cap: CapField | None = "max_completion_tokens"
     stream_usage: bool = True
+    thinks_first: bool = False
+    """Replies begin with thinking that only a closing tag marks, because the server's chat template opened it."""
 
     def lesser_structure(self) -> Quirks | None:
         """The next weaker way to ask for JSON, or None below the last or where this one is known to work."""

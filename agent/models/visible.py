@@ -42,6 +42,12 @@ def visible_text(text: str) -> str:
     return "".join(kept).strip(EDGES)
 
 
+def begins_thinking(text: str) -> bool:
+    """Whether the first think tag closes a block that the text never opened."""
+    first = THINK_TAG.search(text[:MAX_CHARS])
+    return first is not None and bool(first.group(1) or first.group(2))
+
+
 def _final_channel(text: str) -> str:
     last = None
     for last in _FINAL.finditer(text):  # noqa: B007
@@ -60,8 +66,8 @@ def _final_channel(text: str) -> str:
 class VisibleStream:
     """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
 
-    A marker that may still be completed is held back. A reply that closes a block that it never opened can't be
-    unsaid; the marker alone is dropped.
+    A marker that may still be completed is held back. Where a block is closed that was never opened, what was shown
+    can't be unsaid; the marker alone is dropped.
     """
 
     _HOLD = 80
@@ -70,9 +76,10 @@ class VisibleStream:
     _CLOSE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|{_FINAL.pattern}", re.IGNORECASE)
     _NOISE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|<\|[a-zA-Z0-9_]{{1,32}}\|>", re.IGNORECASE)
 
-    def __init__(self) -> None:
+    def __init__(self, *, thinking: bool = False) -> None:
+        """`thinking`: the text begins inside a block that the server's template opened."""
         self._buffer = ""
-        self._hidden = False
+        self._hidden = thinking
         self._started = False
 
     def feed(self, piece: str) -> str:

@@ -100,6 +100,24 @@ async def test_thinking_aloud_is_not_shown(server: OpenAIServer, model_at: MakeM
     assert (await streamed(model_at))[0] == ANSWER
 
 
+async def test_a_model_known_to_think_first_is_not_shown_thinking(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion('I count.</think>{"reasoning": "", "sql": "SELECT 1"}'))
+    model = model_at()
+    assert (await model.write_sql(sql_request())).sql == "SELECT 1"
+    server.script(completion(f"I count 77.</think>{ANSWER}"), completion(ANSWER), completion(ANSWER))
+    assert (await streamed(model_at))[0] == ANSWER
+    assert len(server.requests) == 1
+    assert (await streamed(model_at))[0] == ANSWER
+    assert len(server.requests) == 3
+
+
+async def test_a_broken_piece_makes_the_answer_come_in_one(server: OpenAIServer, model_at: MakeModel) -> None:
+    begun = b'data: {"choices": [{"index": 0, "delta": {"content": "There "}}]}\n\ndata: {"choices": [{"ind\n\n'
+    server.script(raw(begun, content_type="text/event-stream"), completion(ANSWER))
+    text, pieces = await streamed(model_at)
+    assert (text, pieces[0]) == (ANSWER, "There ")
+
+
 async def test_reasoning_apart_from_the_content_is_not_shown(server: OpenAIServer, model_at: MakeModel) -> None:
     server.script(completion(ANSWER, reasoning_content="I count 77"))
     assert (await streamed(model_at))[0] == ANSWER

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.models.protocol import Model, ModelReplyError
+from agent.models.protocol import Model, ModelRefused, ModelReplyError
 from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA
 from tests.agent.models.conftest import MakeModel, judge_request, plan_request, sql_request
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
@@ -274,6 +274,17 @@ async def test_the_output_cap_goes_by_the_name_that_the_server_knows(server: Ope
     await model.write_sql(sql_request())
     caps = [sorted(k for k in body if k.startswith("max_")) for body in server.bodies]
     assert caps == [["max_completion_tokens"], ["max_tokens"], ["max_tokens"], []]
+
+
+async def test_a_context_too_small_for_the_cap_is_asked_without_it(server: OpenAIServer, model_at: MakeModel) -> None:
+    words = "This model's maximum context length is 8192 tokens, however you requested 17000 tokens"
+    server.script(error(400, words, code="context_length_exceeded"), completion(SQL))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    assert "max_completion_tokens" not in server.bodies[1]
+    server.script(error(400, words, code="context_length_exceeded"))
+    with pytest.raises(ModelRefused, match="prompt is too long"):
+        await model_at().write_sql(sql_request())
+    assert len(server.requests) == 1
 
 
 async def test_a_stream_given_where_none_was_asked_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
