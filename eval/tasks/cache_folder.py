@@ -56,8 +56,6 @@ def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             build(unfinished)
-            with unfinished.open("rb+") as file:
-                os.fsync(file.fileno())  # on the disk before it gets its name
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)

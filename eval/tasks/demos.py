@@ -60,7 +60,7 @@ DEMOS: tuple[Demo, ...] = (
         id="shop",
         name="Small shop",
         description="An online shop for coffee, tea, kitchen and desk things: 8 tables, three years of orders.",
-        checksum="f28613c75fabee7308ad4f37288b245934961067c92bf948bd8411fee1fe676b",
+        checksum="0b2e9eece6ecde5edd8fde20a59010a8c878e34ef77b5220ee2c5713d75660e9",
         example_questions=(
             "How many customers are there?",
             "Which customers live in Berlin?",
@@ -80,7 +80,7 @@ DEMOS: tuple[Demo, ...] = (
         id="enterprise",
         name="Enterprise warehouse",
         description="Three retail brands in one star schema: 19 tables, sales, stock, web events, support, a BOM.",
-        checksum="35fa1ae90f74fb81c1c2a7b2d9da51d70cd72e458697de1686d4b7c8735056b0",
+        checksum="6e25e8aa62f2147674d46abecd322722153251db9fc792ef9bd26f0320da4c1d",
         example_questions=(
             "How many current customers do we have?",
             "What is the total sales amount?",

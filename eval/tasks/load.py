@@ -52,6 +52,8 @@ def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress:
     Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without driver.
     """
     dialect, where = _target(target)
+    if where in ("", ":memory:"):
+        raise LoadError("name a file or a server's database to load the demo into")
     writer = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}[dialect]
     writer(_reported(filled, len(tables), on_progress), tables, where)
 
@@ -88,7 +90,6 @@ def _sqlite(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
             _refuse_existing((name for (name,) in found), tables)
-            connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN IMMEDIATE")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "sqlite"))

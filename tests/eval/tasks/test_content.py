@@ -125,9 +125,19 @@ def _fresh_mysql(mysql_url: str) -> str:
     return name
 
 
-def test_an_unknown_scheme_is_refused() -> None:
-    with pytest.raises(LoadError, match="cannot load a demo into ftp://"):
-        demo_named("shop").build("ftp://somewhere/shop")
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("ftp://somewhere/shop", "cannot load a demo into ftp://"),
+        ("", "name a file"),
+        ("sqlite:///:memory:", "name a file"),
+        ("no/such/folder/shop.sqlite", "SQLite refused to write no/such/folder/shop.sqlite"),
+        ("duckdb:///no/such/folder/shop.duckdb", "DuckDB refused to write no/such/folder/shop.duckdb"),
+    ],
+)
+def test_a_target_that_cannot_be_is_refused(target: str, said: str) -> None:
+    with pytest.raises(LoadError, match=said):
+        demo_named("shop").build(target)
 
 
 def test_progress_counts_every_table(tmp_path: Path) -> None:
