@@ -43,7 +43,7 @@ RUNS = 200
 COLD_RUNS = 5
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Instant:
     """A model that costs no time: it replies with one query, whatever is asked."""
 
@@ -92,7 +92,8 @@ async def _warm(console: Console) -> None:
         statement = check(parse(answer.sql, database.dialect)).statement
         assert statement is not None
         alone = statistics.median(await _timed(lambda s=statement: database.execute_async(s), 30))  # type: ignore[misc]
-        for label, model in (("", _Instant(answer.sql)), (" (offline engine)", offline)):
+        writers: dict[str, Model] = {"": _Instant(answer.sql), " (offline engine)": offline}
+        for label, model in writers.items():
             times = await _asked(question, database, model)
             median = statistics.median(times)
             ours.append((label, median))

@@ -18,6 +18,7 @@ from eval.databases import open_database
 from eval.databases.base import Database, DatabaseNotFound
 from eval.schema import dialect_named
 from eval.tasks import DEMOS, demo_path
+from eval.tasks.load import Progress
 
 DEFAULT_DEMO = "shop"
 
@@ -43,7 +44,13 @@ def resolve_database(
 def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | None) -> Database:
     if name in {demo.id for demo in DEMOS}:
         directory = Path(config.cache_dir) if config.cache_dir else None
-        return open_database(demo_path(name, directory, on_progress))
+
+        def said(step: Progress) -> None:
+            if on_progress:
+                count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
+                on_progress(f"building the demo database {name}: {step.message}{count}")
+
+        return open_database(demo_path(name, directory, said))
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Literal
 
-import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.config import Settings, settings
@@ -24,7 +24,7 @@ from agent.models.protocol import Model, Usage
 from agent.state import AgentState, QueryPlan, QueryResult, RetryCategory
 from eval.databases.base import Database, DatabaseError
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 MAX_QUESTION = 20_000
 """Characters."""
@@ -175,7 +175,7 @@ async def _work(
     except TimeoutError:
         return failed("timeout", f"The time for this question ({config.run_seconds if config else 0:g} s) ran out.")
     except Exception as error:
-        log.exception("run_failed")
+        log.exception("A run failed inside")
         return failed("internal", f"Something went wrong inside: {type(error).__name__}.")
     finally:
         if owned is not None:

@@ -7,12 +7,6 @@ import sys
 
 
 def direct_logs(verbose: bool) -> None:
-    """Direct structlog's and the standard library's log lines for this process."""
-    import structlog
-
-    level = logging.DEBUG if verbose else logging.CRITICAL  # nothing here logs that high
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-    logging.basicConfig(level=logging.WARNING if verbose else logging.CRITICAL, stream=sys.stderr)
+    """Direct the log lines of this process."""
+    level = logging.INFO if verbose else logging.CRITICAL + 1
+    logging.basicConfig(level=level, stream=sys.stderr, force=True)

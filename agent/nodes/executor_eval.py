@@ -7,10 +7,9 @@ a valid QueryResult.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import asdict
 from typing import Any
-
-import structlog
 
 from agent.attempts import attempts_at
 from agent.context import RunContext
@@ -24,7 +23,7 @@ from eval.schema import Schema
 from eval.scoring import Case, Score, final_score, score
 from eval.sql import ParsedQuery, References, Verdict, check, facts, parse, resolve
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 LONG_SQL = 4_000
 """Characters from which parsing leaves the event loop: about 5 ms of work."""
@@ -36,12 +35,17 @@ async def executor_eval(state: AgentState, context: RunContext) -> dict[str, Any
     task, draft = state["current_task"], state["draft"]
     attempt = len(attempts_at(task.id, state.get("query_results", []))) + 1
     try:
-        result = await _attempt(state["question"], task, draft, attempt, context)
+        result = await _attempt(_asked(state), task, draft, attempt, context)
     except Exception as error:
-        log.exception("executor_eval_failed")
+        log.exception("An attempt failed inside")
         result = _without_sql(task, draft, attempt, f"internal error: {type(error).__name__}")
     context.emit(QueryResultEvent.of(result))
     return {"query_results": [result]}
+
+
+def _asked(state: AgentState) -> str:
+    """What the current query has to answer: the user's own words, or its task's where the plan has several."""
+    return state["question"] if len(state["plan"].tasks) == 1 else state["current_task"].description
 
 
 async def _attempt(question: str, task: QueryTask, draft: Draft, attempt: int, context: RunContext) -> QueryResult:
@@ -129,7 +133,7 @@ async def _judged(
         async with asyncio.timeout(context.seconds_left):
             judgement = await context.model.judge(request)
     except (ModelError, TimeoutError) as error:
-        log.warning("judge_failed", reason=str(error) or type(error).__name__)
+        log.warning("The result was not judged: %s", str(error) or type(error).__name__)
         return Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
     context.spend(judgement.usage)
     return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)

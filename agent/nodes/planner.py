@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
-
-import structlog
 
 from agent.context import RunContext
 from agent.events import PlanEvent
@@ -13,7 +12,7 @@ from agent.models.protocol import ModelError, PlanRequest
 from agent.plans import PlanInvalid, in_running_order, single_task_plan
 from agent.state import AgentState, QueryPlan
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 LOW_CONFIDENCE = 0.5
 
@@ -25,7 +24,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     else:
         plan = await _plan(question, state, context)
         if plan.confidence < LOW_CONFIDENCE:
-            log.warning("plan_confidence_low", confidence=plan.confidence, tasks=len(plan.tasks))
+            log.warning("The plan of %d tasks has a confidence of only %.2f", len(plan.tasks), plan.confidence)
     context.emit(PlanEvent(data=plan))
     return {"plan": plan}
 
@@ -39,5 +38,5 @@ async def _plan(question: str, state: AgentState, context: RunContext) -> QueryP
         context.spend(reply.usage)
         return in_running_order(reply.plan)
     except (ModelError, PlanInvalid, TimeoutError) as error:
-        log.warning("plan_failed", reason=str(error) or type(error).__name__)
+        log.warning("No usable plan, so one task: %s", str(error) or type(error).__name__)
         return single_task_plan(question, 0.0)

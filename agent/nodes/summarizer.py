@@ -7,9 +7,8 @@ known. Numbers that stand in the text but in no result are pointed out.
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
-
-import structlog
 
 from agent.attempts import chosen, doubts, failure_text
 from agent.context import RunContext
@@ -18,7 +17,7 @@ from agent.models.grounding import ungrounded_numbers
 from agent.models.protocol import ModelError, SummaryRequest
 from agent.state import AgentState, QueryResult
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -49,7 +48,7 @@ async def _written(
         async with asyncio.timeout(context.seconds_left):
             summary = await context.model.summarize(request, on_text)
     except (ModelError, TimeoutError) as error:
-        log.warning("summary_failed", reason=str(error) or type(error).__name__)
+        log.warning("The model wrote no summary: %s", str(error) or type(error).__name__)
         return _fallback(request, written, context)
     context.spend(summary.usage)
     if context.model.offline:
