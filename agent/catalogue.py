@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.config import Settings, settings
 from agent.context import RunContext
@@ -18,7 +19,9 @@ from eval.databases import open_database
 from eval.databases.base import Database, DatabaseNotFound
 from eval.schema import dialect_named
 from eval.tasks import DEMOS, demo_path
-from eval.tasks.load import Progress
+
+if TYPE_CHECKING:
+    from eval.tasks.load import Progress
 
 DEFAULT_DEMO = "shop"
 
