@@ -75,6 +75,10 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
     and unescaped quotes in strings, a JSON text inside a JSON string, an object alone in a list. An object that is
     cut off is not repaired. Raises UnusableReply.
     """
+    # Sound JSON may hold anything in its strings, even the tags of thinking, so it is read before they are looked for.
+    sound = list(_sound_objects(text[:MAX_CHARS].strip(EDGES), depth=0))
+    if sound:
+        return sound[0]
     for reading in _readings(text):
         found = list(_objects(reading, depth=0))
         wanted = [o for o in found if all(k in o for k in keys)]
@@ -85,12 +89,19 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
     raise UnusableReply("the reply holds no JSON object" if text.strip() else "the reply is empty")
 
 
-def _objects(text: str, depth: int) -> Iterator[dict[str, object]]:
+def _sound_objects(text: str, depth: int) -> Iterator[dict[str, object]]:
     try:
-        yield from _as_objects(json.loads(text), depth)
-        return
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        pass
+        return
+    yield from _as_objects(value, depth)
+
+
+def _objects(text: str, depth: int) -> Iterator[dict[str, object]]:
+    sound = list(_sound_objects(text, depth))
+    if sound:
+        yield from sound
+        return
     at = 0
     cut_off = 0
     for _ in range(_MAX_STARTS):
