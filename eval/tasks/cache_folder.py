@@ -20,15 +20,21 @@ LOCK_SECONDS = 120.0
 
 
 def cache_folder(chosen: str | Path | None = None) -> Path:
-    """The folder for caches: the one chosen, else TEXT2SQL_CACHE_DIR, else the platform's place for user caches."""
+    """The folder for caches: the one chosen, else TEXT2SQL_CACHE_DIR, else the platform's place for user caches.
+
+    Raises OSError when none is named and the user has no home (a service account, say).
+    """
     place = chosen or os.environ.get("TEXT2SQL_CACHE_DIR", "").strip()
-    if place:
-        return Path(place).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "text2sql" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "text2sql"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "text2sql"
+    try:
+        if place:
+            return Path(place).expanduser()
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "text2sql" / "cache"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "text2sql"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "text2sql"
+    except RuntimeError as error:
+        raise FileNotFoundError("this user has no home folder") from error
 
 
 def fallback_folder() -> Path:

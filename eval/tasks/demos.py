@@ -122,11 +122,10 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
     def build(path: Path) -> None:
         demo.build(str(path), on_progress)
 
-    folder = cache_folder(cache_dir)
     try:
-        return kept_file(folder / file_name(demo), build)
+        return kept_file(cache_folder(cache_dir) / file_name(demo), build)
     except OSError as error:
-        refused = f"cannot write to {folder} ({error.strerror or error})"
+        refused = f"cannot write to the cache folder: {error.strerror or error} {error.filename or ''}".rstrip()
     try:
         spare = fallback_folder()
         if on_progress:

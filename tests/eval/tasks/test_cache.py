@@ -79,8 +79,23 @@ def test_a_folder_that_cannot_be_written_is_replaced_with_a_note(
     assert path.parent.stat().st_mode & 0o077 == 0
     note = steps[0]
     assert note.is_note
-    assert note.message.startswith(f"cannot write to {blocked}")
+    assert note.message.startswith(f"cannot write to the cache folder: File exists {blocked}")
     assert str(path.parent) in note.message
+
+
+def test_a_user_without_a_home_gets_the_folder_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("TEXT2SQL_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(tmp_path))
+    steps: list[Progress] = []
+    assert demo_path("shop", on_progress=steps.append).parent.parent == tmp_path
+    assert steps[0].message.startswith("cannot write to the cache folder: this user has no home folder; using ")
 
 
 def test_when_nothing_can_be_written_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
