@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 Record = dict[str, Any]
 Submit = Callable[[Record], "Future[Record]"]
@@ -247,10 +247,26 @@ def output() -> TextIO:
 
 
 @contextlib.contextmanager
-def input_lines(path: str | None) -> Iterator[BinaryIO]:
+def input_lines(path: str | None) -> Iterator[Iterable[bytes]]:
     """The file to read, or standard input for None and `-`. Raises OSError."""
     if path is None or path == "-":
-        yield sys.stdin.buffer
+        try:
+            descriptor = sys.stdin.fileno()
+        except io.UnsupportedOperation:  # something in memory stands in for it
+            yield sys.stdin.buffer
+        else:
+            yield _descriptor_lines(descriptor)
         return
     with open(path, "rb") as stream:  # noqa: PTH123 - the path is whatever the shell gave, /dev/stdin included
         yield stream
+
+
+def _descriptor_lines(descriptor: int) -> Iterator[bytes]:
+    """Lines as they arrive. Python's own buffered standard input cannot be waited on in a daemon thread: its lock,
+    still held when the interpreter ends, makes it abort."""
+    started = b""
+    while block := os.read(descriptor, 1 << 16):
+        *lines, started = (started + block).split(b"\n")
+        yield from lines
+    if started:
+        yield started

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from agent.cli import exits
-from agent.cli.printing import one_line, printable
+from agent.cli.printing import printable
 
 if TYPE_CHECKING:
     from agent.cli.asking import Asker
@@ -169,7 +169,7 @@ class Prompt:
         self._output.messages.print(Text(printable(text)), soft_wrap=True)
 
     def _print(self, text: str) -> None:
-        self._output.results.print(Text(one_line(text, 1_000)), soft_wrap=True)
+        self._output.results.print(Text(printable(text).replace("\n", " ")), soft_wrap=True)
 
 
 @contextlib.contextmanager

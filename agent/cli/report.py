@@ -181,4 +181,4 @@ def _heading(console: Console, text: str) -> None:
 
 
 def _line(console: Console, text: str) -> None:
-    console.print(Text("  " + one_line(text, 2_000)), soft_wrap=True)
+    console.print(Text("  " + printable(text).replace("\n", " ").rstrip()), soft_wrap=True)

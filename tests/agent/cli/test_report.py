@@ -94,7 +94,7 @@ def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, ma
     assert "  t1.1: error, tried again: execution_error" in text
     assert "no such table: custmers" in text
     assert "[-custmers-] {+customers+}" in text
-    assert re.search(r"correctness +█{18}░{2} 0\.88", text)
+    assert "  correctness       ██████████████████░░ 0.88\n" in text
     assert "No alias for the count." in text
     assert "The rows name customers." in text
     assert text.index("- Three rows where one was expected.") < text.index("+ It runs.") < text.index("· The table has")

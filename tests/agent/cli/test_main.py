@@ -1,0 +1,329 @@
+"""The command line as a user types it: what is printed where, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agent.catalogue import close_all
+from agent.cli.as_json import FIELDS
+from agent.config import Settings, settings
+from agent.main import app
+from tests.openai_server import OpenAIServer, completion, error
+
+Type = Callable[..., Result]
+
+
+@pytest.fixture
+def type_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Type]:
+    """Type a command in an empty folder, with no setting in the environment but those given."""
+    for field in Settings.model_fields.values():
+        monkeypatch.delenv(str(field.alias), raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+
+    handlers, level = logging.root.handlers[:], logging.root.level
+
+    def typed(*words: str, stdin: str = "", **variables: str) -> Result:
+        settings.cache_clear()
+        return CliRunner().invoke(app, list(words), input=stdin, env=variables)
+
+    yield typed
+    settings.cache_clear()
+    close_all()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+PLAN = {"plan_type": "single", "confidence": 0.9, "tasks": [{"id": "t1", "description": "x", "depends_on": []}]}
+
+
+def scripted(server: OpenAIServer, *sql: str, relevance: float = 1.0, answer: str = "Here it is.") -> dict[str, str]:
+    """Let the server plan, write each SQL in turn with its judgement, and sum up; the variables that point to it."""
+    replies = [completion(PLAN | {"reasoning": "one step"})]
+    for statement in sql:
+        replies.append(completion({"sql": statement, "reasoning": "as asked"}))
+        replies.append(completion({"score": relevance, "reasoning": "fits"}))
+    server.script(*replies, completion(answer))
+    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test-secret", "TEXT2SQL_MODEL": "small"}
+
+
+def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path):
+    done = type_("--db", str(shop_file), "How many customers are there?")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("SELECT COUNT(*) FROM customers\n")
+    assert "|        4 |" in done.stdout
+    assert "How sure: about" in done.stdout
+
+
+def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type, shop_file: Path):
+    done = type_("--db", str(shop_file), "How many customers are there?")
+
+    assert done.stderr.splitlines()[0] == "· starting"
+    assert "✓ read the schema · 4 tables, 15 columns" in done.stderr
+    assert "✓ ran and checked it · 1 row" in done.stderr
+    assert done.stderr.count("OPENAI_API_KEY") == 1
+    assert "✓" not in done.stdout
+
+
+def test_asking_for_the_offline_engine_needs_no_remark(type_: Type, shop_file: Path):
+    done = type_("--db", str(shop_file), "--model", "offline", "How many customers are there?")
+
+    assert "OPENAI_API_KEY" not in done.stderr
+
+
+def test_quiet_leaves_standard_error_empty(type_: Type, shop_file: Path):
+    done = type_("-q", "--db", str(shop_file), "How many customers are there?")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_json_prints_exactly_one_object_with_the_promised_fields(type_: Type, shop_file: Path):
+    done = type_("--json", "--db", str(shop_file), "How many customers are there?")
+
+    (line,) = done.stdout.splitlines()
+    answer = json.loads(line)
+    assert tuple(answer)[: len(FIELDS)] == FIELDS
+    assert (answer["status"], answer["rows"], answer["model"]) == ("success", [[4]], "offline")
+    assert set(answer["dimensions"]) == {
+        "correctness",
+        "safety",
+        "efficiency",
+        "completeness",
+        "semantic_accuracy",
+        "best_practices",
+        "plan_quality",
+    }
+
+
+def test_json_holds_a_failure_too(type_: Type):
+    done = type_("--json", "--db", "missing.sqlite", "How many?")
+
+    answer = json.loads(done.stdout)
+    assert done.exit_code == 3
+    assert tuple(answer)[: len(FIELDS)] == FIELDS
+    assert (answer["status"], answer["error_kind"]) == ("error", "database")
+    assert "missing.sqlite" in answer["answer"]
+
+
+def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path):
+    done = type_("--json", "--max-rows", "2", "--db", str(shop_file), "List all customers")
+
+    answer = json.loads(done.stdout)
+    assert len(answer["rows"]) == 2
+    assert answer["truncated"] is True
+
+
+def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path):
+    done = type_("--dry-run", "--db", str(shop_file), "How many customers are there?")
+
+    assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) FROM customers\n")
+
+
+def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path):
+    done = type_("--explain", "--db", str(shop_file), "How many customers are there?")
+
+    for heading in ("Plan", "Attempts", "Score", "Evidence", "Spent"):
+        assert f"\n{heading}" in done.stdout
+    assert "  safety            ████████████████████ 1.00" in done.stdout
+
+
+def test_a_question_on_standard_input(type_: Type, shop_file: Path):
+    for words in ((), ("-",)):
+        done = type_("-q", "--db", str(shop_file), *words, stdin="How many customers are there?\n")
+        assert done.exit_code == 0
+        assert "SELECT COUNT(*) FROM customers" in done.stdout
+
+
+def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path):
+    done = type_("-q", "--db", str(shop_file), "flurbs of the wibble?")
+
+    assert done.exit_code == 1
+    assert "I could not answer this" in done.stdout
+
+
+@pytest.mark.parametrize("words", [[""], ["   "], ["-"], []])
+def test_an_empty_question_is_said(type_: Type, words: list[str]):
+    done = type_("-q", *words)
+
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "The question is empty.\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("missing.sqlite", "no database file at missing.sqlite (none was created)\n"),
+        ("shopp", "There is no file and no preset named 'shopp'. Presets: shop, enterprise.\n"),
+        ("oracle://x/y", "unknown database URL scheme 'oracle'; known: "),
+        ("postgresql://ann:hunter2@127.0.0.1:1/sales", "cannot connect to PostgreSQL at 127.0.0.1:1"),
+        ("mysql://ann:hunter2@127.0.0.1:1/sales", "cannot connect to MySQL at 127.0.0.1:1"),
+    ],
+)
+def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target: str, message: str):
+    done = type_("-q", "--db", target, "How many?")
+
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+    assert "hunter2" not in done.stderr
+
+
+def test_a_file_that_is_no_database(type_: Type, tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("hello")
+
+    done = type_("-q", "--db", "notes.txt", "How many?")
+
+    assert done.exit_code == 3
+    assert done.stderr.startswith("notes.txt is neither a SQLite nor a DuckDB database")
+    assert not list(tmp_path.glob("*.sqlite"))
+
+
+def test_a_bad_setting_is_named(type_: Type, tmp_path: Path):
+    (tmp_path / ".env").write_text("TEXT2SQL_MAX_RETRIES=many\nOPENAI_API_KEY=sk-secret\n")
+
+    done = type_("-q", "How many?")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("A setting is not usable: TEXT2SQL_MAX_RETRIES: ")
+    assert "sk-secret" not in done.stderr
+
+
+def test_an_unknown_option_is_a_wrong_use(type_: Type):
+    done = type_("--no-such-option", "x")
+
+    assert done.exit_code == 2
+    assert "No such option" in done.stderr
+
+
+def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: Path, server: OpenAIServer):
+    server.script(
+        completion(PLAN),
+        completion({"sql": "SELECT COUNT(*) FROM custmers", "reasoning": "a slip"}),
+        completion({"sql": "SELECT COUNT(*) AS customers FROM customers", "reasoning": "mended"}),
+        completion({"score": 1.0, "reasoning": "a count"}),
+        completion("There are **4** customers."),
+    )
+
+    done = type_(
+        "--explain",
+        "--db",
+        str(shop_file),
+        "How many customers are there?",
+        OPENAI_BASE_URL=server.url,
+        OPENAI_API_KEY="sk-test",
+        TEXT2SQL_MODEL="small",
+    )
+
+    assert done.exit_code == 0, done.stderr
+    assert "There are **4** customers." in done.stdout
+    assert "[-custmers-] {+" in done.stdout
+    assert "↻ trying again, it names what is not there" in done.stderr
+    assert "✓ wrote SQL (attempt 2)" in done.stderr
+    assert "OPENAI_API_KEY" not in done.stderr
+
+
+def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: OpenAIServer):
+    server.otherwise = error(401, "Incorrect API key provided")
+
+    done = type_("-q", "--db", str(shop_file), "How many?", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="sk-test-secret")
+
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert done.stderr.count("\n") == 1
+    assert "key" in done.stderr.lower()
+    assert "sk-test-secret" not in done.stderr
+
+
+def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path):
+    done = type_(
+        "-q",
+        "--timeout",
+        "3",
+        "--db",
+        str(shop_file),
+        "How many?",
+        OPENAI_BASE_URL="http://127.0.0.1:1/v1",
+        OPENAI_API_KEY="x",
+    )
+
+    assert done.exit_code in (4, 6)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path):
+    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.execute("INSERT INTO customers VALUES (1, ?)", ("\x1b]0;owned\x07[red]x[/red]",))
+
+    for form in ((), ("--json",), ("--explain",)):
+        done = type_(*form, "--db", "x.sqlite", "List the names of all customers")
+        assert "owned" in done.stdout
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\x07" not in done.stdout + done.stderr
+        assert "[red]x[/red]" in done.stdout
+
+
+def test_the_version(type_: Type):
+    done = type_("--version")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("text2sql")
+
+
+def test_help_has_examples_and_every_exit_code(type_: Type):
+    from agent.cli.exits import MEANING
+
+    done = type_("--help")
+
+    assert "python -m agent.main --interactive" in done.stdout
+    for code, meaning in MEANING.items():
+        assert f"    {code:<4} {meaning}" in done.stdout
+
+
+def test_a_session_answers_line_after_line(type_: Type, shop_file: Path):
+    lines = "\n".join(
+        [
+            "How many customers are there?",
+            r"\sql",
+            r"\schema",
+            r"\schema orders",
+            r"\nonsense",
+            r"\db nowhere",
+            r"\quit",
+        ]
+    )
+
+    done = type_("-q", "-i", "--db", str(shop_file), stdin=lines + "\nHow many cities are there?\n")
+
+    assert done.exit_code == 0
+    assert done.stdout.count("SELECT COUNT(*) FROM customers\n") == 2
+    assert "orders  5 columns  4 rows" in done.stdout
+    assert "customer_id  INTEGER not null → customers.id" in done.stdout
+    assert r"There is no command \nonsense. \help lists them." in done.stderr
+    assert "no preset named 'nowhere'" in done.stderr
+    assert "FROM cities" not in done.stdout  # the session had been ended
+
+
+def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_path: Path):
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE planets (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO planets (name) VALUES (?)", [("Mars",), ("Venus",)])
+
+    done = type_("-q", "-i", "--db", str(shop_file), stdin="\\db other.sqlite\nhow many planets are there?\n")
+
+    assert "other (sqlite)" in done.stderr
+    assert "SELECT COUNT(*) FROM planets" in done.stdout

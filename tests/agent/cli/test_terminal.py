@@ -1,0 +1,157 @@
+"""The command line in a real process: on a terminal of its own, under Ctrl-C, and with a reader that goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.openai_server import OpenAIServer, completion
+
+pty = pytest.importorskip("pty")
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE = 60
+"""Seconds for anything to appear; a loaded machine is slow."""
+
+
+@pytest.fixture
+def slow_server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        server.otherwise = completion("late", delay=120)
+        yield server
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
+    own = {"PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(folder / "cache"), "TERM": "xterm", "COLUMNS": "100"}
+    return {**kept, **own, **variables}
+
+
+class Terminal:
+    """A process on a pseudo-terminal, and what it has shown so far."""
+
+    def __init__(self, folder: Path, *words: str, **variables: str) -> None:
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "agent.main", *words],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            env=environment(folder, **variables),
+            start_new_session=True,
+            preexec_fn=_own_terminal,
+        )
+        os.close(slave)
+        os.set_blocking(self._master, False)
+        self.shown = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def wait_for(self, text: str) -> None:
+        until = time.monotonic() + PATIENCE
+        while text not in self.shown:
+            assert time.monotonic() < until, f"{text!r} did not appear in {self.shown!r}"
+            self._read()
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def end(self) -> int:
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < until, self.shown
+            self._read()
+        self._read()
+        return self.process.returncode
+
+    def _read(self) -> None:
+        try:
+            self.shown += os.read(self._master, 65536).decode("utf-8", "replace")
+        except BlockingIOError:
+            time.sleep(0.02)
+        except OSError:  # the other end is closed
+            time.sleep(0.02)
+
+
+def _own_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+    words = ("--interactive", "--db", str(shop_file))
+    variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
+    with Terminal(tmp_path, *words, **variables) as terminal:
+        terminal.wait_for("> ")
+        terminal.type("how many customers are there?\n")
+        terminal.wait_for("planning")
+        until = time.monotonic() + PATIENCE
+        while not slow_server.requests and time.monotonic() < until:
+            time.sleep(0.02)
+        terminal.type("\x03")
+        terminal.wait_for("Stopped. The session goes on.")
+        terminal.type("\\model offline\n")
+        terminal.wait_for("model: offline")
+        terminal.type("how many customers are there?\n")
+        terminal.wait_for("How sure:")
+        terminal.type("\\quit\n")
+        assert terminal.end() == 0
+    assert "Traceback" not in terminal.shown
+    assert (tmp_path / "cache" / "history").read_text().count("how many customers") >= 1
+
+
+def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+    variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
+    with Terminal(tmp_path, "--db", str(shop_file), "how many?", **variables) as terminal:
+        terminal.wait_for("planning")
+        terminal.type("\x03")
+        assert terminal.end() == 130
+    assert "Stopped." in terminal.shown
+    assert "Traceback" not in terminal.shown
+
+
+def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path):
+    for words, coloured in (((), True), (("--no-color",), False)):
+        with Terminal(tmp_path, "-q", "--db", str(shop_file), *words, "how many customers are there?") as terminal:
+            assert terminal.end() == 0
+        assert "SELECT" in terminal.shown
+        assert ("\x1b[3" in terminal.shown or "\x1b[9" in terminal.shown) == coloured
+
+
+def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agent.batch", "answer", "--databases", str(shop_file.parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(tmp_path, OPENAI_BASE_URL=slow_server.url, OPENAI_API_KEY="x"),
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b'{"id": 1, "db": "small shop", "question": "how many customers are there?"}\n')
+        process.stdin.flush()
+        until = time.monotonic() + PATIENCE
+        while not slow_server.requests:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert b"Traceback" not in process.stderr.read()
