@@ -1,0 +1,162 @@
+"""Answering a file of questions, one JSON line for each."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.batch import app
+from agent.config import Settings, settings
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+
+FIELDS = ["id", "sql", "confidence", "abstained", "reason", "rows", "answer", "retries", "seconds"]
+Answer = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def databases(tmp_path: Path) -> Path:
+    folder = tmp_path / "databases"
+    folder.mkdir()
+    for name, table, rows in (("zoo", "animals", 3), ("port", "ships", 2)):
+        with closing(sqlite3.connect(folder / f"{name}.sqlite")) as connection, connection:
+            connection.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, name TEXT)")
+            connection.executemany(f"INSERT INTO {table} (name) VALUES (?)", [(f"n{i}",) for i in range(rows)])
+    return folder
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, databases: Path) -> Iterator[Answer]:
+    """Answer records (or raw lines), with the given options and variables."""
+    for field in Settings.model_fields.values():
+        monkeypatch.delenv(str(field.alias), raising=False)
+    monkeypatch.chdir(tmp_path)
+    handlers, level = logging.root.handlers[:], logging.root.level
+
+    def answered(*lines: dict[str, Any] | str, options: tuple[str, ...] = (), **variables: str) -> list[dict[str, Any]]:
+        settings.cache_clear()
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        done = CliRunner().invoke(app, ["answer", "--databases", str(databases), *options], input=text, env=variables)
+        assert done.exit_code == 0, done.output
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    yield answered
+    settings.cache_clear()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+def test_each_line_gets_its_answer_from_its_database(answer: Answer):
+    first, second = answer(
+        {"id": "a", "db": "zoo", "question": "How many animals are there?"},
+        {"id": 2, "db": "port", "question": "How many ships are there?"},
+        options=("--offline",),
+    )
+
+    assert list(first) == FIELDS
+    assert (first["id"], first["rows"], first["abstained"], first["retries"]) == ("a", [[3]], False, 0)
+    assert (second["id"], second["sql"], second["rows"]) == (2, "SELECT COUNT(*) FROM ships", [[2]])
+    assert 0 < first["confidence"] <= 1
+    assert first["seconds"] > 0
+
+
+def test_a_question_that_cannot_be_read_is_declined_with_the_reason(answer: Answer):
+    (declined,) = answer({"id": 1, "db": "zoo", "question": "flurbs of the wibble?"}, options=("--offline",))
+
+    assert declined["abstained"] is True
+    assert (declined["sql"], declined["rows"]) == ("", [])
+    assert declined["reason"]
+
+
+def test_lines_that_cannot_be_answered_do_not_stop_the_rest(answer: Answer):
+    question = "How many animals are there?"
+
+    lines = answer(
+        "{nonsense",
+        {"id": 1, "db": "nowhere", "question": question},
+        {"id": 2, "db": "../zoo", "question": question},
+        {"id": 3, "db": "zoo", "question": " "},
+        {"id": 4, "db": "zoo"},
+        {"id": 5, "question": question},
+        {"id": 6, "db": "zoo", "question": question},
+        options=("--offline",),
+    )
+
+    assert [sorted(line) for line in lines[:-1]] == [["error", "id"]] * 6
+    assert [line["id"] for line in lines] == [None, 1, 2, 3, 4, 5, 6]
+    assert "'db' is missing" in lines[5]["error"]
+    assert lines[-1]["rows"] == [[3]]
+
+
+def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: Answer):
+    def reply(request: Request) -> Reply:
+        if "animals" in request.prompt and "ships" not in request.prompt:
+            sql = "SELECT COUNT(*) FROM animals"
+        else:
+            sql = "SELECT COUNT(*) FROM ships"
+        everything = {
+            "plan_type": "single",
+            "confidence": 0.9,
+            "tasks": [{"id": "t1", "description": "count", "depends_on": []}],
+            "sql": sql,
+            "reasoning": "as asked",
+            "score": 1.0,
+        }
+        return completion(everything)
+
+    with OpenAIServer() as server:
+        server.otherwise = reply
+        questions = [
+            {"id": n, "db": "zoo" if n % 2 else "port", "question": f"How many {'animals' if n % 2 else 'ships'}?"}
+            for n in range(6)
+        ]
+        lines = answer(*questions, options=("--jobs", "3"), OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+
+    assert [line["id"] for line in lines] == list(range(6))
+    assert [line["rows"] for line in lines] == [[[3]] if n % 2 else [[2]] for n in range(6)]
+
+
+def test_a_wrong_key_is_an_error_on_each_line(answer: Answer):
+    with OpenAIServer() as server:
+        server.otherwise = error(401, "Incorrect API key provided")
+        lines = answer(
+            {"id": 1, "db": "zoo", "question": "How many animals?"},
+            {"id": 2, "db": "zoo", "question": "How many animals?"},
+            OPENAI_BASE_URL=server.url,
+            OPENAI_API_KEY="sk-secret",
+        )
+
+    assert [sorted(line) for line in lines] == [["error", "id"]] * 2
+    assert "sk-secret" not in json.dumps(lines)
+
+
+def test_evidence_reaches_the_model_with_the_question(answer: Answer):
+    with OpenAIServer() as server:
+        server.otherwise = error(401, "no")
+        answer(
+            {"id": 1, "db": "zoo", "question": "How many old ones?", "evidence": "old means over 10"},
+            OPENAI_BASE_URL=server.url,
+            OPENAI_API_KEY="k",
+        )
+
+        assert "old means over 10" in server.requests[0].prompt
+
+
+def test_offline_and_a_model_exclude_each_other(databases: Path):
+    done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "--model", "gpt-5"])
+
+    assert done.exit_code == 2
+    assert "exclude each other" in done.stderr
+
+
+def test_a_file_that_is_not_there(databases: Path):
+    done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "missing.jsonl"])
+
+    assert (done.exit_code, done.stderr) == (2, "missing.jsonl: No such file or directory\n")

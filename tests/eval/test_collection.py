@@ -1,0 +1,65 @@
+"""A folder of databases, or a URL template, by name."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from eval.collection import KEPT_OPEN, Collection
+from eval.databases import DatabaseNotFound
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "databases"
+    place.mkdir()
+    for number in range(KEPT_OPEN + 2):
+        with closing(sqlite3.connect(place / f"db{number}.sqlite")) as connection, connection:
+            connection.execute(f"CREATE TABLE t{number} (a)")
+    return place
+
+
+def test_a_name_is_a_file_of_the_folder_and_stays_open(folder: Path):
+    collection = Collection(str(folder))
+
+    assert collection.database("db3").schema().table("t3") is not None
+    assert collection.database("db3") is collection.database("db3")
+    collection.close()
+
+
+def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path):
+    collection = Collection(str(folder))
+    first = collection.database("db0")
+    for number in range(KEPT_OPEN + 2):
+        collection.database(f"db{number}")
+
+    assert first.schema().table("t0") is not None
+    assert collection.database("db0") is not first
+    collection.close()
+
+
+def test_a_url_template(folder: Path):
+    collection = Collection(f"sqlite:///{folder}/{{db}}.sqlite")
+
+    assert collection.database("db1").schema().table("t1") is not None
+    collection.close()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../databases/db1", "a/b", "a\\b", "a\0b"])
+def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str):
+    with pytest.raises(DatabaseNotFound, match="cannot be the name of a database"):
+        Collection(str(folder)).database(name)
+
+
+def test_a_name_in_a_url_is_quoted(folder: Path):
+    with pytest.raises(DatabaseNotFound):
+        Collection(f"sqlite:///{folder}/inner/{{db}}.sqlite").database("../db1")
+
+
+def test_a_missing_database_is_said_and_not_made(folder: Path):
+    with pytest.raises(DatabaseNotFound, match=r"nowhere\.sqlite"):
+        Collection(str(folder)).database("nowhere")
+    assert not (folder / "nowhere.sqlite").exists()
