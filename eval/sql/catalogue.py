@@ -51,6 +51,8 @@ def catalogue_relation(table: exp.Table, dialect: Dialect) -> Relation | None:
         if columns is not None:
             return Relation([Output(c) for c in columns])
         return Relation([], open=True) if name == "sqlite_sequence" or name.startswith("sqlite_stat") else None
+    if dialect == "mysql" and name == "dual" and not namespace:
+        return Relation([])
     if namespace in ("information_schema", "pg_catalog"):
         return Relation([], open=True)
     prefixes = {"postgres": ("pg_",), "duckdb": ("pg_", "duckdb_", "sqlite_")}.get(dialect, ())

@@ -35,6 +35,16 @@ from eval.schema import Dialect
 WRITTEN_TYPE = "written_type"
 """Key in a `DataType`'s meta that holds the type as it was written."""
 
+WRITTEN_PREFIX = "written_prefix"
+"""Key in a `HexString`'s meta, set where it was written `0x…`: MySQL reads that as a number where one is wanted."""
+
+QUOTE = "quote"
+"""Key in an `Identifier`'s meta: the character that opened it, where that was not a double quote."""
+
+TYPED_LITERAL = "typed_literal"
+"""Key in a `Cast`'s meta, set where it was written as a literal with a type before it: `DATE '2024-02-29'`."""
+
+_SQLITE_TYPE = re.compile(r"[A-Za-z_][\w ]*(\([\d ,+-]+\))?")
 _SAFE_TYPE = re.compile(r"""[\w\s(),.\[\]"']+""")
 
 
@@ -84,7 +94,45 @@ def _when_written(name: str, keywords: frozenset[str]) -> Callable[[Any], Any]:
     return parse
 
 
+def _sqlite_cast(self: Any) -> exp.Expression:
+    """SQLite takes any words for a type (`UNSIGNED BIG INT`); they decide the affinity, so they are kept."""
+    this = self._parse_disjunction()
+    if not self._match(TokenType.ALIAS):
+        self.raise_error("Expected AS after CAST")
+    words: list[str] = []
+    depth = 0
+    while self._curr and (depth or self._curr.token_type != TokenType.R_PAREN):
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(self._curr.token_type, 0)
+        words.append(self._curr.text)
+        self._advance()
+    text = _type_text(words)
+    if not _SQLITE_TYPE.fullmatch(text):
+        self.raise_error("Expected a type name")
+    kind = exp.DataType(this=exp.DType.USERDEFINED, kind=text)
+    kind.meta[WRITTEN_TYPE] = text
+    cast: exp.Expression = self.expression(exp.Cast(this=this, to=kind))
+    return cast
+
+
+def _hex_as_written(self: Any, token: Token) -> exp.Expression:
+    node: exp.Expression = self.expression(exp.HexString(this=token.text), token)
+    if self.sql[token.start : token.start + 2].lower() == "0x":
+        node.meta[WRITTEN_PREFIX] = True
+    return node
+
+
+def _quantified(node: type[exp.Expression]) -> Callable[[Any], exp.Expression]:
+    """`= ALL (array)`; with a subquery inside, sqlglot itself makes the node."""
+
+    def parse(self: Any) -> exp.Expression:
+        inner = self._parse_select() or self._parse_disjunction()
+        return node(this=exp.Paren(this=inner))
+
+    return parse
+
+
 _CAST = parser.Parser.FUNCTION_PARSERS["CAST"]
+_ARRAY: dict[str, Callable[..., Any]] = {"ARRAY": lambda args: exp.Array(expressions=args)}
 _EXTRACT = parser.Parser.FUNCTION_PARSERS["EXTRACT"]
 _TRIM = _when_written("TRIM", frozenset({"LEADING", "TRAILING", "BOTH", "FROM"}))
 _SUBSTRING = _when_written("SUBSTRING", frozenset({"FROM", "FOR"}))
@@ -107,6 +155,13 @@ class _FaithfulParser(parser.Parser):
                 found.meta[WRITTEN_TYPE] = _type_text([t.text for t in tokens])
         return found
 
+    def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
+        literal = self._curr.token_type in self.TYPE_TOKENS and self._next.token_type == TokenType.STRING
+        found = super()._parse_type(parse_interval, fallback_to_identifier)
+        if literal and isinstance(found, exp.Cast) and isinstance(found.this, exp.Literal):
+            found.meta[TYPED_LITERAL] = True
+        return found
+
 
 def _type_text(words: list[str]) -> str:
     text = " ".join(words)
@@ -120,13 +175,24 @@ def _arrow(operator: str) -> Callable[[Any, Any], str]:
 class _FaithfulGenerator(generator.Generator):
     """Writes back what was read. Function names keep the case they were written in."""
 
-    SUPPORTS_TABLE_ALIAS_COLUMNS = True
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"normalize_functions": False, "comments": False, **options})
 
     def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+        if expression.meta.get(TYPED_LITERAL):
+            return f"{self.sql(expression, 'to')} {self.sql(expression, 'this')}"
         return generator.Generator.cast_sql(self, expression, safe_prefix=safe_prefix)
+
+    def withingroup_sql(self, expression: exp.WithinGroup) -> str:
+        return generator.Generator.withingroup_sql(self, expression)
+
+    def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
+        return generator.Generator.ignorenulls_sql(self, expression)
+
+    def hexstring_sql(self, expression: exp.HexString, binary_function_repr: str | None = None) -> str:
+        if expression.meta.get(WRITTEN_PREFIX):
+            return f"0x{expression.name}"
+        return super().hexstring_sql(expression, binary_function_repr)
 
     def datatype_sql(self, expression: exp.DataType) -> str:
         written = expression.meta.get(WRITTEN_TYPE)
@@ -135,9 +201,18 @@ class _FaithfulGenerator(generator.Generator):
         return super().datatype_sql(expression)
 
 
-_ARROWS: dict[type[exp.Expr], Callable[..., str]] = {
+def _clock(name: str) -> Callable[[Any, Any], str]:
+    return lambda self, node: f"{name}({self.sql(node, 'this')})" if node.args.get("this") else name
+
+
+_AS_WRITTEN: dict[type[exp.Expr], Callable[..., str]] = {
     exp.JSONExtract: _arrow("->"),
     exp.JSONExtractScalar: _arrow("->>"),
+    exp.CurrentDate: _clock("CURRENT_DATE"),
+    exp.CurrentTime: _clock("CURRENT_TIME"),
+    exp.CurrentTimestamp: _clock("CURRENT_TIMESTAMP"),
+    exp.Localtime: _clock("LOCALTIME"),
+    exp.Localtimestamp: _clock("LOCALTIMESTAMP"),
 }
 
 
@@ -155,22 +230,28 @@ class FaithfulSQLite(SQLite):
 
     class Parser(_FaithfulParser, SQLiteParser):
         FUNCTIONS: ClassVar = _AGGREGATES
-        FUNCTION_PARSERS: ClassVar = {"CAST": _CAST}
+        FUNCTION_PARSERS: ClassVar = {"CAST": _sqlite_cast}
         NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(SQLiteParser.NO_PAREN_FUNCTION_PARSERS, "IF", "ANY")
         ADD_JOIN_ON_TRUE = False
         JOINS_HAVE_EQUAL_PRECEDENCE = False  # or a comma would become CROSS JOIN, which forbids SQLite to reorder
 
     class Generator(_FaithfulGenerator, SQLiteGenerator):
+        def identifier_sql(self, expression: exp.Identifier) -> str:
+            """ "x" may be a string in SQLite, `x` and [x] never are, so a name keeps its kind of quotes."""
+            if expression.meta.get(QUOTE) in ("`", "["):
+                return "`" + expression.name.replace("`", "``") + "`"
+            return super().identifier_sql(expression)
+
         SUPPORTS_TABLE_ALIAS_COLUMNS = True
         EXCEPT_INTERSECT_SUPPORT_ALL_CLAUSE = True
-        TRANSFORMS: ClassVar = {**_without(SQLiteGenerator.TRANSFORMS, exp.Select), **_ARROWS}
+        TRANSFORMS: ClassVar = {**_without(SQLiteGenerator.TRANSFORMS, exp.Select), **_AS_WRITTEN}
 
 
 class FaithfulDuckDB(DuckDB):
     to_json_path = _path_as_written
 
     class Parser(_FaithfulParser, DuckDBParser):
-        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTIONS: ClassVar = _AGGREGATES | _ARRAY
         FUNCTION_PARSERS: ClassVar = {
             "CAST": _CAST,
             "TRY_CAST": parser.Parser.FUNCTION_PARSERS["TRY_CAST"],
@@ -179,18 +260,20 @@ class FaithfulDuckDB(DuckDB):
             "SUBSTRING": _SUBSTRING,
             "POSITION": _POSITION,
             "OVERLAY": _OVERLAY,
+            "ALL": _quantified(exp.All),
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(DuckDBParser.NO_PAREN_FUNCTION_PARSERS, "IF")
 
     class Generator(_FaithfulGenerator, DuckDBGenerator):
-        TRANSFORMS: ClassVar = {**DuckDBGenerator.TRANSFORMS, **_ARROWS}
+        MULTI_ARG_DISTINCT = True
+        TRANSFORMS: ClassVar = {**DuckDBGenerator.TRANSFORMS, **_AS_WRITTEN}
 
 
 class FaithfulPostgres(Postgres):
     to_json_path = _path_as_written
 
     class Parser(_FaithfulParser, PostgresParser):
-        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTIONS: ClassVar = _AGGREGATES | _ARRAY
         FUNCTION_PARSERS: ClassVar = {
             "CAST": _CAST,
             "EXTRACT": _EXTRACT,
@@ -198,6 +281,7 @@ class FaithfulPostgres(Postgres):
             "SUBSTRING": _SUBSTRING,
             "POSITION": _POSITION,
             "OVERLAY": _OVERLAY,
+            "ALL": _quantified(exp.All),
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(PostgresParser.NO_PAREN_FUNCTION_PARSERS, "IF")
         JSON_OPERATORS: ClassVar = {
@@ -209,7 +293,8 @@ class FaithfulPostgres(Postgres):
         }
 
     class Generator(_FaithfulGenerator, PostgresGenerator):
-        TRANSFORMS: ClassVar = {**PostgresGenerator.TRANSFORMS, **_ARROWS}
+        MULTI_ARG_DISTINCT = True
+        TRANSFORMS: ClassVar = {**PostgresGenerator.TRANSFORMS, **_AS_WRITTEN}
 
 
 class FaithfulMySQL(MySQL):
@@ -226,12 +311,21 @@ class FaithfulMySQL(MySQL):
             "SUBSTR": _SUBSTRING,
             "POSITION": _POSITION,
             "GROUP_CONCAT": _when_written("GROUP_CONCAT", frozenset({"SEPARATOR"})),
+            "CHAR": _when_written("CHAR", frozenset({"USING"})),
+            "JSON_TABLE": parser.Parser.FUNCTION_PARSERS["JSON_TABLE"],
             "MATCH": parser.Parser.FUNCTION_PARSERS["MATCH"],
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(MySQLParser.NO_PAREN_FUNCTION_PARSERS, "IF")
 
+        PRIMARY_PARSERS: ClassVar = {**MySQLParser.PRIMARY_PARSERS, TokenType.HEX_STRING: _hex_as_written}
+
     class Generator(_FaithfulGenerator, MySQLGenerator):
-        TRANSFORMS: ClassVar = {**MySQLGenerator.TRANSFORMS, **_ARROWS}
+        TRANSFORMS: ClassVar = {**MySQLGenerator.TRANSFORMS, **_AS_WRITTEN, exp.RegexpLike: _arrow("REGEXP")}
+
+        def table_sql(self, expression: exp.Table, sep: str = " AS ") -> str:
+            if isinstance(expression.this, exp.Identifier) and expression.name.upper() == "DUAL" and not expression.db:
+                return "DUAL"
+            return super().table_sql(expression, sep)
 
 
 _CLASSES: dict[Dialect, type[SqlglotDialect]] = {

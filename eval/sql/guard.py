@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 from eval.schema import Dialect
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
-from eval.sql.nodes import CALLS, KEYWORD_CALLS, NODES, called_name
+from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
@@ -26,7 +26,9 @@ _SELECT_PARTS = frozenset(
     {"with_", "expressions", "distinct", "from_", "joins", "laterals", "where", "group", "having", "qualify"}
     | {"windows", "order", "limit", "offset", "sample"}
 )
-_TABLE_PARTS = frozenset({"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample"})
+_TABLE_PARTS = frozenset(
+    {"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample", "hints"}
+)
 
 _ENGINE_TABLES = re.compile(
     r"pragma_\w+|dbstat|sqlite_(?!master$|schema$|temp_master$|temp_schema$|sequence$|stat\d$)\w+", re.I
@@ -85,25 +87,29 @@ def _reason(tree: exp.Expression, dialect: Dialect) -> str | None:
         return f"{_described(tree)}; only SELECT, WITH, VALUES and set operations may run"
     allowed = NODES[dialect]
     for node in tree.walk():
-        kind = type(node)
-        if kind not in allowed:
-            return _described(node)
-        reason = None
-        if isinstance(node, exp.Identifier):
-            if not node.args.get("quoted") and not _PLAIN_NAME.fullmatch(node.name):
-                reason = f"holds the name {node.name!r}, which is no plain name and must be quoted"
-        elif isinstance(node, exp.Table):
-            reason = _table_reason(node, dialect)
-        elif isinstance(node, exp.Select):
-            reason = _select_reason(node)
-        elif kind in CALLS or isinstance(node, exp.Func):
-            reason = _call_reason(node, dialect)
-        elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
-            reason = _qualified_call_reason(node, dialect)
-        elif kind is exp.With and node.args.get("search"):
-            reason = "uses SEARCH or CYCLE in WITH, which cannot be checked"
+        reason = _node_reason(node, dialect) if type(node) in allowed else _built_call_reason(node, dialect)
         if reason:
             return reason
+    return None
+
+
+def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
+    if isinstance(node, exp.Identifier):
+        if not node.args.get("quoted") and not _PLAIN_NAME.fullmatch(node.name):
+            return f"holds the name {node.name!r}, which is no plain name and must be quoted"
+        return None
+    if isinstance(node, exp.Table):
+        return _table_reason(node, dialect)
+    if isinstance(node, exp.Select):
+        return _select_reason(node)
+    if isinstance(node, exp.Func):
+        return _call_reason(node, dialect)
+    if isinstance(node, exp.Interval) and dialect == "mysql" and node.args.get("unit") is None:
+        return "uses INTERVAL without a unit"
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return _qualified_call_reason(node, dialect)
+    if isinstance(node, exp.With) and node.args.get("search"):
+        return "uses SEARCH or CYCLE in WITH, which cannot be checked"
     return None
 
 
@@ -148,6 +154,13 @@ def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
         if name not in known:
             return f"calls {name}, which is not on the list of {dialect} functions that only compute"
     return None
+
+
+def _built_call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
+    """A typed call that our own code put into a tree (`exp.Round`) passes by the names that it is written with."""
+    if not isinstance(node, exp.Func) or not names_called(node, dialect):
+        return _described(node)
+    return _call_reason(node, dialect)
 
 
 def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:

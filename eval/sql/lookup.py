@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from eval.schema import Dialect
+from eval.sql.dialects import QUOTE
 from eval.sql.sources import ROWID, Origin, Output, Scope, Source, same
 
 _SPECIAL: dict[Dialect, frozenset[str]] = {
@@ -60,7 +61,7 @@ def is_string(column: exp.Expr, dialect: Dialect) -> bool:
         dialect == "sqlite"
         and isinstance(name, exp.Identifier)
         and bool(name.args.get("quoted"))
-        and name.meta.get("quote", '"') == '"'
+        and QUOTE not in name.meta
     )
 
 

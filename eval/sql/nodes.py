@@ -70,15 +70,34 @@ NODES: dict[Dialect, NodeTypes] = {
     "duckdb": _COMMON
     | _SERVER
     | _POSTGRES_LIKE
-    | {exp.Struct, exp.PropertyEQ, exp.Lambda, exp.Comprehension, exp.ToMap, exp.Glob, exp.TryCast, exp.Abs}
+    | {exp.Struct, exp.PropertyEQ, exp.Lambda, exp.Comprehension, exp.Map, exp.ToMap, exp.Glob, exp.TryCast, exp.Abs}
     | {exp.RegexpFullMatch, exp.Factorial},
     "postgres": _COMMON
     | _SERVER
     | _POSTGRES_LIKE
-    | {exp.MatchAgainst, exp.CurrentUser, exp.SessionUser, exp.JSONBContainsTopKey},
+    | {
+        exp.MatchAgainst,
+        exp.ColumnDef,
+        exp.Sqrt,
+        exp.Cbrt,
+        exp.Overlaps,
+        exp.CurrentUser,
+        exp.SessionUser,
+        exp.JSONBContainsTopKey,
+    },
     "mysql": _COMMON
     | _SERVER
-    | {exp.MatchAgainst, exp.GroupConcat, exp.CharacterSet, exp.Introducer, exp.JSONTable}
+    | {
+        exp.MatchAgainst,
+        exp.GroupConcat,
+        exp.Concat,
+        exp.Chr,
+        exp.WithTableHint,
+        exp.IndexTableHint,
+        exp.CharacterSet,
+        exp.Introducer,
+        exp.JSONTable,
+    }
     | {exp.JSONColumnDef, exp.JSONSchema, exp.JSONArrayContains},
 }
 """Node types that may stand in a query, by dialect."""
@@ -92,17 +111,24 @@ _CALL_NAMES: dict[type[exp.Expr], str] = {
     exp.GroupConcat: "group_concat",
 }
 
-CALLS: NodeTypes = frozenset({exp.Anonymous, *_CALL_NAMES})
-
 KEYWORD_CALLS: NodeTypes = frozenset(
     {exp.And, exp.Or, exp.Not, exp.Xor, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Exists, exp.Any, exp.All}
     | {exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar, exp.JSONBContains}
     | {exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay, exp.RegexpLike, exp.RegexpILike, exp.Unnest}
     | {exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp, exp.CurrentCatalog}
-    | {exp.CurrentUser, exp.SessionUser, exp.Array, exp.Struct, exp.ToMap, exp.Glob, exp.MatchAgainst, exp.StartsWith}
+    | {
+        exp.CurrentUser,
+        exp.SessionUser,
+        exp.Array,
+        exp.Struct,
+        exp.Map,
+        exp.ToMap,
+        exp.Glob,
+        exp.MatchAgainst,
+        exp.StartsWith,
+    }
     | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.SimilarTo, exp.Abs, exp.Factorial}
     | {exp.RegexpFullMatch, exp.JSONTable, exp.JSONArrayContains, exp.JSONBContainsTopKey, exp.Like, exp.ILike}
-    | {exp.Count, exp.GroupConcat}
 )
 """`Func` classes of sqlglot that are written with an operator or a keyword of the grammar, not as a call by name."""
 

@@ -13,7 +13,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.schema import Dialect
-from eval.sql.dialects import faithful, render
+from eval.sql.dialects import QUOTE, faithful, render
 from eval.sql.types import ParsedQuery
 
 MAX_CHARACTERS = 100_000
@@ -56,7 +56,17 @@ def parse(sql: str, dialect: Dialect) -> ParsedQuery:
         return ParsedQuery(sql, dialect, None, f"syntax error ({type(problem).__name__})")
     if len(trees) != 1 or not isinstance(trees[0], exp.Expression):
         return ParsedQuery(sql, dialect, None, "no statement" if not trees else "several statements")
+    if dialect == "sqlite" and ("`" in sql or "[" in sql):
+        _mark_quotes(trees[0], sql)
     return ParsedQuery(sql, dialect, trees[0])
+
+
+def _mark_quotes(tree: exp.Expression, sql: str) -> None:
+    """Note how names were quoted; the tree itself keeps only that they were."""
+    for name in tree.find_all(exp.Identifier):
+        start = name.meta.get("start")
+        if name.args.get("quoted") and isinstance(start, int) and sql[start] in "`[":
+            name.meta[QUOTE] = sql[start]
 
 
 def parsed_from_tree(tree: exp.Expression, dialect: Dialect) -> ParsedQuery:

@@ -13,7 +13,6 @@ from eval.schema import Dialect, Schema
 from eval.sql.functions import functions
 from eval.sql.guard import names_called
 from eval.sql.nearest import nearest, similarity
-from eval.sql.nodes import KEYWORD_CALLS
 from eval.sql.scopes import Unknown, bind
 from eval.sql.sources import Scope, Source
 from eval.sql.types import ParsedQuery, Phantom, References
@@ -47,8 +46,6 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
 def _calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, Phantom | None]]:
     known = functions(dialect)
     for node in tree.find_all(exp.Func):
-        if type(node) in KEYWORD_CALLS and not isinstance(node, exp.Count):
-            continue
         for name in names_called(node, dialect):
             function = known.get(name)
             if function is None:
