@@ -70,6 +70,8 @@ class _Ledger:
     output: int = 0
     cached: int = 0
     unreported: bool = False
+    failure: Failure | None = None
+    """What the attempt now under way is a retry of."""
 
     @property
     def left(self) -> float:
@@ -77,6 +79,7 @@ class _Ledger:
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
+        self.failure = None
         if reply.tokens is None:
             self.unreported = True
         else:
@@ -261,6 +264,7 @@ class OpenAIModel:
         if wait is None:
             raise failure.error(failure.message)
         log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
+        ledger.failure = failure
         await asyncio.sleep(wait)
         return quirks
 
@@ -278,6 +282,8 @@ class OpenAIModel:
                 return await work
         except TimeoutError:
             error: ModelError = ModelTimeout(f"The model did not finish its reply within {ledger.seconds:g} seconds.")
+            if ledger.failure is not None:
+                error = ledger.failure.error(ledger.failure.message)
         except ModelError as raised:
             error = raised
         error.usage = self._usage(ledger)

@@ -104,8 +104,13 @@ async def test_rate_limits_without_a_hint_are_waited_out_within_the_time_allowed
     server: OpenAIServer, model_at: MakeModel
 ) -> None:
     server.otherwise = error(429, "slow down")
-    await fails(model_at, ModelRateLimited, seconds=0.5, retry=RetryPolicy(first_wait=0.02, longest_wait=0.1))
+    await fails(model_at, ModelRateLimited, seconds=1.0, retry=RetryPolicy(first_wait=0.02, longest_wait=0.1))
     assert len(server.requests) >= 4
+
+
+async def test_a_retry_that_hangs_is_told_by_what_it_retried(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(error(503, "overloaded"), completion("late", delay=30))
+    assert "overloaded" in await fails(model_at, ModelUnavailable, seconds=0.8)
 
 
 async def test_an_empty_account_is_not_waited_for(server: OpenAIServer, model_at: MakeModel) -> None:
