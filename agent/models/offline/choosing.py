@@ -200,6 +200,10 @@ class Chooser:
             key = self.vocabulary.key_column(owner)
             if near[owner] >= 0.2 and key is not None:
                 return key
+        if self.items[i].lower in ("cost", "costs") and i and self.items[i - 1].is_keyword("relative"):
+            prices = [c for t in near for c in self.vocabulary.by_table[t] if c.words[-1] == "price" and c.numeric]
+            if prices:
+                return max(prices, key=lambda c: near[c.table])
         follows = self._value_after(i)
         if follows:
             holding = [pair for pair in mention.columns if pair[0].key in follows]

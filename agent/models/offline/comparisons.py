@@ -16,6 +16,7 @@ from agent.models.offline.interpretation import (
     Operator,
     Query,
 )
+from agent.models.offline.lexicon import word_set
 from agent.models.offline.measuring import amount_column, measure, property_of
 from agent.models.offline.timing import add_period, between_periods, period
 from agent.models.offline.vocabulary import ColumnWord
@@ -35,6 +36,10 @@ _PERIOD_WORDS = {
     "before": "before",
 }
 _FLIPPED: dict[str, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+_CURRENCIES = word_set("euro euros dollar dollars usd eur pounds gbp yen")
+_SOLD = word_set("sold sells sell made earned generated took")
 
 
 def comparison(r: Reader, i: int) -> None:
@@ -95,6 +100,12 @@ def comparison(r: Reader, i: int) -> None:
             return
         if sort == "word" or r.items[j].is_keyword("neg", "relative"):
             continue
+        if sort == "column" and j + 1 < len(r.items) and r.sorts[j + 1] == "number" and target is None:
+            column = r.column_of(j)
+            if column.role == "year" or (column.numeric and column.role == "number"):
+                r.use(j)
+                r.last_column = (j, column)
+                continue
         if sort in ("table", "column", "measure"):
             if operator == "<>":
                 r.negated = True
@@ -131,7 +142,7 @@ def number(r: Reader, i: int) -> None:
         compare(r, i, i, keyword.argument)  # type: ignore[arg-type]
         return
     before_word = r.items[i - 1].lower if i else ""
-    if before_word in ("in", "during", "since", "year", "for", "of") and period(r, i):
+    if before_word in ("in", "during", "since", "year", "for", "of", "both", "and", "or") and period(r, i):
         return
     column = target_column(r, i)
     if column is not None and not (column.role == "date" and r.tokens[item.start].text.isdigit()):
@@ -212,6 +223,9 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
             target = Expression("count", table=(repeated or r.entities)[-1])
             add(r, Condition(target, operator, (figure,)))
             return
+        money = (k < len(r.items) and r.items[k].lower in _CURRENCIES) or "$" in r.tokens[r.items[j].start].text
+        if money and r.verb_measure is None and any(x.lower in _SOLD for x in r.items[max(0, i - 3) : i]):
+            r.verb_measure = measure(r, "sale")
         if r.verb_measure is not None and after not in ("table", "column"):
             target = Expression("sum", r.verb_measure.column, factor=r.verb_measure.factor)
             add(r, Condition(target, operator, (figure,)))
@@ -315,6 +329,9 @@ def _against_aggregate(r: Reader, i: int, j: int, operator: str, target: Express
             if chosen is None:
                 return False
         target = Expression(column=chosen.key)
+    if r.functions and not r.in_head and target.column and not target.function:
+        target = Expression(r.functions[0], target.column)
+        r.functions = []
     inner_column = column.key if column is not None else target.column
     if inner_column is None:
         return False

@@ -114,9 +114,10 @@ FUNCTION_WORDS = word_set(
     respectively their one ones other others another same such own it's itself themselves themself exist exists
     database record records data entry entries row rows table information info details detail value values corresponding
     associated related belonging belong belongs respective available possible existing current many much more most
-    's , . ? ! ; : - ( ) " ' ok okay hello member members full complete located situated living regarding concerning contained hi thanks
-    thank look up identify describe state name named called call
-    include includes including contain contains consist use used uses using make made result results set number
+    's , . ? ! ; : - ( ) " ' ok okay hello member members full complete located situated living regarding concerning
+    contained hi
+    thanks thank euro euros dollar dollars usd eur look up identify describe state name named called call
+    include includes including contain contains consist use used uses using make made numbers result results set number
     question answer query sql new total different distinct unique not no ever yet still lot lots kind
     & / * + = < > % $ # @ [ ] { } | ~ ^ _ \\ ` overall entire whole altogether various
     currently recorded listed shown given find out"""

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING
 from agent.models.offline.interpretation import (
     Expression,
 )
-from agent.models.offline.lexicon import Adjective, measures
+from agent.models.offline.lexicon import Adjective, measures, word_set
 from agent.models.offline.vocabulary import ColumnWord
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
 
 _AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",), ("cost",), ("salary",), ("revenue",))
+
+
+_UNITS = word_set(
+    "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
+    "thousand usd eur dollar euro percent m ft"
+)
 
 
 def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
@@ -39,6 +45,7 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
+                    or (column.words[: len(words)] == words and column.words[-1] in _UNITS)
                     or column.words[-len(words) :] == words
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
@@ -85,7 +92,7 @@ def measure(r: Reader, name: str) -> Expression | None:
         price = next((c for w in known.prices for c in numeric if c.words[-len(w) :] == w), None)
         quantity = next((c for w in known.quantities for c in numeric if c.words[-len(w) :] == w), None)
         if price is not None and quantity is not None and price is not quantity:
-            offer(0.9, table, Expression(column=price.key, factor=quantity.key))
+            offer(0.8, table, Expression(column=price.key, factor=quantity.key))
     return best[1] if best else None
 
 

@@ -70,6 +70,8 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
         if adjective is not None:
             found.append(adjective)
         for words, kind, argument in _table().get(word, ()):
+            if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
+                continue
             if tuple(lowers[start : start + len(words)]) == words:
                 if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
                     break
@@ -83,7 +85,7 @@ def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:
         end = start + len(words)
         if tuple(lowers[start:end]) != words:
             continue
-        if degree == "superlative" and lowers[start] not in ("highest", "most", "greatest", "lowest"):
+        if degree == "superlative" and not (len(words) == 1 and words[0] in ("highest", "lowest", "greatest")):
             return Keyword("sup_adj", lowers[start], start, end, adjective)
         if end < len(lowers) and lowers[end] == "than":
             return Keyword("cmp_adj", ">", start, end + 1, adjective)

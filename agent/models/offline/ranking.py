@@ -48,6 +48,11 @@ def features(
         {
             "unread words": float(min(len(unread), 5)),
             "some unread": float(bool(unread)),
+            "unread name": float(any(w[:1].isupper() or w[:1].isdigit() for w in unread)),
+            "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
+            "one plain column": float(
+                len(query.select) == 1 and not query.aggregates() and not query.distinct and not query.group
+            ),
             "unread share": len(unread) / max(1, len(content)),
             "length": min(len(tokens), 40) / 10,
             "weakest link": 1 - min(scores, default=0.5),

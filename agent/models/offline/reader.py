@@ -80,6 +80,12 @@ class Reader(Chooser):
         settle(self)
         return self.draft
 
+    @property
+    def main_entity(self) -> str:
+        """The table whose rows the question is about; empty while unknown."""
+        shown = [e.tables[0] for e in self.query.select if e.tables]
+        return self.entities[0] if self.entities else (shown[0] if shown else "")
+
     def use(self, i: int) -> None:
         """Mark an item as explained."""
         self.consumed.add(i)
@@ -126,7 +132,12 @@ class Reader(Chooser):
     def _groups_by(self, i: int) -> bool:
         """`sales by region`: an aggregate or count was asked for, and a column or table follows."""
         following = self.next_mention(i)
-        if self.query.order:
+        if self.query.order or self.negated:
+            return False
+        before = self.items[i - 1].lower if i else ""
+        if (before.endswith("ed") and "group" not in before) or any(
+            x.lower in ("any", "all") for x in self.items[i + 1 : i + 2]
+        ):
             return False
         if following is None or self.sorts[following] not in ("column", "table"):
             return timing.calendar_word(self, i + 1) != "" and bool(
@@ -154,6 +165,11 @@ class Reader(Chooser):
         ) and (after in ("about", "of", "for", "on", "regarding", "from", "concerning", "related", "in"))
 
     def _end_clause(self) -> None:
+        if self.negated and not self.excepting:
+            self.draft.doubt("negation_open")
+        if self.grouping:
+            self.draft.doubt("group_open")
+        self.grouping = False
         self.negated = self.or_next = False
         self.last_column = None
         self.sink = self.query.where
@@ -180,7 +196,7 @@ class Reader(Chooser):
                 superlatives.extreme_column(self, i, following, argument == "max")
                 return
             self.functions.append(argument)  # type: ignore[arg-type]
-        elif kind in ("sup", "sup_adj", "sup_count", "common"):
+        elif kind in ("sup", "sup_adj", "sup_count", "common", "selling"):
             superlatives.superlative(self, i)
         elif kind in ("cmp", "cmp_adj"):
             comparisons.comparison(self, i)
@@ -207,8 +223,10 @@ class Reader(Chooser):
         elif kind == "or":
             self.or_next = not self.in_head or self.last_clause is not None
         elif kind == "percent":
-            self.share = True
-            self.counting = self.counting or "rows"
+            following = self.next_mention(i)
+            if following is not None and self.sorts[following] == "table":
+                self.share = True
+                self.counting = self.counting or "rows"
         elif kind == "also":
             if (
                 item.lower
@@ -240,6 +258,8 @@ class Reader(Chooser):
             if item.lower in ("is", "are", "was", "were") and self.in_head and not self.entities:
                 return
             self.in_head = False
+            if item.lower not in ("is", "are", "was", "were", "named", "called", "but", "if"):
+                self.last_column = None
 
     # -- mentions -------------------------------------------------------------------------------------------------
 
@@ -261,7 +281,7 @@ class Reader(Chooser):
             self.groups.append(("table", table))
             self.entity(table)
             return
-        if self.negated and self.entities and table != self.entities[0]:
+        if self.negated and self.main_entity not in ("", table):
             self._absent(table)
             return
         if following == i + 1 and self.sorts[i + 1] == "column" and self.holds(i + 1, table):
@@ -293,14 +313,14 @@ class Reader(Chooser):
         self.entity(table)
 
     def entity(self, table: str) -> None:
-        """Remember a table that the question names."""
-        if table not in self.entities:
+        """Remember a table that the question names; inside `without …` it only tells what is absent."""
+        if table not in self.entities and self.sink is self.query.where:
             self.entities.append(table)
 
     def _absent(self, table: str) -> None:
         """`without orders`: the conditions that follow restrict the absent rows."""
         where: list[Clause] = []
-        self.query.where.append((Membership(self.entities[0], table, where, True),))  # type: ignore[arg-type]
+        self.query.where.append((Membership(self.main_entity, table, where, True),))  # type: ignore[arg-type]
         self.sink = where
         self.negated = False
 
@@ -338,7 +358,7 @@ class Reader(Chooser):
             return
         if not self.in_head:
             self.last_column = (i, column)
-            if self.negated and self.entities and column.table != self.entities[0] and self._many(column.table):
+            if self.negated and self.main_entity not in ("", column.table) and self._many(column.table):
                 self._absent(column.table)
                 return
             if self.negated or conditions.is_flag(self, column) or self._happened(i, column):
@@ -346,6 +366,9 @@ class Reader(Chooser):
                 return
             self.draft.doubt("column_unused")
             return
+        follows_entity = self._previous_word(i) in ("and", "and the", "and their", ",") and self.head_entity
+        if follows_entity and not self.query.select and not self.counting and not self.functions:
+            self.query.select.extend(Expression(column=c.key) for c in self.shown(self.head_entity or ""))
         whole = self._whole_name(i, column)
         if whole and not self.counting and not self.functions:
             self.query.select.extend(Expression(column=c.key) for c in whole)
@@ -407,8 +430,8 @@ class Reader(Chooser):
 
     def _many(self, table: str) -> bool:
         """Whether the entity may have several rows of this table."""
-        plan = self.graph.plan([self.entities[0], table])
-        return plan is not None and plan.multiplies(self.entities[0])
+        plan = self.graph.plan([self.main_entity, table])
+        return plan is not None and plan.multiplies(self.main_entity)
 
     def _happened(self, i: int, column: ColumnWord) -> bool:
         """`have been discontinued`, with nothing to compare: the date is filled."""
@@ -456,7 +479,7 @@ class Reader(Chooser):
                 return (held[0],)
             if self.vocabulary.name_columns(owner) or self.shown(owner)[0].table != owner:
                 return self.shown(owner)
-        if column.words[:1] in (("first",), ("last",)) or column.words[-2:] == ("last", "name"):
+        if "first" in column.words or "last" in column.words:
             named = self.vocabulary.name_columns(column.table)
             return named if len(named) == 2 else ()
         return ()

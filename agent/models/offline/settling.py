@@ -20,8 +20,20 @@ def settle(r: Reader) -> None:
     if r.counting and not query.select:
         _count_entity(r)
     query.where = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
+    if r.counting and query.select and not query.aggregates():
+        query.select.append(Expression("count"))
+        r.counting = ""
     if r.functions and not query.select:
         r.draft.doubt("aggregate_open")
+    for name, left_open in (
+        ("aggregate_open", bool(r.functions) and not (r.functions == ["sum"] and (query.having or query.aggregates()))),
+        ("count_open", bool(r.counting)),
+        ("negation_open", r.negated and not r.excepting),
+        ("group_open", r.grouping),
+        ("or_open", r.or_next),
+    ):
+        if left_open:
+            r.draft.doubt(name)
     _show_something(r)
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
@@ -68,7 +80,8 @@ def _show_something(r: Reader) -> None:
         query.select.append(Expression(table=entity))
         return
     query.select.extend(Expression(column=c.key) for c in r.shown(entity))
-    r.draft.doubt("shown_by_default")
+    if not r.vocabulary.name_columns(entity):
+        r.draft.doubt("shown_by_key")
 
 
 def _entity_key(r: Reader, table: str) -> ColumnKey | None:
@@ -125,6 +138,8 @@ def _sum_for_rank(r: Reader) -> None:
         return
     entity = plain[0].tables[0]
     for k, (e, descending) in enumerate(query.order):
+        if e.function == "sum" and e.column is not None and e not in query.select:
+            query.select.append(e)
         if e.function or e.column is None or e.column[0] == entity or e.part:
             continue
         if not r.vocabulary.columns[e.column].numeric or r.vocabulary.columns[e.column].role != "number":
@@ -132,13 +147,22 @@ def _sum_for_rank(r: Reader) -> None:
         plan = r.graph.plan([entity, e.column[0]])
         if plan is not None and plan.multiplies(entity):
             query.order[k] = (Expression("sum", e.column, factor=e.factor), descending)
+            query.select.append(query.order[k][0])
 
 
 def _both(r: Reader) -> None:
     """`both A and B` on one column cannot hold in one row: rows of the first, kept if among rows of the second."""
     query = r.query
+    contradiction = _contradiction(query)
+    if contradiction is not None:
+        _intersect(r, *contradiction)
+        return
     if not r.both:
         return
+    for k, clause in enumerate(query.where):
+        if len(clause) == 2 and _same_equal(clause[0], clause[1]):
+            query.where[k : k + 1] = [(clause[0],), (clause[1],)]
+            break
     equal = [
         (k, clause[0])
         for k, clause in enumerate(query.where)
@@ -147,14 +171,46 @@ def _both(r: Reader) -> None:
     for a in range(len(equal)):
         for b in range(a + 1, len(equal)):
             if equal[a][1].left == equal[b][1].left:
-                other = Query(
-                    select=list(query.select),
-                    tables=list(dict.fromkeys(r.entities)),
-                    where=[c for k, c in enumerate(query.where) if k != equal[a][0]],
-                )
-                query.where = [c for k, c in enumerate(query.where) if k != equal[b][0]]
-                query.intersect = other
+                _intersect(r, equal[a][0], equal[b][0])
                 return
+
+
+def _same_equal(one: Condition | Membership, other: Condition | Membership) -> bool:
+    return (
+        isinstance(one, Condition)
+        and isinstance(other, Condition)
+        and one.left == other.left
+        and one.operator == other.operator == "="
+    )
+
+
+def _contradiction(query: Query) -> tuple[int, int] | None:
+    """Two clauses that no single row can meet (`over 20 and under 10`): two groups of rows are meant."""
+    ranges: list[tuple[int, Condition]] = []
+    for k, clause in enumerate(query.where):
+        c = clause[0]
+        if len(clause) == 1 and isinstance(c, Condition) and c.operator in ("<", "<=", ">", ">="):
+            ranges.append((k, c))
+    for k, one in ranges:
+        for m, other in ranges:
+            if one.left != other.left or one.operator[0] != ">" or other.operator[0] != "<":
+                continue
+            low, high = one.values[:1], other.values[:1]
+            numbers = low and high and isinstance(low[0], int | float) and isinstance(high[0], int | float)
+            if numbers and low[0] >= high[0]:  # type: ignore[operator]
+                return k, m
+    return None
+
+
+def _intersect(r: Reader, one: int, other: int) -> None:
+    """Keep the rows shown that come from clause `one` and also from clause `other`."""
+    query = r.query
+    query.intersect = Query(
+        select=list(query.select),
+        tables=list(dict.fromkeys(r.entities)),
+        where=[c for k, c in enumerate(query.where) if k != one],
+    )
+    query.where = [c for k, c in enumerate(query.where) if k != other]
 
 
 def _name_tables(r: Reader) -> None:

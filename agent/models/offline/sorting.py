@@ -32,7 +32,7 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
     j = i + 1
     function: Function = ""
     counting = False
-    found = False
+    found, said = False, ""
     was_head, r.in_head = r.in_head, False
     while j < len(r.items):
         x, sort = r.items[j], r.sorts[j]
@@ -42,9 +42,14 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         elif x.is_keyword("count"):
             counting = True
         elif x.is_keyword("dir"):
-            direction(r, x.keyword.argument)  # type: ignore[union-attr]
+            assert x.keyword is not None
+            if found:
+                direction(r, x.keyword.argument)
+                argument = "*"
+            else:
+                said = x.keyword.argument
+                argument = "desc" if said in ("desc", "alpha_desc") else "asc"
             r.use(j)
-            argument = "*"
             j += 1
             continue
         elif sort == "column" and not clause_starts(r, j):
@@ -87,6 +92,9 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
                 r.query.order.append((expression, argument == "desc"))
             found, counting, function = True, False, ""
         j += 1
+    if not found and said:
+        direction(r, said)
+        found = True
     if not found and not any(x.is_keyword("dir") for x in r.items):
         r.draft.doubt("order_open")
     if not found:

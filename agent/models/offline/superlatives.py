@@ -14,6 +14,7 @@ from agent.models.offline.interpretation import (
 from agent.models.offline.lexicon import adjectives
 from agent.models.offline.measuring import measure, property_of
 from agent.models.offline.sorting import order_terms
+from agent.models.offline.tokens import number_of
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
@@ -71,6 +72,15 @@ def superlative(r: Reader, i: int) -> None:
         r.query.order.append((Expression(column=column.key), sign > 0))
         r.query.limit, r.query.offset = limit, offset
         return
+    if keyword.kind == "selling":
+        sold = measure(r, "best selling")
+        if sold is None:
+            r.draft.doubt("superlative_open")
+            return
+        r.query.order.append((Expression("sum", sold.column), True))
+        r.query.limit = r.query.limit or limit
+        _take_rank_words(r, i)
+        return
     if keyword.kind == "common":
         following = r.next_mention(i)
         if following is None:
@@ -125,6 +135,11 @@ def superlative(r: Reader, i: int) -> None:
             return
         r.use(j)
         r.entity(table)
+        averaged = next((c for c in r.vocabulary.by_table[table] if c.role == "number"), None) if function else None
+        if averaged is not None:
+            r.query.order.append((Expression(function, averaged.key), descending))
+            r.query.limit, r.query.offset = limit, offset
+            return
         adjective = adjectives().get(item.lower.removeprefix("the "))
         found = property_of(r, adjective[0], i) if adjective is not None and not counting else None
         if found is not None:
@@ -176,6 +191,20 @@ def superlative(r: Reader, i: int) -> None:
         r.query.order.append((Expression("count"), descending))
         r.query.limit, r.query.offset = limit, offset
         r.draft.doubt("superlative_open")
+
+
+def _take_rank_words(r: Reader, i: int) -> None:
+    """`best-selling products by quantity` or `by revenue`: the words after `by` say what sold best means."""
+    for k in range(i + 1, min(len(r.items), i + 4)):
+        if r.sorts[k] == "table":
+            r.use(k)
+            r.entity(r.table_of(k))
+            r.head_entity = r.head_entity or r.table_of(k)
+        if r.items[k].lower == "by":
+            r.query.order.clear()
+            r.ranked_by = True
+            order_terms(r, k, "desc", rank=True)
+            return
 
 
 def _is_by(r: Reader, j: int) -> bool:
@@ -252,7 +281,9 @@ def _rank_by_column(
         r.last_column = (j, column)
         return
     numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
-    if not column.numeric and column.role not in ("date", "year") and not function:
+    known = r.values.values(*column.key)[:20]
+    figures = column.numeric or (bool(known) and all(number_of(v) is not None for v in known))
+    if not figures and column.role not in ("date", "year") and not function:
         numeric = Expression("count", column=column.key, table=column.table)
         if r.items[i].lower not in ("most", "least", "fewest"):
             numeric = Expression(column=column.key)

@@ -59,7 +59,7 @@ def _year_here(r: Reader, i: int) -> bool:
 
 
 def add_period(r: Reader, i: int, found: periods.Period, operator: str) -> bool:
-    column = date_column(r, i)
+    column = date_column(r, i, found.year_only is not None and operator == "=")
     if column is None:
         return False
     end = r.items[i].start + found.tokens
@@ -87,7 +87,7 @@ def add_period(r: Reader, i: int, found: periods.Period, operator: str) -> bool:
     return True
 
 
-def date_column(r: Reader, i: int) -> ColumnWord | None:
+def date_column(r: Reader, i: int, whole_year: bool = False) -> ColumnWord | None:
     """The date or year column that a period means here: the one just named, else the best of the tables at hand."""
     column = target_column(r, i, 6)
     if column is not None and column.role in ("date", "year"):
@@ -137,6 +137,9 @@ def date_column(r: Reader, i: int) -> ColumnWord | None:
                     "load",
                 }
             )
+            if gap == 1 and set(r.vocabulary.tables[table].words) & {"date", "calendar", "time", "day"}:
+                score += 1.6
+            score += 0.2 if (word.role == "year") == whole_year else 0.0
             score += 0.1 if word.words in (("date",), ("year",)) else 0.0
             candidates.append((score, word))
     if not candidates:

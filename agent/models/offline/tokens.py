@@ -151,6 +151,9 @@ def _words(raw: str, sentence_start: bool) -> list[Token]:
         lower, body = (lower[:-1] if lower.endswith("n") else lower), body[:-1]
         lower = {"ca": "can", "wo": "will", "are": "are"}.get(lower, lower)
         return [_word(body, lower, False), _word("not", "not", False)]
+    if lower in ("twice", "thrice"):
+        return [_word({"twice": "two", "thrice": "three"}[lower], {"twice": "two", "thrice": "three"}[lower], False),
+                _word("times", "times", False)]  # fmt: skip
     tokens = []
     if "/" in body and re.fullmatch(r"[A-Za-z]{3,}(?:/[A-Za-z]{3,})+", body):
         parts = body.split("/")

@@ -145,7 +145,10 @@ class TreeBuilder:
             "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
         ):
             column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
-        return exp.TimeToStr(this=column, format=exp.Literal.string(_PARTS[part]))
+        function, shape = _DATE_FORMATS[dialect]
+        pattern = exp.Literal.string(shape[part])
+        arguments = [pattern, column] if dialect == "sqlite" else [column, pattern]
+        return exp.Anonymous(this=function, expressions=arguments)
 
     def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
         if e.share and query.where:
@@ -242,7 +245,13 @@ class TreeBuilder:
         return exp.Not(this=found) if m.negated else found
 
 
-_PARTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
+_PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
+_DATE_FORMATS = {
+    "sqlite": ("STRFTIME", _PERCENT),
+    "duckdb": ("STRFTIME", _PERCENT),
+    "mysql": ("DATE_FORMAT", _PERCENT),
+    "postgres": ("TO_CHAR", {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD"}),
+}
 _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
 _COMPARISONS: dict[str, type[exp.Expr]] = {
     "=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,

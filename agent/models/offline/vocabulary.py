@@ -17,6 +17,7 @@ from eval.schema import Column, Schema, Table
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
+_FLAGGED = re.compile(r"(?:is|has|IS|HAS)_|(?:is|has)[A-Z]")
 _DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
@@ -91,8 +92,8 @@ class Vocabulary:
         columns = self.by_table[table]
         words = self.tables[table].words
         named = [c for c in columns if c.words[-1:] and c.words[-1] in NAME_WORDS and not c.foreign]
-        first = [c for c in named if c.words[:2] == ("first", "name")]
-        last = [c for c in named if c.words[-2:] == ("last", "name") and "first" not in c.words]
+        first = [c for c in named if c.words[-2:] == ("first", "name")]
+        last = [c for c in named if c.words[-2:] == ("last", "name")]
         own = [c for c in named if c.words in (("name",), ("title",), ("full", "name"), ("display", "name"))]
         own += [c for c in named if c.words[:-1] and set(c.words[:-1]) <= set(words)]
         if own:
@@ -146,7 +147,7 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
     return tuple(w for w in found if w not in _SILENT) or found
 
 
-_SILENT = word_set("of in the and for to by a an on at")
+_SILENT = word_set("of in the and for to by a an on at be have")
 
 
 def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
@@ -160,6 +161,8 @@ def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
                 return (*_expand(left, known), *_expand(right, known))
             if len(left) > 2 and len(right) > 2 and left in known and right in known:
                 return (left, right)
+    if len(piece) > 4 and piece[1:] in ("name", "names", "title", "type", "date", "code"):
+        return (piece[1:],)
     if len(piece) in (4, 5) and piece.endswith("id") and piece not in ("paid", "void", "grid", "said", "avoid"):
         return (*_expand(piece[:-2], known), "id")
     return (piece,)
@@ -227,7 +230,7 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
     role: Role = "text"
     if words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
         role = "id"
-    elif words[0] in ("is", "has") or re.search("bool", column.type, re.I):
+    elif _FLAGGED.match(column.name) or re.search("bool", column.type, re.I):
         role = "flag"
     elif words[-1] == "year" or (words[0] == "year" and len(words) == 1):
         role = "year"
