@@ -7,6 +7,7 @@ both go as they are.
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -38,9 +39,9 @@ def show_answer(
         if shown:
             console.print(rows_table(console, answer.columns, shown))
         console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
-    if answer.answer:
+    if text := _without_repeated_rows(answer):
         console.print()
-        _show_markdown(console, answer.answer)
+        _show_markdown(console, text)
     if answer.status in ("success", "doubtful"):
         console.print()
         console.print(Text(how_sure(answer, threshold), style="dim"))
@@ -65,6 +66,16 @@ def how_sure(answer: Answer, threshold: float) -> str:
     likely = f"about {right:.0%} likely to be right; " if right is not None else ""
     verdict = "passes" if answer.status == "success" else "does not pass"
     return f"How sure: {likely}score {answer.score:.2f}, which {verdict} (needed: {threshold:.2f})."
+
+
+_REPEATED_ROWS = re.compile(r"(?:; the first \d+ are)?:\n\n\|[^\n]*\n\| ---[^\n]*(?:\n\|[^\n]*)*")
+
+
+def _without_repeated_rows(answer: Answer) -> str:
+    """The answer without the table that the offline engine writes into it: the same rows stand above."""
+    if answer.model != "offline" or not answer.rows:
+        return answer.answer
+    return _REPEATED_ROWS.sub(".", answer.answer)
 
 
 def _show_markdown(console: Console, text: str) -> None:

@@ -41,7 +41,7 @@ class Steps:
     def __init__(self, console: Console, *, quiet: bool = False, threshold: float = 0.70, execute: bool = True) -> None:
         self._console = console
         self._quiet = quiet
-        self._live = console.is_terminal and not quiet
+        self._live = console.is_terminal and not console.is_dumb_terminal and not quiet
         self._status: Status | None = None
         self._since = time.monotonic()
         self._starting = False
@@ -116,6 +116,8 @@ class Steps:
 
     def _attempt(self, data: dict[str, Any]) -> tuple[str, bool]:
         """What one attempt came to, and whether it passes."""
+        if (data.get("failure") or {}).get("kind") == "abstained":
+            return "no query: the question was declined", False
         if data["status"] != "success":
             return one_line(data.get("error") or "no query to run", 120), False
         if not self._execute:
