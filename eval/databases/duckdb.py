@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from eval.databases.base import CancelToken, Database, DatabaseError, DriverMissing, ExecutionResult, Limits
@@ -72,7 +73,7 @@ class DuckDBDatabase(Database):
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._instance.close()
+                _shut(self._instance)
 
     def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
         with self._cursor() as cursor, watch.interrupting(cursor.interrupt):
@@ -93,7 +94,7 @@ class DuckDBDatabase(Database):
                 raise DatabaseError("the database has been closed")
             sign = _file_sign(self._target)
             if sign != self._file:
-                self._instance.close()
+                _shut(self._instance)
                 self._instance = _open(self._target)
                 self._file = sign
             return self._instance.cursor()
@@ -150,6 +151,18 @@ def _open(target: Target) -> DuckDBPyConnection:
         elif "Conflicting lock" in message or "Could not set lock" in message:
             message = "another process has the file open for writing; DuckDB lets nobody read it meanwhile"
         raise DatabaseError(f"cannot open {target.path}: {message}") from None
+
+
+def _shut(instance: DuckDBPyConnection) -> None:
+    """Close the instance; a statement that was just interrupted may need a moment to let go of it."""
+    import duckdb
+
+    for _ in range(100):
+        try:
+            instance.close()
+            return
+        except duckdb.Error:  # busy: DuckDB refuses instead of waiting
+            time.sleep(0.01)
 
 
 def _configuration() -> dict[str, str | bool | int | float | list[str]]:

@@ -252,7 +252,7 @@ class MySQLDatabase(Database):
         t = self._target
         options: dict[str, Any] = dict(t.options)
         try:
-            return pymysql.connect(
+            connection = pymysql.connect(
                 host=t.host,
                 port=t.port,
                 user=t.user or None,
@@ -260,6 +260,7 @@ class MySQLDatabase(Database):
                 database=t.database,
                 charset="utf8mb4",
                 connect_timeout=max(1, round(self._connect_seconds)),
+                read_timeout=max(1, round(self._connect_seconds)),  # for a server that accepts and then says nothing
                 autocommit=True,
                 local_infile=False,
                 client_flag=0,  # without MULTI_STATEMENTS
@@ -267,6 +268,8 @@ class MySQLDatabase(Database):
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as e:
             raise _connect_error(t, e) from None
+        connection._read_timeout = None  # from here on the watch decides how long a statement may take
+        return connection
 
     def _learn(self, connection: Any) -> None:
         with connection.cursor() as cursor:

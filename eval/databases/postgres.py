@@ -275,8 +275,8 @@ def _connect_error(target: Target, message: str) -> DatabaseError:
         return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
     if "password authentication failed" in message or "no password supplied" in message:
         return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
-    last_line = target.redact(message).splitlines()[-1] if message else "no answer"
-    return DatabaseUnreachable(f"cannot connect to PostgreSQL at {where}: {last_line}")
+    lines = [line for line in target.redact(message).splitlines() if line.strip() and not line.startswith("\t")]
+    return DatabaseUnreachable(f"cannot connect to PostgreSQL at {where}: {lines[-1] if lines else 'no answer'}")
 
 
 def _hang_up(connection: psycopg.Connection[Any]) -> None:

@@ -21,6 +21,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits
+from eval.databases.catalogue.assembling import quoted
 from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
@@ -56,8 +57,10 @@ _HIDDEN_TABLES = frozenset({"sqlite_stmt", "sqlite_dbpage", "fts3tokenize", "byt
 _READ_PRAGMAS = frozenset({"data_version", "page_size", "page_count", "encoding"})
 """Pragmas that full-text and R-Tree modules ask internally; allowed only without a value."""
 
+_RTREES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%rtree%'"
+
 _SHORT_VALUES = 128 * 1024
-_LONG_VALUES = 64 * 1024 * 1024
+_LONG_VALUES = 32 * 1024 * 1024
 _SQL_BYTES = 1_000_000
 _STEPS = 10_000
 _LOCK_SECONDS = 5.0
@@ -91,8 +94,15 @@ class _Connection:
         raw.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
         if sys.version_info >= (3, 12):
             raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        self._connect_rtrees()
         self.allow_long_values(False)
         raw.set_progress_handler(self._stop, _STEPS)
+
+    def _connect_rtrees(self) -> None:
+        """An R-Tree prepares its own INSERTs when it is first used, which the authorizer would deny."""
+        with suppress(sqlite3.Error):
+            for (name,) in self.raw.execute(_RTREES).fetchall():
+                self.raw.execute(f"SELECT 1 FROM {quoted((name,), 'sqlite')} LIMIT 0").close()
 
     def allow_long_values(self, allow: bool) -> None:
         """Short values with every function, or long values without the functions that long values make slow.
@@ -101,7 +111,7 @@ class _Connection:
         """
         self.long_values = allow
         self.raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONG_VALUES if allow else _SHORT_VALUES)
-        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50 if allow else 1000)
+        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10 if allow else 1000)
         self.raw.set_authorizer(self._authorize)
 
     def _authorize(self, action: int, one: str | None, two: str | None, _db: str | None, _by: str | None) -> int:
@@ -113,6 +123,10 @@ class _Connection:
             name = (two or "").lower()
             if name in _FUNCTIONS and not (self.long_values and name in _SLOW_ON_LONG_VALUES):
                 return sqlite3.SQLITE_OK
+        elif action == sqlite3.SQLITE_UPDATE and one == "sqlite_master":
+            # A virtual table declares its columns by a CREATE TABLE that is parsed and never run. A real UPDATE of
+            # sqlite_master fails all the same: only PRAGMA writable_schema allows it, and that is denied.
+            return sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_PRAGMA and two is None and (one or "").lower() in _READ_PRAGMAS:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
@@ -138,6 +152,7 @@ class SQLiteDatabase(Database):
         self._closed = False
         self._file = _file_identity(target)
         self._catalogue: sqlite3.Connection | None = None
+        self._catalogue_file = self._file
         self._catalogue_lock = threading.Lock()
         self._schema_cache = SchemaCache.shared(("sqlite", self.url, infer_keys) if target.path else None)
         try:
@@ -263,9 +278,10 @@ class SQLiteDatabase(Database):
         """The file's identity and its schema version, which every change of structure raises."""
         identity = _file_identity(self._target)
         with self._catalogue_lock:
-            if identity != self._file and self._catalogue is not None:
+            if identity != self._catalogue_file and self._catalogue is not None:
                 self._catalogue.close()
                 self._catalogue = None
+            self._catalogue_file = identity
             version = _patiently(lambda: self._catalogue_connection().execute("PRAGMA schema_version").fetchone())
         return f"{identity}/{version[0]}"
 

@@ -1,0 +1,179 @@
+"""DuckDB: structure, values, stopping, and an instance that reaches nothing but its file."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from eval.databases import CancelToken, DatabaseError, Limits, open_database
+from eval.databases.values import json_rows
+from eval.schema import ForeignKey, Index
+from eval.sql.types import ReadStatement
+
+duckdb = pytest.importorskip("duckdb")
+
+LONG = "SELECT count(*) FROM range(10000000000) a, range(1000) b WHERE a.range + b.range = -1"
+
+
+def read(sql: str) -> ReadStatement:
+    return ReadStatement(sql, "duckdb")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, "full ""name" VARCHAR UNIQUE DEFAULT 'x', g AS (id + 1));
+            CREATE TABLE "Ü uses" (x INTEGER REFERENCES people (id), "select" DECIMAL(10, 2));
+            CREATE INDEX by_x ON "Ü uses" (x, "select");
+            CREATE VIEW v AS SELECT id FROM people;
+            CREATE SCHEMA "other one"; CREATE TABLE "other one".people (a INTEGER[]);
+            COMMENT ON TABLE people IS 'who works here'; COMMENT ON COLUMN people.id IS 'a number';
+            INSERT INTO people (id) VALUES (1);
+            """
+        )
+    return path
+
+
+def test_structure(shop: Path) -> None:
+    with open_database(shop) as database:
+        schema = database.schema()
+        assert database.schema() is schema
+    people, uses, other, view = schema.tables
+    assert [(t.name, t.namespace, t.kind) for t in schema.tables] == [
+        ("people", None, "table"),
+        ("Ü uses", None, "table"),
+        ("people", "other one", "table"),
+        ("v", None, "view"),
+    ]
+    assert [c.name for c in people.columns] == ["id", 'full "name', "g"]
+    assert (people.comment, people.columns[0].comment, people.row_count) == ("who works here", "a number", 1)
+    assert people.columns[1].default == "'x'"
+    assert not people.columns[0].nullable
+    assert uses.foreign_keys == (ForeignKey(("x",), "people", ("id",)),)
+    assert Index("by_x", ("x", "select")) in uses.indexes
+    assert other.columns[0].type == "INTEGER[]"
+    assert view.row_count is None
+
+
+def test_values_survive(shop: Path) -> None:
+    sql = (
+        "SELECT [1, NULL], {'a': 1.5}, MAP {'k': 2}, 12.50::DECIMAL(10, 2), 'nan'::DOUBLE, '-inf'::DOUBLE,"
+        " 170141183460469231731687303715884105727::HUGEINT, '\\xFF'::BLOB, INTERVAL 1 DAY, 'x' AS a, 'y' AS a,"
+        " TIMESTAMPTZ '2024-02-29 00:00:00+00', '99999-01-01'::DATE"
+    )
+    with open_database(shop) as database:
+        result = database.execute(read(sql))
+    assert result.error is None
+    assert result.columns[9:11] == ("a", "a")
+    row = json_rows(result.rows)[0]
+    assert row[:11] == [
+        [1, None],
+        {"a": 1.5},
+        {"k": 2},
+        12.5,
+        "NaN",
+        "-Infinity",
+        2**127 - 1,
+        {"$blob": "/w==", "size": 1},
+        "1 day 00:00:00",
+        "x",
+        "y",
+    ]
+    assert str(row[11]).startswith("2024-02-2")
+    assert row[12] == "99999-01-01"
+
+
+def test_order_is_kept_where_times_with_zones_become_text(shop: Path) -> None:
+    sql = "SELECT range AS i, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS i FROM range(5000) ORDER BY range DESC"
+    with open_database(shop) as database:
+        result = database.execute(read(sql))
+    assert result.columns == ("i", "i")
+    assert [row[0] for row in result.rows] == list(range(4999, -1, -1))
+
+
+def test_caps_and_errors(shop: Path) -> None:
+    with open_database(shop) as database:
+        result = database.execute(read("SELECT range FROM range(100000000000)"), limits=Limits(rows=700))
+        assert (len(result.rows), result.truncated) == (700, True)
+        assert "nope" in (database.execute(read("SELECT nope FROM people")).error or "")
+        assert database.execute(read("SELECT id FROM people WHERE false")).columns == ("id",)
+
+
+def test_the_deadline_interrupts(shop: Path) -> None:
+    with open_database(shop) as database:
+        result = database.execute(read(LONG), limits=Limits(seconds=0.3))
+        assert result.status == "timeout"
+        assert result.execution_time_ms < 300 + 300
+        assert database.execute(read("SELECT 1")).rows == ((1,),)
+
+
+async def test_cancelling(shop: Path) -> None:
+    token = CancelToken()
+    with open_database(shop) as database:
+        timer = threading.Timer(0.1, token.cancel)
+        timer.start()
+        result = database.execute(read(LONG), cancel=token)
+        timer.join()
+        assert result.status == "cancelled"
+        assert result.execution_time_ms < 100 + 300
+        task = asyncio.create_task(database.execute_async(read(LONG)))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert database.execute(read("SELECT 1")).ok
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT 1; SELECT 2", "exactly one statement may run, not 2"),
+        ("CREATE TEMP TABLE t (a INT)", "of type CREATE"),
+        ("SET threads = 1", "of type SET"),
+        ("PRAGMA database_list", "of type PRAGMA"),
+        ("SELECT * FROM read_text('/etc/hostname')", "disabled by configuration"),
+        ("SELECT * FROM '/etc/hostname'", "does not exist"),
+        ("SELECT * FROM canary", "does not exist"),
+        ("WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x", "Error"),
+    ],
+)
+def test_nothing_but_a_query_of_the_file(shop: Path, sql: str, words: str) -> None:
+    canary = duckdb.sql("SELECT 1")  # a variable of the caller, which DuckDB would read by its name
+    assert canary is not None
+    with open_database(shop) as database:
+        result = database.execute(read(sql))
+    assert result.status == "error"
+    assert words in (result.error or "")
+
+
+def test_two_openings_share_one_configuration(shop: Path) -> None:
+    with open_database(shop) as one, open_database(shop) as other:
+        assert one.execute(read("SELECT 1")).ok
+        one.close()
+        assert other.execute(read("SELECT 1")).ok
+
+
+def test_another_configuration_in_this_process_is_explained(shop: Path) -> None:
+    with duckdb.connect(str(shop), read_only=True), pytest.raises(DatabaseError) as caught:
+        open_database(shop)
+    assert "already has the file open with another configuration" in str(caught.value)
+
+
+def test_a_damaged_file_is_explained(shop: Path) -> None:
+    whole = shop.read_bytes()
+    shop.write_bytes(whole[:12_288] + b"\0" * 4096)
+    with pytest.raises(DatabaseError) as caught, open_database(shop) as database:
+        database.schema(ttl=0)
+    assert str(shop) in str(caught.value)
+
+
+def test_plan(shop: Path) -> None:
+    with open_database(shop) as database:
+        assert any("people" in line for line in database.plan_lines(read("SELECT * FROM people")))
+        assert database.plan_lines(read("ANALYZE SELECT 1")) == ()

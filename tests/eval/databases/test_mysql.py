@@ -1,0 +1,245 @@
+"""MySQL and MariaDB on a real server: structure, values, stopping, and what even root's connection cannot do."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases.values import json_rows
+from eval.schema import ForeignKey
+from eval.sql.types import ReadStatement
+
+pymysql = pytest.importorskip("pymysql")
+
+SETUP = """
+DROP VIEW IF EXISTS adults; DROP TABLE IF EXISTS uses, `Mixed Case`, people, many;
+CREATE TABLE people (id int PRIMARY KEY AUTO_INCREMENT, name varchar(20) NOT NULL UNIQUE COMMENT 'full name',
+    boss int NULL, at timestamp NULL DEFAULT CURRENT_TIMESTAMP, m enum('sad','happy'),
+    FOREIGN KEY (boss) REFERENCES people (id)) COMMENT 'who works here';
+CREATE TABLE `Mixed Case` (`select` int, `größe` decimal(10,2), `a``b` text, `twice` int AS (`select` * 2) STORED,
+    PRIMARY KEY (`select`, `größe`));
+CREATE TABLE uses (x int, y decimal(10,2), FOREIGN KEY (x, y) REFERENCES `Mixed Case` (`select`, `größe`));
+CREATE VIEW adults AS SELECT name FROM people;
+CREATE TABLE many (n int PRIMARY KEY);
+INSERT INTO people (name) VALUES ('Ada'), ('Bob')
+"""
+
+
+class Outside:
+    """A plain connection beside the one under test."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self.name = parts.path[1:]
+        self.connection = pymysql.connect(
+            host=parts.hostname,
+            port=parts.port or 3306,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            database=self.name,
+            charset="utf8mb4",
+            autocommit=True,
+        )
+
+    def __call__(self, sql: str) -> Any:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+    def busy(self) -> list[Any]:
+        own = self.connection.thread_id()
+        return [
+            r for r in self("SHOW PROCESSLIST") if r[0] != own and r[3] == self.name and r[4] in ("Query", "Execute")
+        ]
+
+
+@pytest.fixture(scope="module")
+def outside(mysql_url: str) -> Iterator[Outside]:
+    plain = Outside(mysql_url)
+    for statement in SETUP.split(";"):
+        if statement.strip():
+            plain(statement)
+    plain("INSERT INTO many " + " UNION ALL ".join(f"SELECT {n}" for n in range(2000)))
+    yield plain
+    plain.connection.close()
+
+
+@pytest.fixture(scope="module")
+def database(mysql_url: str, outside: Outside) -> Iterator[Database]:
+    with open_database(mysql_url) as opened:
+        yield opened
+
+
+def read(sql: str) -> ReadStatement:
+    return ReadStatement(sql, "mysql")
+
+
+def test_structure(database: Database) -> None:
+    schema = database.schema(ttl=0)
+    people = schema.table("people")
+    assert people is not None
+    assert (people.comment, people.row_count, people.row_count_estimated) == ("who works here", 2, False)
+    name = people.column("name")
+    assert name is not None
+    assert (name.type, name.nullable, name.comment) == ("varchar(20)", False, "full name")
+    assert people.primary_key == ("id",)
+    assert people.foreign_keys == (ForeignKey(("boss",), "people", ("id",)),)
+    assert any(index.unique and index.columns == ("name",) for index in people.indexes)
+    mixed = schema.table("mixed case")
+    assert mixed is not None
+    assert [c.name for c in mixed.columns] == ["select", "größe", "a`b", "twice"]
+    assert mixed.primary_key == ("select", "größe")
+    uses = schema.table("uses")
+    assert uses is not None
+    assert uses.foreign_keys == (ForeignKey(("x", "y"), mixed.name, ("select", "größe")),)
+    view = schema.table("adults")
+    assert view is not None
+    assert (view.kind, view.row_count, view.comment) == ("view", None, None)
+
+
+def test_values_survive(database: Database) -> None:
+    sql = (
+        "SELECT CAST('30:00:01' AS TIME), DATE '2024-02-29', 12.50, x'00ff', NULL, 'naïve 🦆', 'it\\'s', TRUE,"
+        " 18446744073709551615"
+    )
+    row = database.execute(read(sql)).rows[0]
+    assert row[:2] == (timedelta(hours=30, seconds=1), date(2024, 2, 29))
+    assert json_rows([row])[0] == [
+        "1 day 06:00:01",
+        "2024-02-29",
+        12.5,
+        {"$blob": "AP8=", "size": 2},
+        None,
+        "naïve 🦆",
+        "it's",
+        1,
+        2**64 - 1,
+    ]
+
+
+def test_rows_caps_and_errors(database: Database, outside: Outside) -> None:
+    result = database.execute(read("SELECT n, n FROM many ORDER BY n"), limits=Limits(rows=700))
+    assert (len(result.rows), result.truncated, result.columns) == (700, True, ("n", "n"))
+    assert outside.busy() == []
+    empty = database.execute(read("SELECT n FROM many WHERE FALSE"))
+    assert (empty.status, empty.columns, empty.rows) == ("success", ("n",), ())
+    assert database.execute(read("SELECT '100%d'")).rows == (("100%d",),)
+    assert database.execute(read("SELECT nope FROM many")).error in (
+        "Unknown column 'nope' in 'SELECT' (1054)",
+        "Unknown column 'nope' in 'field list' (1054)",
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SLEEP(30)",
+        "SELECT BENCHMARK(100000000000, MD5('x'))",  # returns 0 without an error when it is interrupted
+        "SELECT SUM(SQRT(a.n * b.n * c.n)) FROM many a, many b, many c",
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + SLEEP(1) FROM c) SELECT COUNT(*) FROM c",
+    ],
+)
+def test_the_deadline_interrupts_in_the_server(database: Database, outside: Outside, sql: str) -> None:
+    result = database.execute(read(sql), limits=Limits(seconds=0.3))
+    assert result.status == "timeout"
+    assert result.execution_time_ms < 300 + 300
+    time.sleep(0.05)
+    assert outside.busy() == []
+
+
+def test_cancelling(database: Database, outside: Outside) -> None:
+    token = CancelToken()
+    timer = threading.Timer(0.1, token.cancel)
+    timer.start()
+    result = database.execute(read("SELECT SLEEP(30)"), cancel=token)
+    timer.join()
+    assert result.status == "cancelled"
+    assert result.execution_time_ms < 100 + 300
+    assert outside.busy() == []
+
+
+async def test_cancelling_the_task(database: Database, outside: Outside) -> None:
+    task = asyncio.create_task(database.execute_async(read("SELECT SLEEP(30)")))
+    await asyncio.sleep(0.2)
+    assert len(outside.busy()) == 1
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.3)
+    assert outside.busy() == []
+
+
+def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> None:
+    assert database.execute(read("SELECT 1")).ok
+    own = outside.connection.thread_id()
+    for process in outside("SHOW PROCESSLIST"):
+        if process[0] != own and process[3] == outside.name:
+            outside(f"KILL {process[0]}")
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 INTO OUTFILE '/tmp/text2sql-evil'",
+        "SELECT 1 INTO @x",
+        "(SELECT 1 INTO DUMPFILE '/tmp/text2sql-evil')",
+        "SELECT 1) UNION (SELECT 2 INTO OUTFILE '/tmp/text2sql-evil'",
+        "SELECT 1 /*!50000 INTO OUTFILE '/tmp/text2sql-evil' */",
+        "SELECT 'a\\' /*' INTO OUTFILE '/tmp/text2sql-evil' -- */",
+        "SELECT LOAD_FILE('/etc/hostname')",
+        "SELECT `load_file`('/etc/hostname')",
+        "SELECT load_file/**/('/etc/hostname')",
+        "SELECT \"'\", LOAD_FILE('/etc/hostname'), '\"'",
+        "SELECT * FROM mysql.user",
+        "SELECT * FROM `mysql` . `user`",
+        "SELECT GET_LOCK('x', 1)",
+        "SELECT @a := 1",
+        "SET GLOBAL max_connections = 1",
+        "SELECT * FROM people FOR UPDATE",
+        "DO SLEEP(5)",
+        "SELECT 1; DELETE FROM people",
+        "DELETE FROM people",
+        "COMMIT",
+    ],
+)
+def test_roots_connection_reaches_nothing_outside(database: Database, outside: Outside, sql: str) -> None:
+    result = database.execute(read(sql))
+    assert result.status == "error", result.rows
+    assert result.rows == ()
+    assert outside("SELECT COUNT(*) FROM people") == ((2,),)
+    assert outside("SELECT @@max_connections")[0][0] > 1
+
+
+def test_the_server_reads_a_text_as_the_guard_did(mysql_url: str, outside: Outside) -> None:
+    """Whatever SQL mode the server has, quotes and backslashes mean what sqlglot takes them to mean."""
+    before = outside("SELECT @@GLOBAL.sql_mode")[0][0]
+    with open_database(mysql_url) as opened:
+        assert "NO_BACKSLASH_ESCAPES" not in str(opened.execute(read("SELECT @@sql_mode")).rows)
+        assert opened.execute(read('SELECT "a\\"b"')).rows == (('a"b',),)
+    assert outside("SELECT @@GLOBAL.sql_mode")[0][0] == before
+
+
+def test_words_in_a_text_are_not_refused(database: Database) -> None:
+    sql = "SELECT 'load_file(mysql.user) := get_lock' AS `for update`"
+    assert database.execute(read("SELECT 'load_file(mysql.user) := get_lock'")).ok
+    assert database.execute(read(sql)).status == "error"  # a name that reads so is refused, out of caution
+
+
+def test_plan_runs_nothing(database: Database) -> None:
+    assert "table: many" in "\n".join(database.plan_lines(read("SELECT * FROM many")))
+    assert database.plan_lines(read("ANALYZE SELECT SLEEP(3)")) == ()
+
+
+def test_data_version_follows_the_data(database: Database, outside: Outside) -> None:
+    before = database.data_version()
+    outside("UPDATE people SET m = 'happy'")
+    assert database.data_version() != before

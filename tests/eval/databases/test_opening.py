@@ -1,0 +1,255 @@
+"""Naming a database: what opens, and what a person reads when it does not."""
+
+from __future__ import annotations
+
+import builtins
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import eval.databases
+from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
+from eval.databases.urls import parse_target
+from eval.sql.types import ReadStatement
+
+
+def make_sqlite(path: Path) -> Path:
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+    return path
+
+
+def refusal(target: str | Path) -> DatabaseError:
+    with pytest.raises(DatabaseError) as caught:
+        open_database(target)
+    return caught.value
+
+
+def test_every_public_name_is_exported() -> None:
+    assert set(eval.databases.__all__) >= {"open_database", "Database", "DatabaseError", "Limits", "CancelToken"}
+    assert all(hasattr(eval.databases, name) for name in eval.databases.__all__)
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "a.db", "a.sqlite3", "a", "a.duckdb", "ü b?c%20#.db", "emoji 🦆.sqlite"])
+def test_a_sqlite_file_is_known_by_its_content(tmp_path: Path, name: str) -> None:
+    path = make_sqlite(tmp_path / name)
+    for target in (path, str(path)):
+        with open_database(target) as database:
+            assert database.dialect == "sqlite"
+            assert database.name == path.stem
+            assert database.execute(ReadStatement("SELECT b FROM t WHERE a = 2", "sqlite")).rows == (("y",),)
+
+
+def test_a_duckdb_file_is_known_by_its_content(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "mine.sqlite"
+    with duckdb.connect(str(path)) as made:
+        made.execute("CREATE TABLE t (a INTEGER)")
+    for target in (path, f"duckdb:///{path}"):
+        with open_database(target) as database:
+            assert (database.dialect, database.name) == ("duckdb", "mine")
+    assert "holds a duckdb database, but the URL says sqlite" in str(refusal(f"sqlite:///{path}"))
+
+
+def test_file_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_sqlite(tmp_path / "my shop.db")
+    monkeypatch.chdir(tmp_path)
+    encoded = str(path).replace(" ", "%20")
+    for url in (f"sqlite:///{encoded}", f"sqlite:///{encoded[1:]}", "sqlite:///my%20shop.db", f"SQLITE:///{path}"):
+        with open_database(url) as database:
+            assert database.url == f"sqlite:///{encoded}"
+
+
+@pytest.mark.parametrize("target", [":memory:", "sqlite:///:memory:", "sqlite://"])
+def test_memory_is_an_empty_sqlite(target: str) -> None:
+    with open_database(target) as database:
+        assert database.schema().tables == ()
+        assert database.execute(ReadStatement("SELECT 1 + 1", "sqlite")).rows == ((2,),)
+        assert database.execute(ReadStatement("CREATE TABLE t (a)", "sqlite")).status == "error"
+        assert database.schema().tables == ()
+
+
+def test_a_missing_file_is_never_created(tmp_path: Path) -> None:
+    for target in (tmp_path / "no.db", f"sqlite:///{tmp_path}/no.db", f"duckdb:///{tmp_path}/no.duckdb"):
+        error = refusal(target)
+        assert isinstance(error, DatabaseNotFound)
+        assert "none was created" in str(error)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty (0 bytes)"),
+        (b"id,name\n1,Ada\n", "it looks like text, such as CSV or SQL"),
+        (b"PK\x03\x04" + b"\0" * 200, "unpack it first"),
+        (b"\x00\x01\x02" * 50, "unknown binary content"),
+        (b"SQLite format 3\x00" + b"\0" * 40, "is truncated"),
+        (b"SQLite form", "is truncated"),
+        (b"12345678DUCK" + b"\0" * 100, "is truncated"),
+    ],
+)
+def test_a_file_that_is_no_database(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "x.sqlite"
+    path.write_bytes(content)
+    assert message in str(refusal(path))
+    assert path.read_bytes() == content
+
+
+def test_a_sqlite_file_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "big.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            "CREATE TABLE t (a); INSERT INTO t SELECT hex(randomblob(900)) FROM (VALUES (1), (2), (3), (4))"
+        )
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert f"its header promises {len(whole):,} bytes" in str(refusal(path))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("", "no database was named"),
+        ("oracle://host/db", "unknown database URL scheme 'oracle'"),
+        ("sqlite://host/x.db", "three slashes"),
+        ("sqlite:///x.db?mode=rwc", "takes no options"),
+        ("postgresql://user:hunter2@host:port/db", "cannot be read"),
+        ("postgresql://user:hunter2@[::1/db", "cannot be read"),
+        ("postgresql://user:hunter2@host", "names no database"),
+        ("mysql://user:hunter2@host/", "names no database"),
+        ("postgresql://user:hunter2@host/db?options=-c%20x", "'options' that is not supported"),
+        ("mysql://user:hunter2@host/db?local_infile=1", "'local_infile' that is not supported"),
+        ("duckdb:///:memory:", "nothing to read"),
+        ("a\0b.db", "NUL"),
+    ],
+)
+def test_a_bad_name(target: str, message: str) -> None:
+    error = refusal(target)
+    assert message in str(error)
+    assert "hunter2" not in str(error)
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert "is a folder" in str(refusal(tmp_path))
+
+
+def test_no_password_is_ever_shown() -> None:
+    target = parse_target("postgresql+psycopg://ada:p%40ss%2Fword@db.example.org/shop?sslmode=require")
+    assert (target.user, target.password, target.port) == ("ada", "p@ss/word", 5432)
+    assert target.url == "postgresql://ada@db.example.org:5432/shop"
+    assert "p@ss" not in repr(target)
+    assert "p%40ss" not in repr(target)
+    assert target.redact("bad p@ss/word or p%40ss%2Fword") == "bad *** or ***"
+
+
+@pytest.mark.parametrize(
+    ("url", "module", "extra"),
+    [
+        ("postgresql://u@127.0.0.1/d", "psycopg", "text2sql[postgres]"),
+        ("mysql://u@127.0.0.1/d", "pymysql", "text2sql[mysql]"),
+        ("duckdb", "duckdb", "text2sql[duckdb]"),
+    ],
+)
+def test_a_missing_driver_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, module: str, extra: str
+) -> None:
+    if url == "duckdb":
+        path = tmp_path / "x.duckdb"
+        path.write_bytes(b"12345678DUCK" + b"\0" * 20_000)
+        url = str(path)
+    really = builtins.__import__
+
+    def without(name: str, *args: object, **kwargs: object) -> object:
+        if name.split(".")[0] == module:
+            raise ImportError(name)
+        return really(name, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    error = refusal(url)
+    assert isinstance(error, DriverMissing)
+    assert f"pip install '{extra}'" in str(error)
+
+
+@contextmanager
+def silent_server() -> Iterator[int]:
+    """Accepts and never answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(8)
+        held: list[socket.socket] = []
+        stop = threading.Event()
+        listening.settimeout(0.05)
+
+        def accept() -> None:
+            while not stop.is_set():
+                try:
+                    held.append(listening.accept()[0])
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            stop.set()
+            thread.join()
+            for connection in held:
+                connection.close()
+
+
+@pytest.mark.parametrize(("scheme", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
+def test_a_server_that_does_not_answer_is_given_up(scheme: str, driver: str) -> None:
+    pytest.importorskip(driver)
+    with silent_server() as port:
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnreachable) as caught:
+            open_database(f"{scheme}://ada:hunter2@127.0.0.1:{port}/shop", connect_seconds=2)
+        assert time.monotonic() - started < 6
+    assert f"127.0.0.1:{port}" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("scheme", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
+def test_nobody_listens(scheme: str, driver: str) -> None:
+    pytest.importorskip(driver)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
+        error = refusal(f"{scheme}://ada:hunter2@127.0.0.1:{bound.getsockname()[1]}/shop")
+    assert isinstance(error, DatabaseUnreachable)
+    assert "refused" in str(error).lower()
+    assert "hunter2" not in str(error)
+
+
+def test_an_unknown_database_on_a_real_server(postgres_url: str) -> None:
+    error = refusal(urlsplit(postgres_url)._replace(path="/no_such_database").geturl())
+    assert isinstance(error, DatabaseNotFound)
+    assert "'no_such_database'" in str(error)
+
+
+def test_an_unknown_mysql_database(mysql_url: str) -> None:
+    error = refusal(urlsplit(mysql_url)._replace(path="/no_such_database").geturl())
+    assert isinstance(error, DatabaseNotFound)
+
+
+def test_a_wrong_mysql_password(mysql_url: str) -> None:
+    parts = urlsplit(mysql_url)
+    error = refusal(f"mysql://nobody_here:hunter2@{parts.hostname}:{parts.port or 3306}/test")
+    assert isinstance(error, DatabaseUnreachable)
+    assert "refused the login of 'nobody_here'" in str(error)
+
+
+def test_a_closed_database_says_so(tmp_path: Path) -> None:
+    database: Database = open_database(make_sqlite(tmp_path / "a.db"))
+    database.close()
+    database.close()
+    result = database.execute(ReadStatement("SELECT 1", "sqlite"))
+    assert (result.status, result.error) == ("error", "the database has been closed")

@@ -1,0 +1,235 @@
+"""PostgreSQL on a real server: structure, values, stopping, and what a superuser's connection cannot do."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases.values import json_rows
+from eval.schema import ForeignKey, Index
+from eval.sql.types import ReadStatement
+
+psycopg = pytest.importorskip("psycopg")
+
+SETUP = """
+DROP SCHEMA IF EXISTS "Sales Ü" CASCADE; DROP TABLE IF EXISTS people, "Mixed Case", logs, many CASCADE;
+CREATE SCHEMA "Sales Ü";
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE TABLE people (id serial PRIMARY KEY, name varchar(20) NOT NULL UNIQUE, boss int REFERENCES people, m mood);
+COMMENT ON TABLE people IS 'who works here'; COMMENT ON COLUMN people.name IS 'full name';
+CREATE TABLE "Mixed Case" ("select" int, "größe" numeric(10, 2), "a""b" text,
+    twice int GENERATED ALWAYS AS ("select" * 2) STORED, PRIMARY KEY ("select", "größe"));
+CREATE TABLE "Sales Ü".people (x int, y numeric(10, 2), FOREIGN KEY (x, y) REFERENCES "Mixed Case");
+CREATE TABLE logs (at date) PARTITION BY RANGE (at);
+CREATE TABLE logs_2024 PARTITION OF logs FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+CREATE VIEW adults AS SELECT name FROM people; CREATE MATERIALIZED VIEW frozen AS SELECT id FROM people;
+CREATE TABLE many AS SELECT g AS n FROM generate_series(1, 20000) g;
+INSERT INTO people (name, m) VALUES ('Ada', 'happy'), ('Bob', NULL);
+INSERT INTO logs VALUES ('2024-05-01'), ('2024-06-01');
+CREATE FUNCTION run_any(text) RETURNS text LANGUAGE plpgsql AS 'DECLARE r text; BEGIN EXECUTE $1 INTO r; RETURN r; END';
+"""
+
+
+@pytest.fixture(scope="module")
+def outside(postgres_url: str) -> Iterator[Any]:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP FUNCTION IF EXISTS run_any; DROP TYPE IF EXISTS mood CASCADE")
+        connection.execute(SETUP)
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def database(postgres_url: str, outside: Any) -> Iterator[Database]:
+    with open_database(postgres_url) as opened:
+        yield opened
+
+
+def read(sql: str) -> ReadStatement:
+    return ReadStatement(sql, "postgres")
+
+
+def busy(outside: Any) -> int:
+    sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    return int(outside.execute(sql + " AND state = 'active'").fetchone()[0])
+
+
+def test_structure(database: Database) -> None:
+    schema = database.schema(ttl=0)
+    people = schema.table("people", "public") or schema.table("people")
+    assert people is not None
+    assert people.namespace is None
+    assert (people.comment, people.row_count, people.row_count_estimated) == ("who works here", 2, False)
+    name = people.column("name")
+    assert name is not None
+    assert (name.type, name.nullable, name.comment) == ("character varying(20)", False, "full name")
+    assert people.columns[0].default == "nextval('people_id_seq'::regclass)"
+    assert people.foreign_keys == (ForeignKey(("boss",), "people", ("id",)),)
+    assert Index("people_name_key", ("name",), unique=True) in people.indexes
+    mixed = schema.table("Mixed Case")
+    assert mixed is not None
+    assert [c.name for c in mixed.columns] == ["select", "größe", 'a"b', "twice"]
+    assert mixed.primary_key == ("select", "größe")
+    assert mixed.columns[3].default is None
+    sales = schema.table("people", "Sales Ü")
+    other = next(t for t in schema.tables if t.namespace == "Sales Ü")
+    assert sales is not None
+    assert other.foreign_keys == (ForeignKey(("x", "y"), "Mixed Case", ("select", "größe")),)
+    logs = schema.table("logs")
+    assert logs is not None
+    assert logs.row_count == 2
+    assert schema.table("logs_2024") is None
+    assert {t.name for t in schema.tables if t.kind == "view"} == {"adults", "frozen"}
+    assert not any(t.name.startswith("pg_") for t in schema.tables)
+
+
+def test_values_survive(database: Database) -> None:
+    row = database.execute(
+        read(
+            "SELECT 'infinity'::timestamptz, '0044-03-15 BC'::date, date '2024-02-29', '24:00'::time,"
+            " '1 mon 2 days'::interval, '[1,5)'::int4range, ARRAY[1, NULL], '{\"a\": [1.5]}'::jsonb, 'NaN'::numeric,"
+            " 12.50::numeric, '\\xff00'::bytea, 'happy'::mood, '10.0.0.1'::inet, 'Infinity'::float8, NULL, true,"
+            " ROW(1, 'x')"
+        )
+    ).rows[0]
+    assert row[2:4] == (date(2024, 2, 29), "24:00:00")
+    assert row[9] == Decimal("12.50")
+    assert json_rows([row])[0] == [
+        "infinity",
+        "0044-03-15 BC",
+        "2024-02-29",
+        "24:00:00",
+        "1 mon 2 days",
+        "[1,5)",
+        [1, None],
+        {"a": [1.5]},
+        "NaN",
+        12.5,
+        {"$blob": "/wA=", "size": 2},
+        "happy",
+        "10.0.0.1",
+        "Infinity",
+        None,
+        True,
+        ["1", "x"],
+    ]
+
+
+def test_rows_caps_and_errors(database: Database) -> None:
+    result = database.execute(read("SELECT n, n FROM many ORDER BY n"), limits=Limits(rows=700))
+    assert (len(result.rows), result.truncated, result.columns) == (700, True, ("n", "n"))
+    assert result.rows[699] == (700, 700)
+    empty = database.execute(read("SELECT n FROM many WHERE false"))
+    assert (empty.status, empty.columns, empty.rows) == ("success", ("n",), ())
+    assert "%d" in str(database.execute(read("SELECT '100%d'")).rows)
+    error = database.execute(read("SELECT nope FROM many"))
+    assert error.error == 'column "nope" does not exist (at character 8)'
+    late = database.execute(read("SELECT 1 / (n - 5000) FROM many"))
+    assert (late.status, late.error, late.rows) == ("error", "division by zero", ())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT pg_sleep(30)",
+        "SELECT count(*) FROM many a, many b, many c",
+        "SELECT * FROM generate_series(1, 1000000000)",
+    ],
+)
+def test_the_deadline_interrupts_in_the_server(database: Database, outside: Any, sql: str) -> None:
+    result = database.execute(read(sql), limits=Limits(seconds=0.3))
+    assert result.status == "timeout"
+    assert result.execution_time_ms < 300 + 300
+    time.sleep(0.05)
+    assert busy(outside) == 0
+
+
+def test_sql_cannot_lift_the_deadline(database: Database) -> None:
+    sql = "SELECT set_config('statement_timeout', '0', false), pg_sleep(30)"
+    assert "set_config may not be used" in (database.execute(read(sql)).error or "")
+
+
+def test_cancelling(database: Database, outside: Any) -> None:
+    token = CancelToken()
+    timer = threading.Timer(0.1, token.cancel)
+    timer.start()
+    result = database.execute(read("SELECT pg_sleep(30)"), cancel=token)
+    timer.join()
+    assert result.status == "cancelled"
+    assert result.execution_time_ms < 100 + 300
+    assert busy(outside) == 0
+
+
+async def test_cancelling_the_task(database: Database, outside: Any) -> None:
+    task = asyncio.create_task(database.execute_async(read("SELECT pg_sleep(30)")))
+    await asyncio.sleep(0.15)
+    assert busy(outside) == 1
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.2)
+    assert busy(outside) == 0
+
+
+def test_a_dead_connection_is_replaced(database: Database, outside: Any) -> None:
+    assert database.execute(read("SELECT 1")).ok
+    outside.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND application_name = 'text2sql'"
+    )
+    time.sleep(0.05)
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT set_config('role', 'postgres', true),"
+        " query_to_xml('select pg_read_file(''/etc/hostname'')', true, true, '')",
+        "SELECT query_to_xml('select set_con' || 'fig(''role'', ''postgres'', true)', true, true, '')",
+        "SELECT U&\"set\\005fconfig\"('role', 'postgres', true)",
+        "SELECT SET_CONFIG/**/('role', 'postgres', true)",
+        "SELECT pg_catalog . \"set_config\" ('role', 'postgres', true)",
+        "SELECT run_any('select pg_read_file(''/etc/hostname'')')",
+        "SELECT lo_export(lo_from_bytea(0, 'x'), '/tmp/text2sql-evil')",
+        "SELECT * FROM pg_authid",
+        "SELECT pg_logical_emit_message(false, 'a', 'b')",
+        "SELECT pg_advisory_lock(1)",
+        "SELECT pg_terminate_backend(1)",
+        "SELECT nextval('people_id_seq')",
+        "SELECT * FROM people FOR UPDATE",
+        "SELECT * INTO evil FROM people",
+        "WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x",
+        "SELECT 1; DELETE FROM people",
+        "COMMIT",
+        "SELECT 1) TO '/tmp/text2sql-evil",
+    ],
+)
+def test_a_superusers_connection_reaches_nothing_outside(database: Database, outside: Any, sql: str) -> None:
+    result = database.execute(read(sql))
+    assert result.status == "error"
+    assert result.rows == ()
+    assert outside.execute("SELECT count(*) FROM people").fetchone() == (2,)
+
+
+def test_a_superusers_connection_works_as_a_reader(database: Database) -> None:
+    asked = "SELECT current_user, current_setting('is_superuser'), current_setting('transaction_read_only')"
+    assert database.execute(read(asked)).rows == (("pg_read_all_data", "off", "on"),)
+
+
+def test_plan_runs_nothing(database: Database) -> None:
+    assert "Seq Scan on many" in "\n".join(database.plan_lines(read("SELECT * FROM many")))
+    assert database.plan_lines(read("ANALYZE SELECT pg_sleep(3)")) == ()
+
+
+def test_data_version_follows_the_data(database: Database, outside: Any) -> None:
+    before = database.data_version()
+    outside.execute("UPDATE people SET name = name")
+    assert database.data_version() != before

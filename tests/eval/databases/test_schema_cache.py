@@ -1,0 +1,145 @@
+"""A kept schema really saves the statements, and a changed structure is noticed at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from eval.databases import open_database
+from eval.databases.sqlite import SQLiteDatabase
+from eval.databases.urls import Target, parse_target
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); CREATE TABLE u (c)")
+    return path
+
+
+def traced(database: SQLiteDatabase) -> list[str]:
+    """Every statement that SQLite really runs for the catalogue, as the engine itself reports it."""
+    ran: list[str] = []
+    database._catalogue_connection().set_trace_callback(ran.append)
+    return ran
+
+
+def test_within_the_ttl_only_the_sign_is_asked(shop: Path) -> None:
+    with SQLiteDatabase(_target(shop)) as database:
+        ran = traced(database)
+        first = database.schema()
+        assert len(ran) > 5
+        ran.clear()
+        assert database.schema() is first
+        assert database.schema() is first
+        assert ran == ["PRAGMA schema_version", "PRAGMA schema_version"]
+
+
+def test_opening_again_costs_nothing(shop: Path) -> None:
+    with open_database(shop) as first:
+        schema = first.schema()
+    with SQLiteDatabase(_target(shop)) as second:
+        ran = traced(second)
+        assert second.schema() is schema
+        assert ran == ["PRAGMA schema_version"]
+
+
+def test_a_change_is_noticed_at_once(shop: Path) -> None:
+    with open_database(shop) as database, closing(sqlite3.connect(shop)) as writer:
+        before = database.schema()
+        writer.execute("INSERT INTO u VALUES (1)")
+        writer.commit()
+        assert database.schema() is before  # rows are no structure
+        writer.execute("ALTER TABLE t ADD COLUMN more TEXT")
+        after = database.schema()
+        assert [c.name for c in after.tables[0].columns] == ["a", "b", "more"]
+        assert after.fingerprint != before.fingerprint
+
+
+def test_the_ttl_ends(shop: Path) -> None:
+    with open_database(shop) as database:
+        first = database.schema()
+        again = database.schema(ttl=0)
+        assert again is not first
+        assert again.fingerprint == first.fingerprint
+
+
+def test_with_and_without_inferred_keys_are_kept_apart(tmp_path: Path) -> None:
+    path = tmp_path / "k.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (customer_id INTEGER)")
+    with open_database(path) as inferring, open_database(path, infer_keys=False) as plain:
+        assert len(inferring.schema().tables[1].foreign_keys) == 1
+        assert plain.schema().tables[1].foreign_keys == ()
+
+
+def test_postgres_asks_one_statement_and_notices_ddl(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    from eval.databases.postgres import PostgresDatabase
+
+    asked: list[str] = []
+    really = PostgresDatabase._catalogue
+
+    def counted(self: PostgresDatabase, sql: str, seconds: float = 30.0) -> list[tuple[object, ...]]:
+        asked.append(sql)
+        return really(self, sql, seconds)
+
+    monkeypatch.setattr(PostgresDatabase, "_catalogue", counted)
+    with psycopg.connect(postgres_url, autocommit=True) as outside, open_database(postgres_url) as database:
+        outside.execute("DROP TABLE IF EXISTS cached; CREATE TABLE cached (a int)")
+        first = database.schema()
+        asked.clear()
+        assert database.schema() is first
+        assert len(asked) == 1
+        for change in (
+            "ALTER TABLE cached ADD COLUMN b text",
+            "ALTER TABLE cached ALTER COLUMN b SET DEFAULT 'x'",
+            "COMMENT ON COLUMN cached.b IS 'note'",
+            "CREATE INDEX ON cached (b)",
+            "ALTER TABLE cached RENAME COLUMN b TO c",
+            "ALTER TABLE cached ADD PRIMARY KEY (a)",
+        ):
+            before = database.schema().fingerprint
+            outside.execute(change)
+            assert database.schema().fingerprint != before, change
+        with open_database(postgres_url) as second:
+            asked.clear()
+            assert second.schema() is database.schema()
+            assert len(asked) == 2
+
+
+def test_mysql_notices_ddl(mysql_url: str) -> None:
+    pymysql = pytest.importorskip("pymysql")
+    parts = urlsplit(mysql_url)
+    outside = pymysql.connect(
+        host=parts.hostname,
+        port=parts.port or 3306,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        database=parts.path[1:],
+        autocommit=True,
+    )
+    with outside, outside.cursor() as cursor, open_database(mysql_url) as database:
+        cursor.execute("DROP TABLE IF EXISTS cached")
+        cursor.execute("CREATE TABLE cached (a int)")
+        database.schema()
+        for change in (
+            "ALTER TABLE cached ADD COLUMN b text",
+            "CREATE INDEX by_a ON cached (a)",
+            "ALTER TABLE cached COMMENT = 'note'",
+        ):
+            before = database.schema().fingerprint
+            cursor.execute(change)
+            assert database.schema().fingerprint != before, change
+        cursor.execute("DROP TABLE cached")
+        assert database.schema().table("cached") is None
+
+
+def _target(path: Path) -> Target:
+
+    return parse_target(path)

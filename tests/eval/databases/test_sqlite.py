@@ -1,0 +1,339 @@
+"""SQLite: what its structure reads as, how statements run and stop, and what nothing can do."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases.sqlite import SQLiteDatabase
+from eval.schema import Column, ForeignKey, Index
+from eval.sql.types import ReadStatement
+
+BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+CROSS = "SELECT count(*) FROM many a, many b, many c"
+SLACK_MS = 200
+
+
+def made(path: Path, script: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    return path
+
+
+def read(sql: str) -> ReadStatement:
+    return ReadStatement(sql, "sqlite")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return made(
+        tmp_path / "shop.sqlite",
+        """
+        CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
+        INSERT INTO t VALUES (1, 'one'), (2, NULL), (3, 'three');
+        CREATE TABLE many (n);
+        WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000) INSERT INTO many SELECT x FROM c;
+        """,
+    )
+
+
+def test_structure(tmp_path: Path) -> None:
+    path = made(
+        tmp_path / "s.sqlite",
+        """
+        CREATE TABLE "Order Lines" (
+            order_id INTEGER NOT NULL, line INTEGER NOT NULL, "unit price" DECIMAL(10, 2) DEFAULT 0.5,
+            total AS (line * 2) VIRTUAL, stored AS (line + 1) STORED,
+            PRIMARY KEY (order_id, line), FOREIGN KEY (order_id) REFERENCES "select"
+        ) WITHOUT ROWID;
+        CREATE TABLE "select" (id INTEGER PRIMARY KEY, "größe" TEXT UNIQUE, "a""b" BLOB, "🦆" );
+        CREATE TABLE parts (a INT, b INT, PRIMARY KEY (a, b));
+        CREATE TABLE uses (x INT, y INT, gone INT REFERENCES nowhere(id),
+            FOREIGN KEY (x, y) REFERENCES PARTS, FOREIGN KEY (y, x) REFERENCES parts (b, a));
+        CREATE INDEX by_x ON uses (x, y);
+        CREATE UNIQUE INDEX partial ON uses (y) WHERE x > 1;
+        CREATE INDEX computed ON uses (x + y);
+        CREATE VIEW v AS SELECT id, "größe" AS g FROM "select";
+        CREATE VIEW broken AS SELECT * FROM gone_table;
+        CREATE VIRTUAL TABLE notes USING fts5(title, body);
+        INSERT INTO notes VALUES ('hello', 'world');
+        INSERT INTO "select" (id) VALUES (1), (2);
+        """,
+    )
+    with open_database(path, infer_keys=False) as database:
+        schema = database.schema()
+        found = database.execute(read("SELECT title FROM notes WHERE notes MATCH 'wor*'"))
+    assert [(t.name, t.kind) for t in schema.tables] == [
+        ("Order Lines", "table"),
+        ("select", "table"),
+        ("parts", "table"),
+        ("uses", "table"),
+        ("v", "view"),
+        ("notes", "table"),
+    ]
+    lines, select, parts, uses, view, notes = schema.tables
+    assert lines.columns == (
+        Column("order_id", "INTEGER", nullable=False, primary_key=True),
+        Column("line", "INTEGER", nullable=False, primary_key=True),
+        Column("unit price", "DECIMAL(10, 2)", default="0.5"),
+        Column("total", ""),
+        Column("stored", ""),
+    )
+    assert lines.primary_key == ("order_id", "line")
+    assert lines.foreign_keys == (ForeignKey(("order_id",), "select", ("id",)),)  # implicit target: the primary key
+    assert [c.name for c in select.columns] == ["id", "größe", 'a"b', "🦆"]
+    assert not select.columns[0].nullable  # INTEGER PRIMARY KEY is the rowid
+    assert select.indexes[0].columns == ("größe",)
+    assert select.indexes[0].unique
+    assert select.row_count == 2
+    assert parts.columns[0].nullable  # SQLite lets other primary keys hold NULL
+    assert uses.foreign_keys == (
+        ForeignKey(("x", "y"), "parts", ("a", "b")),
+        ForeignKey(("y", "x"), "parts", ("b", "a")),
+    )
+    assert set(uses.indexes) == {Index("by_x", ("x", "y")), Index("partial", ("y",), unique=False)}
+    assert [c.name for c in view.columns] == ["id", "g"]
+    assert view.row_count is None
+    assert [c.name for c in notes.columns] == ["title", "body"]
+    assert found.rows == (("hello",),)
+
+
+def test_rows_columns_and_duplicate_names(shop: Path) -> None:
+    with open_database(shop) as database:
+        result = database.execute(read("SELECT a, b, a FROM t ORDER BY a"))
+    assert result.status == "success"
+    assert result.columns == ("a", "b", "a")
+    assert result.rows == ((1, "one", 1), (2, None, 2), (3, "three", 3))
+    assert not result.truncated
+    assert result.error is None
+    assert result.sql == "SELECT a, b, a FROM t ORDER BY a"
+
+
+def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
+    with open_database(shop) as database:
+        for sql, words in (
+            ("SELECT nope FROM t", "no such column: nope"),
+            ("SELEC 1", 'near "SELEC": syntax error'),
+            ("", "not a query"),
+            ("SELECT 1; SELECT 2", "one statement"),
+            ("SELECT '\ud800'", "surrogate"),
+            ("SELECT 1 \0", "null character"),
+        ):
+            result = database.execute(read(sql))
+            assert result.status == "error"
+            assert words in (result.error or "")
+            assert result.rows == ()
+        wrong = database.execute(ReadStatement("SELECT 1", "mysql"))
+        assert "given to a sqlite database" in (wrong.error or "")
+
+
+def test_row_byte_and_cell_caps(shop: Path) -> None:
+    with open_database(shop) as database:
+        exact = database.execute(read("SELECT a FROM t"), limits=Limits(rows=3))
+        assert (len(exact.rows), exact.truncated) == (3, False)
+        cut = database.execute(read("SELECT a FROM t"), limits=Limits(rows=2))
+        assert (len(cut.rows), cut.truncated) == (2, True)
+        none = database.execute(read("SELECT a FROM t"), limits=Limits(rows=0))
+        assert (len(none.rows), none.truncated) == (0, True)
+        small = database.execute(read("SELECT n FROM many"), limits=Limits(bytes=1000))
+        assert small.truncated
+        assert 150 <= len(small.rows) <= 250
+        cell = database.execute(
+            read("SELECT hex(zeroblob(3000000)), zeroblob(4000000), 1"), limits=Limits(cell_bytes=10)
+        )
+        assert cell.rows == (("0" * 10, b"\0" * 10, 1),)
+        assert cell.truncated
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+        assert len(database.execute(read(endless), limits=Limits(rows=5000)).rows) == 5000
+
+
+def test_values_survive(tmp_path: Path) -> None:
+    path = made(tmp_path / "v.sqlite", "CREATE TABLE v (x); INSERT INTO v VALUES (CAST(x'636166E9' AS TEXT))")
+    with open_database(path) as database:
+        assert database.execute(read("SELECT x FROM v")).rows == (("caf\udce9",),)
+        row = database.execute(
+            read("SELECT 9e999, -9e999, x'00FF', 9223372036854775807, 'a' || char(0) || 'b', 0.1")
+        ).rows[0]
+    assert row == (float("inf"), float("-inf"), b"\x00\xff", 2**63 - 1, "a\0b", 0.1)
+
+
+@pytest.mark.parametrize("sql", [BOMB, CROSS, "SELECT a FROM t ORDER BY (" + BOMB + ")"])
+def test_the_deadline_interrupts(shop: Path, sql: str) -> None:
+    with open_database(shop) as database:
+        result = database.execute(read(sql), limits=Limits(seconds=0.2))
+        assert result.status == "timeout"
+        assert result.error == "stopped at the deadline of 0.2 s"
+        assert 200 <= result.execution_time_ms < 200 + SLACK_MS
+        assert database.execute(read("SELECT 1")).rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "instr(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1')",
+        "replace(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1', '')",
+        "trim(hex(zeroblob(8000000)), hex(randomblob(8000000)))",
+        "hex(zeroblob(8000000)) LIKE '%' || hex(zeroblob(20)) || '1%'",
+        "length(replace(hex(zeroblob(300000000)), '0', '00'))",
+    ],
+)
+def test_no_single_function_call_runs_on_for_long(shop: Path, call: str) -> None:
+    """A progress handler cannot interrupt a function written in C: long values are kept from the slow ones."""
+    with open_database(shop) as database:
+        result = database.execute(read(f"SELECT {call}"), limits=Limits(seconds=0.5))
+    assert result.execution_time_ms < 2000
+    assert result.status in ("error", "timeout", "success")
+
+
+def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
+    path = made(tmp_path / "long.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (zeroblob(2000000))")
+    with open_database(path) as database:
+        result = database.execute(read("SELECT length(x), substr(x, 1, 2), x FROM d"))
+        refused = database.execute(read("SELECT instr(x, x'00') FROM d"))
+    assert result.rows[0][:2] == (2_000_000, b"\0\0")
+    assert result.truncated
+    assert "cannot be used in a query that calls" in (refused.error or "")
+
+
+def test_cancelling_from_another_thread(shop: Path) -> None:
+    token = CancelToken()
+    with open_database(shop) as database:
+        timer = threading.Timer(0.1, token.cancel)
+        timer.start()
+        result = database.execute(read(BOMB), cancel=token)
+        timer.join()
+        assert (result.status, result.error) == ("cancelled", "cancelled")
+        assert result.execution_time_ms < 100 + SLACK_MS
+        before = database.execute(read("SELECT 1"), cancel=token)
+        assert before.status == "cancelled"
+        assert database.execute(read("SELECT 1")).ok
+
+
+async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
+    with open_database(shop) as database:
+        assert (await database.execute_async(read("SELECT 1"))).rows == ((1,),)
+        task = asyncio.create_task(database.execute_async(read(BOMB)))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert isinstance(database, SQLiteDatabase)
+        await asyncio.sleep(SLACK_MS / 1000)
+        assert database._free  # the connection is back: nothing runs any more
+
+
+def test_many_threads_share_a_database(shop: Path) -> None:
+    wrong: list[object] = []
+
+    def ask(database: Database, number: int) -> None:
+        statement = read(f"SELECT {number}, count(*) FROM many")
+        wrong.extend(number for _ in range(50) if database.execute(statement).rows != ((number, 3000),))
+
+    with open_database(shop) as database:
+        threads = [threading.Thread(target=ask, args=(database, n)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_a_locked_database_is_reported_and_a_reader_lets_a_writer_go_on(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.databases.sqlite._LOCK_SECONDS", 0.2)
+    with open_database(shop) as database, closing(sqlite3.connect(shop, timeout=0)) as writer:
+        assert database.execute(read("SELECT n FROM many"), limits=Limits(rows=1)).truncated
+        writer.execute("BEGIN EXCLUSIVE")  # would fail at once if the reader still held its lock
+        result = database.execute(read("SELECT 1 FROM t"))
+        assert "a writer has held it" in (result.error or "")
+        writer.execute("ROLLBACK")
+        assert database.execute(read("SELECT 1 FROM t LIMIT 1")).ok
+
+
+def test_a_file_put_in_its_place_is_noticed(shop: Path, tmp_path: Path) -> None:
+    with open_database(shop) as database:
+        assert database.execute(read("SELECT count(*) FROM t")).rows == ((3,),)
+        assert database.schema().table("other") is None
+        made(tmp_path / "new.sqlite", "CREATE TABLE t (a); CREATE TABLE other (a)").replace(shop)
+        assert database.execute(read("SELECT count(*) FROM t")).rows == ((0,),)
+        assert database.schema().table("other") is not None
+
+
+def test_data_version_follows_the_data(shop: Path) -> None:
+    with open_database(shop) as database:
+        before = database.data_version()
+        assert database.data_version() == before
+        with closing(sqlite3.connect(shop)) as writer:
+            writer.execute("INSERT INTO t VALUES (4, 'four')")
+            writer.commit()
+        assert database.data_version() != before
+
+
+def test_wal_mode_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "wal.sqlite"
+    with closing(sqlite3.connect(path)) as writer:
+        writer.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        with open_database(path) as database:
+            assert database.execute(read("SELECT a FROM t")).rows == ((1,),)
+            before = database.data_version()
+            writer.execute("INSERT INTO t VALUES (2)")
+            writer.commit()
+            assert database.data_version() != before
+            assert database.execute(read("SELECT count(*) FROM t")).rows == ((2,),)
+
+
+def test_plan(shop: Path) -> None:
+    with open_database(shop) as database:
+        assert database.plan_lines(read("SELECT * FROM t WHERE a = 1")) == (
+            "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
+        )
+        assert database.plan_lines(read("SELECT nope")) == ()
+
+
+def test_a_hidden_authorizer_hole_stays_shut(shop: Path) -> None:
+    """A statement let through for long values is not let through again under the other rule."""
+    with open_database(shop) as database:
+        sql = "SELECT replace(b, 'o', '0') FROM t WHERE a = 1"
+        assert database.execute(read(sql)).rows == (("0ne",),)
+        assert database.execute(read("SELECT zeroblob(1000000)"), limits=Limits(cell_bytes=1)).ok
+        assert database.execute(read(sql)).rows == (("0ne",),)
+        for _ in range(2):
+            assert "not authorized" in (database.execute(read("SELECT * FROM pragma_table_info('t')")).error or "")
+
+
+def test_virtual_tables_and_table_functions(tmp_path: Path) -> None:
+    path = made(
+        tmp_path / "virtual.sqlite",
+        """
+        CREATE VIRTUAL TABLE f5 USING fts5(a, b); INSERT INTO f5 VALUES ('hello', 'world');
+        CREATE VIRTUAL TABLE f4 USING fts4(a); INSERT INTO f4 VALUES ('abc');
+        CREATE VIRTUAL TABLE boxes USING rtree(id, low, high); INSERT INTO boxes VALUES (1, 1, 2);
+        """,
+    )
+    expected = {
+        "SELECT a FROM f5 WHERE f5 MATCH 'wor*' ORDER BY rank": ("hello",),
+        "SELECT highlight(f5, 1, '<', '>') FROM f5 WHERE f5 MATCH 'world'": ("<world>",),
+        "SELECT a FROM f4 WHERE f4 MATCH 'abc'": ("abc",),
+        "SELECT id FROM boxes WHERE low < 2": (1,),
+        "SELECT sum(value) FROM json_each('[1, 2]')": (3,),
+    }
+    with open_database(path) as database:
+        for sql, row in expected.items():
+            result = database.execute(read(sql))
+            assert (result.error, result.rows) == (None, (row,))
+        for sql in (
+            "UPDATE sqlite_master SET sql = 'x'",
+            "INSERT INTO f5 (f5) VALUES ('optimize')",
+            "DELETE FROM boxes",
+            "CREATE TABLE evil (x)",
+        ):
+            assert database.execute(read(sql)).status == "error"
+    with open_database(":memory:") as memory:
+        assert "may not be modified" in (memory.execute(read("UPDATE sqlite_master SET sql = 'x'")).error or "")
