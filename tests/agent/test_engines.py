@@ -1,0 +1,83 @@
+"""The same question on the same demo data in four engines: the same rows, by the whole agent, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.models.offline import OfflineModel
+from agent.runner import run
+from eval.databases import open_database
+from eval.metrics.comparison import same_result
+from eval.tasks import demo_named, demo_path
+from tests.scripted_model import ScriptedModel
+
+QUESTIONS = [
+    "How many customers are there?",
+    "How many orders were placed in 2024?",
+    "What is the average price of the products in each category?",
+    "Which customers have never placed an order?",
+    "What are the 5 heaviest products?",
+]
+
+
+@pytest.fixture(scope="session")
+def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    pytest.importorskip("duckdb")
+    return f"duckdb:///{tmp_path_factory.mktemp('demo') / 'shop.duckdb'}"
+
+
+@pytest.fixture(scope="session")
+def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Load the shop into an engine's scratch database once, and give its URL."""
+    done: dict[str, str] = {}
+
+    def load(fixture: str) -> str:
+        if fixture not in done:
+            url = request.getfixturevalue(fixture)
+            demo_named("shop").build(url)
+            done[fixture] = url
+        return done[fixture]
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo_path("shop", tmp_path_factory.mktemp("sqlite demo"))
+
+
+@pytest.mark.parametrize("engine", ["duckdb_url", "postgres_url", "mysql_url"])
+async def test_the_offline_engine_answers_alike_everywhere(
+    engine: str, loaded: Callable[[str], str], demo_file: Path, config: Settings
+) -> None:
+    with open_database(loaded(engine)) as server, open_database(demo_file) as sqlite:
+        for question in QUESTIONS:
+            here = await run(question, database=server, model=OfflineModel(), settings=config)
+            there = await run(question, database=sqlite, model=OfflineModel(), settings=config)
+            assert there.rows, question
+            rows, expected = ([tuple(map(_plain, row)) for row in a.rows] for a in (here, there))
+            assert same_result(expected, rows, ordered=False), (question, here.sql, here.reason)
+
+
+def _plain(value: object) -> object:
+    """A number that an exact decimal was written as."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+@pytest.mark.parametrize("engine", ["duckdb_url", "postgres_url", "mysql_url"])
+async def test_a_model_is_corrected_by_the_engines_own_words(
+    engine: str, loaded: Callable[[str], str], config: Settings
+) -> None:
+    with open_database(loaded(engine)) as database:
+        model = ScriptedModel("SELECT COUNT(*) FROM custommers", "SELECT COUNT(*) FROM customers", relevance=0.9)
+        answer = await run("How many customers are there?", database=database, model=model, settings=config)
+        assert [a.retry_category for a in answer.attempts] == ["hallucination", None]
+        assert answer.rows == [[480]]
+        assert answer.status == "success"
