@@ -1,0 +1,107 @@
+"""What the documentation says is so: its commands and examples run, its links lead somewhere, its tables are whole.
+
+In README.md and docs/, the lines after `$` in a `console` block are commands, and a `python` block is a program. Both
+run offline, in an empty folder, with no setting in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from agent.batch import app as batch
+from agent.cli.exits import MEANING
+from agent.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """(where, text) of each fenced block of a language."""
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append((f"{page.name}:{line}", match[1]))
+    return found
+
+
+COMMANDS = [
+    pytest.param(line[2:], id=f"{where} {line[2:50]}")
+    for where, text in blocks("console")
+    for line in text.splitlines()
+    if line.startswith("$ ")
+]
+PROGRAMS = [pytest.param(text, id=where) for where, text in blocks("python")]
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
+    environment = {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(cache), "PYTHONUTF8": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path):
+    words = shlex.split(command)
+    assert words[0] == "python", "commands that are shown as run begin with python"
+
+    done = ran([sys.executable, *words[1:]], tmp_path, shared_cache)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_examples_run(program: str, tmp_path: Path, shared_cache: Path):
+    done = ran([sys.executable, "-W", "error", "-c", program], tmp_path, shared_cache)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert done.stderr == ""
+
+
+def test_there_are_commands_and_examples():
+    assert len(COMMANDS) >= 4
+    assert len(PROGRAMS) >= 2
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page: Path):
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert missing == []
+
+
+def test_every_option_of_the_command_line_is_documented():
+    page = (ROOT / "docs/cli.md").read_text()
+
+    for command in (get_command(app), get_command(batch).commands["answer"]):  # type: ignore[attr-defined]
+        for parameter in command.params:
+            for name in parameter.opts:
+                if name.startswith("--"):
+                    assert f"`{name}" in page, name
+
+
+def test_the_exit_codes_documented_are_the_exit_codes():
+    rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", (ROOT / "docs/cli.md").read_text(), re.MULTILINE))
+
+    assert {int(code): meaning for code, meaning in rows.items()} == MEANING
