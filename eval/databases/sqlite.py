@@ -50,26 +50,27 @@ _FUNCTIONS = frozenset(
 )
 """Functions that only compute. Not here: load_extension, fts3_tokenizer (takes pointers), sqlite_log, readfile, …"""
 
-_SLOW_ON_LONG_VALUES = frozenset({"instr", "replace", "trim", "ltrim", "rtrim", "glob", "json_patch", "jsonb_patch"})
-"""Built-ins whose time grows with the product of two argument lengths, inside one call that nothing interrupts."""
-
 _HIDDEN_TABLES = frozenset({"sqlite_stmt", "sqlite_dbpage", "fts3tokenize", "bytecode", "tables_used"})
 _READ_PRAGMAS = frozenset({"data_version", "page_size", "page_count", "encoding"})
 """Pragmas that full-text and R-Tree modules ask internally; allowed only without a value."""
 
 _RTREES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%rtree%'"
 
-_SHORT_VALUES = 128 * 1024
-_LONG_VALUES = 32 * 1024 * 1024
+_SLOWEST = frozenset({"trim", "ltrim", "rtrim", "json_patch", "jsonb_patch"})
+_SLOW = _SLOWEST | {"instr", "replace", "glob"}
+_TIERS: tuple[tuple[int, int, frozenset[str]], ...] = (
+    (16 * 1024, 1000, frozenset()),
+    (128 * 1024, 1000, _SLOWEST),
+    (32 * 1024 * 1024, 10, _SLOW),
+)
+"""Longest value in bytes, longest LIKE pattern, functions denied. Nothing interrupts a single call of a function
+written in C, and the time of some grows with the product of two argument lengths. So a statement starts in the first
+tier, and one that meets a longer value starts again in the next, without the functions that would be slow there."""
 _SQL_BYTES = 1_000_000
 _STEPS = 10_000
 _LOCK_SECONDS = 5.0
 _INFER_SECONDS = 3.0
 _TOO_BIG = "string or blob too big"
-_TOO_LONG_TO_CALL = (
-    f"{_TOO_BIG}: a value of more than {_SHORT_VALUES:,} bytes cannot be used in a query that calls "
-    + ", ".join(sorted(_SLOW_ON_LONG_VALUES))
-)
 _T = TypeVar("_T")
 
 
@@ -77,7 +78,7 @@ class _Connection:
     """One hardened connection, used by one thread at a time."""
 
     def __init__(self, target: Target) -> None:
-        self.long_values = False
+        self.tier = 0
         self.watch: Watch | None = None
         self.raw = _connect(target)
         raw = self.raw
@@ -95,7 +96,7 @@ class _Connection:
         if sys.version_info >= (3, 12):
             raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         self._connect_rtrees()
-        self.allow_long_values(False)
+        self.enter_tier(0)
         raw.set_progress_handler(self._stop, _STEPS)
 
     def _connect_rtrees(self) -> None:
@@ -104,14 +105,12 @@ class _Connection:
             for (name,) in self.raw.execute(_RTREES).fetchall():
                 self.raw.execute(f"SELECT 1 FROM {quoted((name,), 'sqlite')} LIMIT 0").close()
 
-    def allow_long_values(self, allow: bool) -> None:
-        """Short values with every function, or long values without the functions that long values make slow.
-
-        Setting the authorizer expires the prepared statements that the other rule let through.
-        """
-        self.long_values = allow
-        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONG_VALUES if allow else _SHORT_VALUES)
-        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10 if allow else 1000)
+    def enter_tier(self, tier: int) -> None:
+        """Setting the authorizer anew expires the prepared statements that another tier let through."""
+        self.tier = tier
+        length, pattern, _ = _TIERS[tier]
+        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
+        self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
         self.raw.set_authorizer(self._authorize)
 
     def _authorize(self, action: int, one: str | None, two: str | None, _db: str | None, _by: str | None) -> int:
@@ -121,7 +120,7 @@ class _Connection:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             name = (two or "").lower()
-            if name in _FUNCTIONS and not (self.long_values and name in _SLOW_ON_LONG_VALUES):
+            if name in _FUNCTIONS and name not in _TIERS[self.tier][2]:
                 return sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_UPDATE and one == "sqlite_master":
             # A virtual table declares its columns by a CREATE TABLE that is parsed and never run. A real UPDATE of
@@ -230,17 +229,22 @@ class SQLiteDatabase(Database):
                         raw.text_factory = _decode_tolerantly
                     elif message == "database is locked" and time.monotonic() < lock_until and not watch.expired():
                         time.sleep(0.01)
-                    elif message == _TOO_BIG and not connection.long_values:
-                        connection.allow_long_values(True)
-                    elif connection.long_values and "not authorized" in message:
-                        raise DatabaseError(_TOO_LONG_TO_CALL) from None
+                    elif message == _TOO_BIG and connection.tier + 1 < len(_TIERS):
+                        connection.enter_tier(connection.tier + 1)
+                    elif connection.tier and ("not authorized" in message or "pattern too complex" in message):
+                        _, pattern, denied = _TIERS[connection.tier]
+                        raise DatabaseError(
+                            f"{_TOO_BIG}: with values of more than {_TIERS[connection.tier - 1][0]:,} bytes a query "
+                            f"may not call {', '.join(sorted(denied))}, nor match a pattern of more than {pattern} "
+                            "characters"
+                        ) from None
                     else:
                         raise
                 rows.clear()
         finally:
             raw.text_factory = str
-            if connection.long_values:
-                connection.allow_long_values(False)
+            if connection.tier:
+                connection.enter_tier(0)
             connection.watch = None
             self._give_back(connection)
 
