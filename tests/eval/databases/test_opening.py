@@ -247,6 +247,17 @@ def test_a_wrong_mysql_password(mysql_url: str) -> None:
     assert "refused the login of 'nobody_here'" in str(error)
 
 
+def test_the_page_on_databases_shows_code_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "databases.md").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as made:
+        made.executescript("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+    monkeypatch.chdir(tmp_path)
+    shown: list[object] = []
+    code = page.split("```python\n")[1].split("```")[0]
+    exec(compile(code, "databases.md", "exec"), {"print": lambda *words: shown.extend(words)})
+    assert shown == ["success", [[0]]]
+
+
 def test_a_closed_database_says_so(tmp_path: Path) -> None:
     database: Database = open_database(make_sqlite(tmp_path / "a.db"))
     database.close()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -233,3 +235,23 @@ def test_data_version_follows_the_data(database: Database, outside: Any) -> None
     before = database.data_version()
     outside.execute("UPDATE people SET name = name")
     assert database.data_version() != before
+
+
+def test_a_role_that_may_only_read(postgres_url: str, outside: Any) -> None:
+    """The recipe of docs/databases.md."""
+    role = f"reader_{uuid.uuid4().hex[:8]}"
+    outside.execute(
+        f"CREATE ROLE {role} LOGIN PASSWORD 'p@ss word' NOSUPERUSER; GRANT USAGE ON SCHEMA public TO {role};"
+        f"GRANT SELECT ON people, many TO {role}"
+    )
+    try:
+        parts = urlsplit(postgres_url)
+        netloc = f"{role}:p%40ss%20word@{parts.hostname}:{parts.port or 5432}"
+        with open_database(parts._replace(netloc=netloc).geturl()) as reader:
+            assert {t.name for t in reader.schema().tables} == {"people", "many"}
+            assert reader.execute(read("SELECT current_user::text")).rows == ((role,),)
+            assert "permission denied" in (reader.execute(read('SELECT * FROM "Mixed Case"')).error or "")
+            assert reader.execute(read("SELECT pg_sleep(9)"), limits=Limits(seconds=0.2)).status == "timeout"
+            assert "p@ss" not in repr(reader._target) + reader.url  # type: ignore[attr-defined]
+    finally:
+        outside.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
