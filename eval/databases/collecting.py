@@ -12,12 +12,11 @@ from decimal import Decimal
 
 from eval.databases.base import Limits, Value
 
-_FIXED_SIZE: dict[type, int] = {
+_FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an int of more than 128 bits
     type(None): 4,
     bool: 5,
     int: 8,
     float: 12,
-    Decimal: 16,
     date: 12,
     datetime: 28,
     time: 10,
@@ -30,9 +29,8 @@ _BATCH = 500
 class RowCollector:
     """Keeps rows until a cap is reached; `full` then tells the engine's loop to stop fetching."""
 
-    def __init__(self, limits: Limits, plain: Callable[[object], Value] | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._plain = plain or plain_value
         self._bytes = 0
         self.rows: list[tuple[Value, ...]] = []
         self.truncated = False
@@ -54,35 +52,40 @@ class RowCollector:
         self.full = False
 
     def add(self, batch: Iterable[Sequence[object]]) -> None:
-        limits = self._limits
+        limits, fixed_sizes, rows = self._limits, _FIXED_SIZE, self.rows
         for row in batch:
-            if len(self.rows) >= limits.rows:
+            if len(rows) >= limits.rows:
                 self.truncated = self.full = True
                 return
             size = _PER_ROW
-            cells = []
             for cell in row:
-                kind = type(cell)
-                fixed = _FIXED_SIZE.get(kind)
-                if fixed is None:
-                    if kind is not str and kind is not bytes:
-                        cell = self._plain(cell)
-                    if isinstance(cell, (str, bytes)):
-                        if len(cell) > limits.cell_bytes:
-                            cell = cell[: limits.cell_bytes]
-                            self.truncated = True
-                        fixed = len(cell) + 3
-                    else:
-                        fixed = _FIXED_SIZE.get(type(cell)) or len(str(cell))
-                elif isinstance(cell, int):
-                    fixed = 1 + cell.bit_length() // 3
-                size += fixed
-                cells.append(cell)
+                fixed = fixed_sizes.get(type(cell))
+                if fixed is not None:
+                    size += fixed
+                elif type(cell) is str and len(cell) <= limits.cell_bytes:
+                    size += len(cell) + 3
+                else:  # the row holds something to be cut or converted
+                    size, row = self._converted(row)
+                    break
             if self._bytes + size > limits.bytes:
                 self.truncated = self.full = True
                 return
             self._bytes += size
-            self.rows.append(tuple(cells))
+            rows.append(row if type(row) is tuple else tuple(row))
+
+    def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
+        """The row's size and the row with each cell a plain value within the limit."""
+        size, cells = _PER_ROW, []
+        for cell in row:
+            if type(cell) not in _FIXED_SIZE:
+                cell = plain_value(cell)
+                if isinstance(cell, (str, bytes)) and len(cell) > self._limits.cell_bytes:
+                    cell = cell[: self._limits.cell_bytes]
+                    self.truncated = True
+            fixed = _FIXED_SIZE.get(type(cell))
+            size += len(cell) + 3 if isinstance(cell, (str, bytes)) else (fixed or len(str(cell)))
+            cells.append(cell)
+        return size, tuple(cells)
 
 
 def plain_value(value: object) -> Value:

@@ -106,6 +106,8 @@ def run_statement(
     try:
         if statement.dialect != dialect:
             raise DatabaseError(f"a statement in {statement.dialect} was given to a {dialect} database")
+        if "\0" in statement.sql:
+            raise DatabaseError("a statement cannot hold a null character")  # C libraries would end the text there
         if not watch.expired():
             columns = run(statement.sql, watch, collector)
     except Exception as e:  # noqa: BLE001 (drivers raise what they like, and a result is promised in every case)
