@@ -188,7 +188,7 @@ class ValueIndex:
                 shared[other] = shared.get(other, 0) + 1
         hits: list[ValueHit] = []
         for other, count in shared.items():
-            likeness = 2 * count / (len(grams) + len(_grams(other)))
+            likeness = 2 * count / (len(grams) + len(other))
             if likeness >= 0.6 and abs(len(other) - len(folded)) <= 2 and other[0] == folded[0]:
                 hits.extend(ValueHit(*self._columns[i], v, 0.75 * likeness) for i, v in self._exact[other])
         return hits

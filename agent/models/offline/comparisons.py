@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.models.offline import periods
+from agent.models.offline import periods, units
 from agent.models.offline.conditions import add, target_column
 from agent.models.offline.interpretation import (
     Condition,
@@ -208,6 +208,7 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
     figure = r.items[j].number
     assert figure is not None
     r.use(j)
+    unit = units.unit_after(r.tokens, r.items[j].end)
     if target is None:
         k = j + 1
         while (
@@ -290,6 +291,14 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
     if functions and target.column and not target.function:
         target = Expression(functions[0], target.column)
         r.functions = []
+    if unit and target.column and target.function != "count":
+        converted = units.converted(figure, unit, r.vocabulary.columns[target.column].words)
+        if converted is None:
+            r.draft.doubt("unit_unknown")
+        else:
+            figure = converted
+        for k in range(j + 1, min(len(r.items), j + 2)):
+            r.use(k)
     add(r, Condition(target, operator, (figure,)))
 
 

@@ -118,7 +118,7 @@ def flag(r: Reader, column: ColumnWord) -> None:
     known = r.values.values(*column.key)
     stored = next((v for v in known if v.lower() in wanted), None)
     if stored is not None:
-        r.sink.append((Condition(left, "=", (stored,)),))
+        r.sink.append((Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,)),))
     elif known and is_flag(r, column):
         other = next(v for v in known if v.lower() in _YES + _NO)
         r.sink.append((Condition(left, "<>", (other,)),))

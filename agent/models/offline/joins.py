@@ -67,10 +67,16 @@ class JoinGraph:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
-        for table in vocabulary.schema.tables:
+        stored = tuple(t.table for t in vocabulary.tables.values())
+        for table in stored:
             for fk in table.foreign_keys:
                 target = vocabulary.schema.table(fk.ref_table)
-                if target is None or len(fk.columns) != len(fk.ref_columns) or not fk.columns:
+                if (
+                    target is None
+                    or target.name not in vocabulary.tables
+                    or len(fk.columns) != len(fk.ref_columns)
+                    or not fk.columns
+                ):
                     continue
                 edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred)
                 self._edges[table.name].append(edge)
@@ -82,10 +88,11 @@ class JoinGraph:
     def _add_shared_keys(self, vocabulary: Vocabulary) -> None:
         """Take a column that bears the name of another table's only key for a key, where none is declared."""
         keys: dict[str, list[tuple[str, str]]] = {}
-        for table in vocabulary.schema.tables:
+        stored = tuple(t.table for t in vocabulary.tables.values())
+        for table in stored:
             if len(table.primary_key) == 1 and table.primary_key[0].lower() not in ("id", "name", "key", "code"):
                 keys.setdefault(table.primary_key[0].lower(), []).append((table.name, table.primary_key[0]))
-        for table in vocabulary.schema.tables:
+        for table in stored:
             tied = {c.lower() for fk in table.foreign_keys for c in fk.columns}
             for column in table.columns:
                 owners = keys.get(column.name.lower(), [])

@@ -61,7 +61,9 @@ def adjectives() -> dict[str, tuple[Adjective, str]]:
     found: dict[str, tuple[Adjective, str]] = {}
     for line in lines("adjectives"):
         base, comparative, superlative, properties = (part.strip() for part in line.split("|"))
-        parsed = tuple((tuple(p[1:].split("_")), 1 if p[0] == "+" else -1) for p in properties.split())
+        parsed = tuple(
+            (tuple(lemma(w) for w in p[1:].split("_")), 1 if p[0] == "+" else -1) for p in properties.split()
+        )
         adjective = Adjective(base, parsed)
         found[base] = (adjective, "base")
         found[comparative] = (adjective, "comparative")

@@ -6,11 +6,13 @@ mention (with every candidate that its words allow), a signal phrase, a number, 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.models.offline.lexicon import FUNCTION_WORDS, measures
+from agent.models.offline.periods import period_at
 from agent.models.offline.phrases import Keyword, keywords
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
@@ -36,6 +38,8 @@ class Mention:
     text: str = ""
     measure: str = ""
     """The business measure that the words name (`revenue`), or empty."""
+    opposite: bool = False
+    """The word denies the name (`inactive` for a column `active`)."""
 
     @property
     def schema_score(self) -> float:
@@ -82,10 +86,20 @@ def link(tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex) ->
     spans = _schema_spans(tokens, vocabulary)
     _add_measures(tokens, spans)
     _add_values(tokens, spans, values)
-    signals = keywords(tokens)
+    signals = [*keywords(tokens), *_periods(tokens)]
     chosen = _cover(tokens, spans, signals)
     items = _items(tokens, spans, chosen)
     return _rescue(tokens, items, vocabulary, values)
+
+
+def _periods(tokens: Sequence[Token]) -> list[Keyword]:
+    """Stretches that name a period in more than a bare year: `March 2024`, `last month`."""
+    found = []
+    for start in range(len(tokens)):
+        period = period_at(tokens, start, dt.date(2000, 1, 1))
+        if period is not None and (period.relative or period.year_only is None) and tokens[start].kind != "quoted":
+            found.append(Keyword("period", period.words, start, start + period.tokens))
+    return found
 
 
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
@@ -227,6 +241,8 @@ def _cover(
     for signal in signals:
         length = signal.end - signal.start
         worth = 0.55 + 1.0 * (length - 1)
+        if signal.kind == "period":
+            worth += 1.5
         if signal.kind in ("relative", "and", "or", "also"):
             worth = 0.3 * length
         elif signal.kind in ("sup_adj", "cmp_adj"):
@@ -262,7 +278,12 @@ def _worth(tokens: Sequence[Token], start: int, end: int, span: _Span) -> float:
         worth = schema * words + 0.15 * (words - 1) + 0.1 * gaps
         if words > 1 and span.complete:
             worth += 1.0
-        if single:
+        before = tokens[start - 1] if start else None
+        after = tokens[end].lower if end < len(tokens) else "."
+        closing = (
+            before is not None and before.is_word and before.lower not in FUNCTION_WORDS and after in FUNCTION_WORDS
+        )
+        if single and not (closing and span.complete):
             worth = 0.45 * schema if tokens[start].lower not in ("name", "names", "number") else 0.62
     if span.values:
         score = max(v.score for v in span.values)
@@ -348,7 +369,14 @@ def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, 
             text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
             hits = values.find(text, fuzzy=True)
             if not tokens[item.start].capital:
-                hits = tuple(h for h in hits if h.score >= 0.6 and h.table in named and not _verbal(text))
+                hits = tuple(
+                    h
+                    for h in hits
+                    if h.score >= 0.6
+                    and h.table in named
+                    and not _verbal(text)
+                    and len(values.values(h.table, h.column)) <= CATEGORIES
+                )
             if hits:
                 found = Item(
                     item.start,
@@ -366,6 +394,9 @@ def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, 
     return tuple(rescued)
 
 
+CATEGORIES = 60
+"""A column with at most so many different values is a category, whose values people name by a part."""
+_DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")
 _GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
             "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male")}  # fmt: skip
 
@@ -397,7 +428,12 @@ def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
 
     if len(item.lower) < 5:
         return None
-    near = difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
+    denied = next((p for p in _DENYING if item.lower.startswith(p) and item.lower[len(p) :] in vocabulary.holders), "")
+    near = (
+        [item.lower[len(denied) :]]
+        if denied
+        else difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
+    )
     if not near:
         return None
     tables, columns = [], []
@@ -412,5 +448,6 @@ def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
         tuple(sorted(tables, key=lambda p: -p[1])),
         tuple(sorted(columns, key=lambda p: -p[1])),
         text=item.lower,
+        opposite=bool(denied),
     )
     return Item(item.start, item.end, "mention", item.lower, mention)

@@ -25,6 +25,17 @@ _UNITS = word_set(
 )
 
 
+_MONEY_TABLES = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
+
+
+def money_column(r: Reader, table: str) -> ColumnWord | None:
+    """The amount that `total payments` adds up, for a table whose rows are sums of money."""
+    if not set(r.vocabulary.tables[table].words) & _MONEY_TABLES:
+        return None
+    numeric = [c for c in r.vocabulary.by_table[table] if c.role == "number"]
+    return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
+
+
 def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective speaks of, and +1 where it grows with the adjective."""
     near = r.near_tables(i)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from agent.models.offline.choosing import Draft
 from agent.models.offline.interpretation import Condition, Membership
 from agent.models.offline.joins import JoinPlan
-from agent.models.offline.lexicon import FUNCTION_WORDS
+from agent.models.offline.lexicon import FUNCTION_WORDS, word_set
 from agent.models.offline.linking import Item
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import Vocabulary
@@ -39,7 +40,7 @@ def features(
     plan = plans[-1]
     found: dict[str, float] = {f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items()}
     scores = [
-        max(i.mention.schema_score, i.mention.value_score)
+        max(i.mention.schema_score, i.mention.value_score, 0.9 if i.mention.measure else 0.0)
         for i in items
         if i.mention is not None and i.kind == "mention"
     ]
@@ -48,6 +49,7 @@ def features(
         {
             "unread words": float(min(len(unread), 5)),
             "some unread": float(bool(unread)),
+            "unread nouns": float(_nouns(tokens, unread)),
             "unread name": float(any(w[:1].isupper() or w[:1].isdigit() for w in unread)),
             "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
             "one plain column": float(
@@ -80,6 +82,22 @@ def features(
     return found
 
 
+_BEFORE_NOUNS = word_set(
+    "the a an of in for by with their its each per all any no many most different every average total and 's without "
+    "than on at from about show list"
+)
+
+
+def _nouns(tokens: Sequence[Token], unread: Sequence[str]) -> int:
+    """How many of the words not understood stand where a noun stands: these name something, verbs often don't."""
+    missing = {w.lower() for phrase in unread for w in phrase.split()}
+    found = 0
+    for before, token in pairwise(tokens):
+        if token.lower in missing and before.lower in _BEFORE_NOUNS and not token.lower.endswith(("ed", "ing")):
+            found += 1
+    return min(found, 3)
+
+
 @cache
 def weights() -> dict[str, float]:
     """Feature name -> weight, with `bias`; empty where none were learned."""
@@ -95,4 +113,18 @@ def confidence(observed: dict[str, float]) -> float:
     """Probability 0..1."""
     known = weights()
     total = known.get("bias", 0.0) + sum(known.get(name, 0.0) * value for name, value in observed.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    return (
+        min(probability, CAP) if any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed) else probability
+    )
+
+
+CAP = 0.3
+"""Confidence at most where the reading leaves open what the question turns on."""
+_NEVER_SURE = ("doubt rank_open", "doubt superlative_open", "doubt adjective_without_column", "doubt unit_unknown",
+               "doubt number_without_column", "doubt period_open", "doubt negation_open")  # fmt: skip
+
+
+def _guessed(observed: dict[str, float]) -> bool:
+    """What to show was guessed while some of the question's words found no meaning."""
+    return bool(observed.get("doubt entity_guessed") and observed.get("unread words"))

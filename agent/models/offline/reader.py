@@ -180,6 +180,10 @@ class Reader(Chooser):
         assert keyword is not None
         kind, argument = keyword.kind, keyword.argument
         self.use(i)
+        if kind == "period":
+            if not timing.period(self, i):
+                self.draft.doubt("period_open")
+            return
         if kind == "count":
             following = self.next_mention(i)
             if self.functions and following is not None and self.sorts[following] == "column":
@@ -291,6 +295,11 @@ class Reader(Chooser):
             wants_count = self.functions == ["sum"]
             if wants_count:
                 self.functions = []
+                amount = measuring.money_column(self, table)
+                if amount is not None:
+                    self.query.select.append(Expression("sum", amount.key))
+                    self.entity(table)
+                    return
                 self.query.select.append(Expression("count", table=table))
                 self.entity(table)
                 return
@@ -348,13 +357,11 @@ class Reader(Chooser):
             return
         if self.in_head and self._only_context(i):
             self.use(i)
+            self.draft.doubt("column_context")
             return
         column = self.column_of(i)
         self.use(i)
         if self._only_prefix(i, column):
-            return
-        if self.in_head and conditions.is_flag(self, column) and self._says_which(i):
-            conditions.flag(self, column)
             return
         if not self.in_head:
             self.last_column = (i, column)
@@ -365,6 +372,13 @@ class Reader(Chooser):
                 conditions.flag(self, column)
                 return
             self.draft.doubt("column_unused")
+            return
+        if mention.opposite and not conditions.is_flag(self, column):
+            self.draft.used.difference_update(range(self.items[i].start, self.items[i].end))
+            return
+        self.negated = self.negated != mention.opposite
+        if self.in_head and conditions.is_flag(self, column) and self._says_which(i):
+            conditions.flag(self, column)
             return
         follows_entity = self._previous_word(i) in ("and", "and the", "and their", ",") and self.head_entity
         if follows_entity and not self.query.select and not self.counting and not self.functions:

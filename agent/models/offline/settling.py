@@ -34,6 +34,10 @@ def settle(r: Reader) -> None:
     ):
         if left_open:
             r.draft.doubt(name)
+    spent = r.verb_measure
+    if spent is not None and not query.select and (r.functions == ["sum"] or any(t.lower == "much" for t in r.tokens)):
+        query.select.append(Expression("sum", spent.column, factor=spent.factor))
+        r.functions = []
     _show_something(r)
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
@@ -80,8 +84,6 @@ def _show_something(r: Reader) -> None:
         query.select.append(Expression(table=entity))
         return
     query.select.extend(Expression(column=c.key) for c in r.shown(entity))
-    if not r.vocabulary.name_columns(entity):
-        r.draft.doubt("shown_by_key")
 
 
 def _entity_key(r: Reader, table: str) -> ColumnKey | None:

@@ -121,6 +121,9 @@ def superlative(r: Reader, i: int) -> None:
             break
         j += 1
     kind = r.sorts[j] if j < len(r.items) else ""
+    if r.in_head and j + 1 < len(r.items) and r.items[j].is_keyword("and") and r.items[j + 1].is_keyword("sup", "agg"):
+        r.functions.append("max" if descending else "min")
+        return
     if _is_by(r, j) and kind == "keyword":
         kind = ""
     if kind == "table":
@@ -277,7 +280,9 @@ def _rank_by_column(
         and not offset
         and not function
     ):
-        r.query.select.append(Expression("max" if descending else "min", column.key))
+        for pending in (*r.functions, "max" if descending else "min"):
+            r.query.select.append(Expression(pending, column.key))  # type: ignore[arg-type]
+        r.functions = []
         r.last_column = (j, column)
         return
     numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)

@@ -94,12 +94,15 @@ class Vocabulary:
         named = [c for c in columns if c.words[-1:] and c.words[-1] in NAME_WORDS and not c.foreign]
         first = [c for c in named if c.words[-2:] == ("first", "name")]
         last = [c for c in named if c.words[-2:] == ("last", "name")]
-        own = [c for c in named if c.words in (("name",), ("title",), ("full", "name"), ("display", "name"))]
+        own = [c for c in named if c.words in (("name",), ("full", "name"), ("display", "name"))]
         own += [c for c in named if c.words[:-1] and set(c.words[:-1]) <= set(words)]
         if own:
             return (own[0],)
         if first and last:
             return (first[0], last[0])
+        titled = [c for c in named if c.words == ("title",)]
+        if titled:
+            return (titled[0],)
         if named:
             return (next((c for c in named if not c.numeric), named[0]),)
         same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
@@ -189,7 +192,8 @@ def _build(schema: Schema) -> Vocabulary:
     tables: dict[str, TableWord] = {}
     columns: dict[tuple[str, str], ColumnWord] = {}
     by_table: dict[str, tuple[ColumnWord, ...]] = {}
-    for table in schema.tables:
+    stored = tuple(t for t in schema.tables if t.kind == "table") or schema.tables
+    for table in stored:
         words = split_name(table.name, known)
         trimmed = tuple(w for w in words if w not in _TABLE_PREFIXES)
         foreign = {c.casefold() for fk in table.foreign_keys for c in fk.columns}
