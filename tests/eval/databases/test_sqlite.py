@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +23,7 @@ from eval.sql.types import ReadStatement
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 CROSS = "SELECT count(*) FROM many a, many b, many c"
 SLACK_MS = 200
+ROOT = Path(__file__).parents[3]
 
 
 def made(path: Path, script: str) -> Path:
@@ -348,3 +354,29 @@ def test_virtual_tables_and_table_functions(tmp_path: Path) -> None:
             assert database.execute(read(sql)).status == "error"
     with open_database(":memory:") as memory:
         assert "may not be modified" in (memory.execute(read("UPDATE sqlite_master SET sql = 'x'")).error or "")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to read as a user who may not write")
+def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="text2sql-"))
+    try:
+        path = made(folder / "wal.sqlite", "PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        folder.chmod(0o555)
+        ask = (
+            "import os, sys\n"
+            "from eval.databases import DatabaseError, open_database\n"
+            "import eval.databases.sqlite\n"
+            "os.setuid(65534)\n"
+            "try:\n"
+            "    open_database(sys.argv[1])\n"
+            "except DatabaseError as e:\n"
+            "    print(e)\n"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", ask, str(path)], capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout
+        assert "the database is in WAL mode and its folder is read-only" in said
+        assert [p.name for p in folder.iterdir()] == ["wal.sqlite"]
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
