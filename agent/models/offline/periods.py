@@ -116,7 +116,9 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
     else:
         day = None
     month = _MONTHS.get(_lower(tokens, at))
-    if month is None or (_lower(tokens, at) in ("may", "march", "mar") and not tokens[at].capital and at == start):
+    if month is None or (
+        _lower(tokens, at) in ("may", "march", "mar") and not tokens[at].text[:1].isupper() and at == start
+    ):
         return None
     after = at + 1
     if day is None:

@@ -23,7 +23,7 @@ _TEMPORAL = re.compile(r"date|time", re.I)
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table"}
-_SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,43 @@
+"""Every question of `fixtures/offline/library_questions.sql` is read as the SQL below it, and that SQL runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.models.offline import Reading
+from eval.databases import Database
+from eval.schema import Schema
+from eval.sql import check, parsed_from_tree, resolve
+
+_FILE = Path(__file__).resolve().parents[3] / "fixtures" / "offline" / "library_questions.sql"
+
+
+def _pairs() -> list[tuple[str, str]]:
+    blocks = _FILE.read_text(encoding="utf-8").strip().split("\n\n")
+    pairs = []
+    for block in blocks:
+        question, _, expected = block.partition("\n")
+        pairs.append((question.removeprefix("-- "), expected))
+    return pairs
+
+
+@pytest.mark.parametrize(("question", "expected"), _pairs(), ids=[q[:60] for q, _ in _pairs()])
+def test_reads_as_written(
+    question: str, expected: str, ask: Callable[..., Reading], library: Database, schema: Schema
+) -> None:
+    reading = ask(question)
+    if expected.startswith("abstains: "):
+        assert reading.abstained
+        assert reading.sql == ""
+        assert reading.interpretation == expected.removeprefix("abstains: ")
+        return
+    assert reading.sql == expected
+    assert reading.tree is not None
+    parsed = parsed_from_tree(reading.tree, "sqlite")
+    assert resolve(parsed, schema).phantoms == ()
+    verdict = check(parsed)
+    assert verdict.statement is not None
+    assert library.execute(verdict.statement).ok

@@ -1,0 +1,142 @@
+"""What the engine refuses to read, how it says what it understood, and that no text can break it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.knowledge.values import ValueIndex
+from agent.models.offline import Reading, read
+from eval.schema import DIALECTS, Dialect, Schema
+from eval.sql import check, parse, parsed_from_tree
+
+Ask = Callable[..., Reading]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "?!…", "\n\t", "— ''"])
+def test_abstains_without_a_question(question: str, ask: Ask) -> None:
+    reading = ask(question)
+    assert reading.abstained
+    assert reading.confidence == 0.0
+    assert reading.interpretation == "There is no question to read."
+
+
+def test_abstains_on_a_very_long_question(ask: Ask) -> None:
+    reading = ask("books " * 20_000)
+    assert reading.abstained
+    assert "longer than 2000 characters" in reading.interpretation
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "delete all loans",
+        "Please drop the book table",
+        "UPDATE book SET price = 0",
+        "insert a new member",
+        "truncate loan",
+    ],
+)
+def test_abstains_on_requests_to_write(question: str, ask: Ask) -> None:
+    reading = ask(question)
+    assert reading.abstained
+    assert "only reading is possible" in reading.interpretation
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What is the weather in Leeds?", "weather"),
+        ("Which books did the astronauts review?", "astronauts"),
+        ("What is the temperature per city?", "temperature"),
+    ],
+)
+def test_names_what_it_did_not_understand(question: str, word: str, ask: Ask) -> None:
+    reading = ask(question)
+    assert reading.abstained
+    assert word in reading.not_understood
+    assert word in reading.interpretation
+
+
+def test_offers_near_names_for_an_unknown_word(ask: Ask) -> None:
+    assert ask("Which gnres do astronauts like?").alternatives == ("genre",)
+
+
+def test_says_how_it_understood_a_question(ask: Ask) -> None:
+    reading = ask("the 2 cheapest novels published before 2020")
+    assert reading.interpretation == (
+        "book, only book genre is Novel, only book published less than 2020-01-01, book title, "
+        "by book price, lowest first, the first 2"
+    )
+
+
+def test_says_what_a_relative_period_was_taken_to_be(ask: Ask) -> None:
+    reading = ask("How many loans were made last month?")
+    assert "2024-05-01 to 2024-05-31" in reading.interpretation
+    assert "today" in reading.interpretation
+
+
+def test_the_same_question_is_always_read_alike(ask: Ask) -> None:
+    first = ask("Which member has the most loans?")
+    assert all(ask("Which member has the most loans?") == first for _ in range(3))
+
+
+def test_a_count_over_a_join_counts_each_row_once(ask: Ask) -> None:
+    assert "COUNT(DISTINCT member.id)" in ask("How many members have loans?").sql
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "question",
+    ["number of loans per month", "books published in 2024", "Which member has the most loans?", "available books",
+     "What share of books is available?"],
+)  # fmt: skip
+def test_writes_sql_that_each_dialect_parses_and_the_guard_allows(
+    question: str, dialect: Dialect, schema: Schema, values: ValueIndex
+) -> None:
+    reading = read(question, Schema(dialect, schema.tables), values, dialect)
+    parsed = parse(reading.sql, dialect)
+    assert parsed.error is None
+    assert check(parsed).allowed
+
+
+def test_names_that_need_quotes_are_quoted_by_the_dialect() -> None:
+    from eval.schema import Column, Table
+
+    odd = Table("order details", (Column("unit price", "REAL"), Column("group", "TEXT")), row_count=3)
+    assert read("average unit price of order details", Schema("sqlite", (odd,)), dialect="sqlite").guess == (
+        'SELECT AVG("unit price") FROM "order details"'
+    )
+    assert read("average unit price of order details", Schema("mysql", (odd,)), dialect="mysql").guess == (
+        "SELECT AVG(`unit price`) FROM `order details`"
+    )
+
+
+_HEAP = """books members loans how many the of with more than 5 average price per city Leeds 'Ada' " not without or
+and both top 3 most oldest 2024 March last month between each contains title; DROP TABLE -- /* */ ) ( % _ sorted by in
+highest at least never no share genre Novel is are ' , . ? ! ünïcödé 名前 🙂 \\"""
+_WORDS = st.sampled_from(_HEAP.split())
+
+
+def _never_breaks(question: str, schema: Schema, values: ValueIndex) -> None:
+    reading = read(question, schema, values, threshold=0.0)
+    assert 0.0 <= reading.confidence <= 1.0
+    assert reading.abstained == (reading.sql == "")
+    if reading.tree is not None:
+        verdict = check(parsed_from_tree(reading.tree, "sqlite"))
+        assert verdict.allowed, verdict.reason
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(_WORDS, max_size=25))
+def test_no_heap_of_words_breaks_it(words: list[str], schema: Schema, values: ValueIndex) -> None:
+    _never_breaks(" ".join(words), schema, values)
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=200))
+def test_no_text_breaks_it(text: str, schema: Schema, values: ValueIndex) -> None:
+    _never_breaks(text, schema, values)
