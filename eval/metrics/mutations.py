@@ -173,6 +173,17 @@ def _text_changed(tree: exp.Expr, _: Schema, dice: random.Random) -> exp.Expr | 
     return tree
 
 
+def _another_table(tree: exp.Expr, schema: Schema, dice: random.Random) -> exp.Expr | None:
+    used = {t.name.casefold() for t in tree.find_all(exp.Table)}
+    others = [t for t in schema.tables if t.name.casefold() not in used]
+    if not others:
+        return None
+    table = dice.choice(others)
+    column = exp.column(exp.to_identifier(dice.choice(table.columns).name, quoted=True))
+    output = exp.Count(this=exp.Star()) if tree.find(exp.Count) is not None else column
+    return exp.select(output).from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
+
+
 MUTATIONS: dict[str, Mutation] = {
     "condition_dropped": _condition_dropped,
     "and_or": _and_or,
@@ -193,5 +204,6 @@ MUTATIONS: dict[str, Mutation] = {
     "output_column_dropped": _output_column_dropped,
     "limit_changed": _limit_changed,
     "text_changed": _text_changed,
+    "another_table": _another_table,
 }
 """By name; each returns a changed tree, or None where there is nothing to change."""

@@ -1,31 +1,35 @@
 """Completeness: all rows and columns that the question asks for, nothing cut.
 
-`1` less the cost of each sign that something is missing (the table below), at least 0. With gold: the share of gold's
-rows that the result has.
+`1` less what each sign that something is missing costs (`eval.scoring.charges`), at least 0. With
+gold: the share of gold's rows that the result has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from eval.scoring.charges import charged
 from eval.scoring.evidence.reading import Observation
 from eval.scoring.types import Case
 
-COSTS = {
-    "empty_result": 0.5,
-    "all_null": 0.5,
-    "truncated": 0.4,
-    "null_column": 0.2,
-    "columns_fewer_than_listed": 0.3,
-    "name_not_returned": 0.2,
-    "fewer_than_top": 0.2,
-    "limit_unasked": 0.3,
-    "group_missing": 0.3,
-    "count_missing": 0.3,
-    "group_single_row": 0.1,
-    "named_table_unused": 0.1,
-    "nothing_linked": 0.7,
-}
+SIGNS = frozenset(
+    {
+        "empty_result",
+        "all_null",
+        "truncated",
+        "null_column",
+        "columns_fewer_than_listed",
+        "name_not_returned",
+        "fewer_than_top",
+        "limit_unasked",
+        "group_missing",
+        "count_missing",
+        "group_single_row",
+        "named_table_unused",
+        "nothing_linked",
+    }
+)
+"""Observations that say that something is missing."""
 
 
 def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
@@ -34,15 +38,7 @@ def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
         return 0.0, "There is no result."
     if case.gold is not None:
         return _against_gold(case)
-    return charged(COSTS, seen)
-
-
-def charged(costs: Mapping[str, float], seen: Sequence[Observation]) -> tuple[float, str]:
-    """1 less the cost of what was seen, and the dearest of it in words."""
-    charges = [(costs[o.name] * min(1.0, o.value), o.text) for o in seen if o.name in costs]
-    if not charges:
-        return 1.0, ""
-    return max(0.0, 1.0 - sum(cost for cost, _ in charges)), max(charges)[1]
+    return charged(SIGNS, seen)
 
 
 def _against_gold(case: Case) -> tuple[float, str]:

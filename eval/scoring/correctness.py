@@ -3,8 +3,8 @@
 The probability is a logistic regression over the named observations of `eval.scoring.evidence`; its coefficients are
 in `correctness.txt`, written by `python -m eval.scoring.fit`, which also measures it. The dimension is a monotone image
 of the probability: `dimension(p)` is piecewise linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), where the pivot
-is the probability below which lie 4 % of the answers that are right (measured by the fit, stated in the file). It puts
-the gate's threshold, which the weights fix, where the odds of a wrong refusal are known.
+is the probability below which lie 2.5 % of the gold queries of the training questions (stated in the file). It puts the
+gate's threshold, which the weights fix, where the odds of a wrong refusal are known.
 """
 
 from __future__ import annotations

@@ -22,34 +22,43 @@ class Fit:
         return self.intercept + sum(self.weights.get(name, 0.0) * value for name, value in row.items())
 
 
-def fit(rows: Sequence[Row], labels: Sequence[bool], sizes: Sequence[float], *, penalty: float, steps: int = 12) -> Fit:
-    """Maximise the weighted log-likelihood less `penalty / 2` times the sum of squared weights (intercept free).
+def fit(
+    rows: Sequence[Row],
+    labels: Sequence[bool],
+    *,
+    penalty: float,
+    prior: Mapping[str, float] | None = None,
+    steps: int = 12,
+) -> Fit:
+    """Maximise the log-likelihood less `penalty / 2` times the squared distance of the weights from `prior`'s (0 where
+    it has none; the intercept is free). A name that only the prior knows keeps its weight.
 
-    `sizes` weighs the rows. Newton's steps (iteratively reweighted least squares) until the largest change is below
-    1e-4, at most `steps`.
+    Newton's steps (iteratively reweighted least squares) until the largest change is below 1e-3, at most `steps`.
     """
-    names = sorted({name for row in rows for name in row})
+    prior = prior or {}
+    names = sorted({name for row in rows for name in row} | set(prior))
     place = {name: i + 1 for i, name in enumerate(names)}
     sparse = [[(0, 1.0), *((place[n], v) for n, v in sorted(row.items()) if v)] for row in rows]
     width = len(names) + 1
-    beta = [0.0] * width
+    centre = [0.0, *(prior.get(name, 0.0) for name in names)]
+    beta = list(centre)
     for _ in range(steps):
         gradient = [0.0] * width
         hessian = [[0.0] * width for _ in range(width)]
-        for row, label, size in zip(sparse, labels, sizes, strict=True):
+        for row, label in zip(sparse, labels, strict=True):
             p = 1 / (1 + math.exp(-max(-30.0, min(30.0, sum(beta[i] * v for i, v in row)))))
-            error, spread = size * (label - p), size * p * (1 - p)
+            error, spread = label - p, p * (1 - p)
             for a, (i, v) in enumerate(row):
                 gradient[i] += error * v
                 line, scaled = hessian[i], spread * v
                 for j, w in row[: a + 1]:
                     line[j] += scaled * w
         for i in range(1, width):
-            gradient[i] -= penalty * beta[i]
+            gradient[i] -= penalty * (beta[i] - centre[i])
             hessian[i][i] += penalty
         change = _solved(hessian, gradient)
         beta = [b + c for b, c in zip(beta, change, strict=True)]
-        if max(map(abs, change)) < 1e-4:
+        if max(map(abs, change)) < 1e-3:
             break
     return Fit(beta[0], dict(zip(names, beta[1:], strict=True)))
 

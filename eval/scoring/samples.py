@@ -68,7 +68,7 @@ def recorded(bench: Path, recordings: Path) -> Iterator[Sample]:
             yield of_case(case, folder, line["db"], line["id"], line["system"], golds.right(line["id"], case))
 
 
-def mutated(bench: Path, *, every: int = 2, each: int = 2, seed: int = 7) -> Iterator[Sample]:
+def mutated(bench: Path, *, every: int = 1, each: int = 2, seed: int = 7) -> Iterator[Sample]:
     """Gold queries of every `every`-th training question as right answers; up to `each` mutants of it, and at times
     another question's gold, as wrong ones. Mutants with gold's result are left out."""
     golds = _Golds(bench / "spider_train")

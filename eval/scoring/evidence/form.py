@@ -203,7 +203,7 @@ def _sets(r: Reading) -> Observations:
     if not intent.negation and excludes:
         yield Observation("negation_unasked", 1, "The query excludes something; the question does not.")
     if intent.both:
-        if "intersect" in facts.set_operations or facts.subqueries >= 2 or facts.having:
+        if "intersect" in facts.set_operations or facts.subqueries >= 2 or facts.having or _self_join(r):
             yield Observation("both_matched", 1)
         else:
             yield Observation(
@@ -216,6 +216,12 @@ def _sets(r: Reading) -> Observations:
         yield Observation("intersect_unasked", 1)
     if "union" in facts.set_operations and not intent.either:
         yield Observation("union_unasked", 1)
+
+
+def _self_join(r: Reading) -> bool:
+    tree = r.case.parsed.tree
+    names = [t.name.casefold() for t in tree.find_all(exp.Table)] if tree is not None else []
+    return len(names) > len(set(names))
 
 
 def _takes_either(r: Reading) -> bool:

@@ -21,8 +21,18 @@ def observe(reading: Reading) -> Observations:
         yield Observation("join_off_keys", 1, text)
     if facts.group_by and reading.select is not None:
         yield from _groups(reading)
+    if _membership(reading):
+        yield Observation("membership_subquery", 1)
     if facts.joins and not facts.group_by and "count" in facts.output_aggregates and not facts.count_distinct:
         yield Observation("count_over_join", 1)
+
+
+def _membership(r: Reading) -> bool:
+    """`IN (SELECT ...)`: what a join would say, but without its repeated rows."""
+    tree = r.case.parsed.tree
+    return tree is not None and any(
+        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in tree.find_all(exp.In)
+    )
 
 
 def _off_keys(r: Reading) -> tuple[str, str] | None:

@@ -64,8 +64,8 @@ def _named_but_unused(r: Reading) -> Observations:
     used = set(r.tables)
     named = next((t.name for t in r.case.schema.tables if t.name not in used and _is_named(t.name, r.words)), None)
     if named is not None:
-        if not any(meets(t, r.words) for t in used):
-            text = f"The question names {named}; the query reads other tables, which it does not name."
+        if used and not r.linked_tables:
+            text = f"The question names {named}; the query reads other tables, which nothing in the question names."
             yield Observation("other_table_named", 1, text)
         else:
             yield Observation("named_table_unused", 1, f"The question names {named}, which the query does not use.")

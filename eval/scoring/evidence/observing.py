@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from eval.scoring.evidence import agreement, complexity, form, joins, linking, literals, projection, shape
+from eval.scoring.evidence import agreement, complexity, form, joins, linking, literals, logic, projection, shape
 from eval.scoring.evidence.reading import Observation, Reading
 
-KINDS = (form, literals, shape, projection, linking, joins, agreement, complexity)
+KINDS = (form, logic, literals, shape, projection, linking, joins, agreement, complexity)
 
 
 def observations(reading: Reading) -> tuple[Observation, ...]:

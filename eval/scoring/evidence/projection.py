@@ -42,6 +42,10 @@ def observe(reading: Reading) -> Observations:
     filtered = {c.column.casefold() for c in reading.constants if c.column and c.operator == "="}
     if any(c.casefold() in filtered for c in plain) and len(plain) == 1:
         yield Observation("filtered_value_returned", 1, "The query returns the very value that it filters by.")
+    twin = _text_twin(reading)
+    if twin is not None:
+        text = f"The query returns numbers for {twin[1]}, while {twin[0]} holds it as text."
+        yield Observation("number_for_name", 1, text)
     if keys and names and not intent.asks_id:
         yield Observation("key_beside_name", 1)
     yield from _ranked_by_output(reading)
@@ -49,6 +53,23 @@ def observe(reading: Reading) -> Observations:
     places = [p for p in reading.asked_positions() if p is not None]
     if len(places) >= 2 and places != sorted(places):
         yield Observation("output_order_differs", 1)
+
+
+def _text_twin(r: Reading) -> tuple[str, str] | None:
+    """A column returned as numbers whose namesake in another table is text: a reference in place of a name."""
+    if not r.rows:
+        return None
+    for i, expression in enumerate(r.output):
+        if not isinstance(expression, exp.Column) or i >= len(r.rows[0]) or not isinstance(r.rows[0][i], int):
+            continue
+        for table in r.case.schema.tables:
+            column = table.column(expression.name)
+            if column is not None and _TEXT.search(column.type):
+                return table.name, column.name
+    return None
+
+
+_TEXT = re.compile("char|text|string|clob", re.IGNORECASE)
 
 
 def is_key_name(column: str) -> bool:

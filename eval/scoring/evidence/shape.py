@@ -22,6 +22,7 @@ def observe(reading: Reading) -> Observations:
             yield Observation("empty_with_text", 1, text)
         if intent.negation:
             yield Observation("empty_with_negation", 1)
+        yield from _nothing_found(reading)
         return
     sample = rows[:_LOOKED_AT]
     yield from _nulls(sample)
@@ -42,6 +43,15 @@ def observe(reading: Reading) -> Observations:
         yield Observation("nothing_filtered", 1, "The conditions leave every row of the table.")
 
 
+def _nothing_found(r: Reading) -> Observations:
+    """Nothing matched, and a text that is looked for is not written as the question writes it."""
+    texts = [c.value.strip("% ") for c in r.constants if c.is_string and c.value.strip("% ")]
+    strange = [t for t in texts if t not in r.case.question]
+    if strange:
+        text = f"Nothing matches, and the question does not write “{strange[0][:40]}” as the query does."
+        yield Observation("nothing_found_respelled", 1, text)
+
+
 def _nulls(rows: tuple[tuple[object, ...], ...]) -> Observations:
     if all(cell is None for row in rows for cell in row):
         yield Observation("all_null", 1, "Every value returned is NULL.")
@@ -58,6 +68,7 @@ def _count_shape(r: Reading) -> Observations:
             yield Observation("count_several_rows", 1, f"The question asks how many, and {len(rows)} rows come back.")
         elif rows[0] == (0,):
             yield Observation("count_zero", 1, "The count is zero.")
+            yield from _nothing_found(r)
     elif len(rows) > 1 and not (intent.per_group or intent.superlative or r.case.facts.group_by) and _one_value(r):
         yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
     if intent.per_group and len(rows) == 1:

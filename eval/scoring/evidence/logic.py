@@ -1,0 +1,84 @@
+"""Logic: conditions that contradict themselves, undo each other, or ask of rows what was meant of groups."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.scoring.evidence.reading import Observation, Observations, Reading
+
+_AGGREGATE_BOUND = re.compile(
+    r"\b(?:average|total|mean|number|sum)\b[^,.?]{0,40}\b(?:more|less|greater|fewer|higher|lower|longer|shorter|larger"
+    r"|smaller|bigger|above|below|over|under|at least|at most)\b[^,.?]{0,12}\d"
+)
+_THAN_ANY = re.compile(r"\bthan (?:that of )?any\b")
+
+
+def observe(reading: Reading) -> Observations:
+    tree = reading.case.parsed.tree
+    if tree is None:
+        return
+    if _contradicts(reading):
+        yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
+    if any(n.find(exp.NEQ) for n in tree.find_all(exp.Not) if isinstance(n.this, exp.In)):
+        yield Observation(
+            "double_negation", 1, "The query excludes those that are excluded: two negations undo each other."
+        )
+    if _other_extreme(tree):
+        yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
+    facts = reading.case.facts
+    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and _bounds_rows(tree):
+        text = "The question bounds a group's total or average; the query bounds single rows."
+        yield Observation("bound_on_rows", 1, text)
+    if _bare_having(tree):
+        yield Observation("having_bare_column", 1, "A group is chosen by a column that differs within the group.")
+    if _THAN_ANY.search(reading.question):
+        yield Observation("than_any", 1)
+
+
+def _contradicts(r: Reading) -> bool:
+    for select in r.selects:
+        where = select.args.get("where")
+        if where is None or where.find(exp.Or) is not None:
+            continue
+        seen: dict[str, str] = {}
+        for equality in where.find_all(exp.EQ):
+            if equality.find_ancestor(exp.Select) is not select or not isinstance(equality.left, exp.Column):
+                continue
+            if not isinstance(equality.right, exp.Literal):
+                continue
+            column = equality.left.sql().casefold()
+            if seen.setdefault(column, equality.right.name) != equality.right.name:
+                return True
+    return False
+
+
+def _other_extreme(tree: exp.Expr) -> bool:
+    for equality in tree.find_all(exp.EQ):
+        query = equality.right.find(exp.Select) if isinstance(equality.right, exp.Subquery) else None
+        if query is None or not isinstance(equality.left, exp.Column) or len(query.expressions) != 1:
+            continue
+        inner = query.expressions[0].unalias()
+        if isinstance(inner, exp.Max | exp.Min) and isinstance(inner.this, exp.Column):
+            return inner.this.name.casefold() != equality.left.name.casefold()
+    return False
+
+
+def _bounds_rows(tree: exp.Expr) -> bool:
+    where = tree.args.get("where")
+    return where is not None and where.find(exp.GT, exp.LT, exp.GTE, exp.LTE) is not None
+
+
+def _bare_having(tree: exp.Expr) -> bool:
+    for having in tree.find_all(exp.Having):
+        group = having.parent.args.get("group") if having.parent is not None else None
+        grouped = {e.name.casefold() for e in group.expressions} if group is not None else set()
+        names = (
+            {e.alias.casefold() for e in having.parent.expressions if e.alias} if having.parent is not None else set()
+        )
+        for column in having.find_all(exp.Column):
+            outside = column.find_ancestor(exp.AggFunc, exp.Subquery) is None
+            if outside and column.name.casefold() not in grouped | names:
+                return True
+    return False
