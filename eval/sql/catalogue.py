@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema, Table
@@ -70,3 +72,40 @@ def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
     if dialect == "postgres" and name == "generate_series":
         return Relation([Output(alias or name)])
     return Relation([], open=True)
+
+
+_SQLITE_CLOSED = re.compile(r"pragma_\w+|dbstat|sqlite_\w+")
+_SQLITE_OPEN = re.compile(r"sqlite_(temp_)?(master|schema)|sqlite_sequence|sqlite_stat\d")
+_OPEN: dict[Dialect, frozenset[str]] = {
+    "sqlite": frozenset(),
+    "postgres": frozenset(
+        {"pg_attrdef", "pg_attribute", "pg_class", "pg_constraint", "pg_description", "pg_enum", "pg_index"}
+        | {"pg_indexes", "pg_inherits", "pg_matviews", "pg_namespace", "pg_tables", "pg_type", "pg_views"}
+    ),
+    "duckdb": frozenset(
+        {"duckdb_columns", "duckdb_constraints", "duckdb_indexes", "duckdb_schemas", "duckdb_tables", "duckdb_types"}
+        | {"duckdb_views", "pg_attribute", "pg_class", "pg_constraint", "pg_index", "pg_namespace", "pg_tables"}
+        | {"pg_type", "pg_views"}
+    ),
+    "mysql": frozenset(
+        {"character_sets", "check_constraints", "collations", "columns", "key_column_usage", "referential_constraints"}
+        | {"schemata", "statistics", "table_constraints", "tables", "views"}
+    ),
+}
+"""Catalogue tables that describe the data's structure; the others tell of users, sessions, settings and paths."""
+
+
+def is_closed_catalogue(table: exp.Table, dialect: Dialect) -> bool:
+    """Whether a name leads to a part of the engine's own catalogue that a query may not read."""
+    name, namespace = table.name.casefold(), table.db.casefold()
+    if dialect == "sqlite":
+        return bool(_SQLITE_CLOSED.fullmatch(name)) and not _SQLITE_OPEN.fullmatch(name)
+    if dialect == "mysql":
+        closed = namespace in ("mysql", "performance_schema", "sys")
+        return closed or (namespace == "information_schema" and name not in _OPEN[dialect])
+    if namespace == "information_schema":
+        return name.startswith("user_mapping") or name == "_pg_user_mappings"
+    of_engine = name.startswith(("pg_", "duckdb_", "pragma_", "sqlite_") if dialect == "duckdb" else "pg_")
+    if namespace.startswith("pg_") or (of_engine and namespace in ("", "main")):
+        return name not in _OPEN[dialect] and not (dialect == "duckdb" and bool(_SQLITE_OPEN.fullmatch(name)))
+    return False

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from eval.schema import Dialect
+from eval.sql.catalogue import is_closed_catalogue
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
@@ -29,11 +30,6 @@ _SELECT_PARTS = frozenset(
 _TABLE_PARTS = frozenset(
     {"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample", "hints"}
 )
-
-_ENGINE_TABLES = re.compile(
-    r"pragma_\w+|dbstat|sqlite_(?!master$|schema$|temp_master$|temp_schema$|sequence$|stat\d$)\w+", re.I
-)
-"""SQLite's virtual tables that need no CREATE: pragmas, pages, statements. The schema tables may be read."""
 
 _PLAIN_NAME = re.compile(r"[^\W][\w$]*")
 
@@ -129,8 +125,8 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
         return None
     if not isinstance(this, exp.Identifier):
         return "names a table by something other than an identifier"
-    if dialect == "sqlite" and _ENGINE_TABLES.fullmatch(this.name):
-        return f"reads {this.name}, which is part of the engine, not of the data"
+    if is_closed_catalogue(table, dialect):
+        return f"reads {table.name}, which tells of the engine or its users, not of the data"
     if dialect == "duckdb":
         for identifier in table.parts:
             if _PATH_LIKE.search(identifier.name):

@@ -112,7 +112,20 @@ _CALL_NAMES: dict[type[exp.Expr], str] = {
 }
 
 KEYWORD_CALLS: NodeTypes = frozenset(
-    {exp.And, exp.Or, exp.Not, exp.Xor, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Exists, exp.Any, exp.All}
+    {
+        exp.And,
+        exp.Or,
+        exp.Not,
+        exp.Xor,
+        exp.Case,
+        exp.If,
+        exp.Cast,
+        exp.TryCast,
+        exp.Exists,
+        exp.Any,
+        exp.All,
+        exp.Collate,
+    }
     | {exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar, exp.JSONBContains}
     | {exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay, exp.RegexpLike, exp.RegexpILike, exp.Unnest}
     | {exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp, exp.CurrentCatalog}
