@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench picture clean
+.PHONY: help setup run test lint format bench picture transcripts clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## Install everything into .venv (the other commands do it when needed)
 
@@ -35,9 +35,13 @@ format: $(READY) ## Lay the code out as `make lint` wants it
 
 bench: $(READY) ## Measure how long a question takes, warm and from a cold start
 	@$(BIN)/python -m agent.benchmarks
+	@$(BIN)/python -m eval.benchmarks
 
 picture: $(READY) ## Draw docs/terminal.svg from a real run
 	@$(BIN)/python tools/picture.py docs/terminal.svg
+
+transcripts: $(READY) ## Ask the questions of docs/transcripts offline and write down what came back
+	@$(BIN)/python docs/transcripts/record.py
 
 clean: ## Remove .venv and all caches of the tools
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

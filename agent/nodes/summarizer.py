@@ -74,10 +74,12 @@ def _fallback(request: SummaryRequest, written: list[str], context: RunContext) 
 def _nothing_to_report(results: tuple[QueryResult, ...]) -> str:
     if not results:
         return "I could not answer this: no step of the plan was attempted."
-    reasons = [failure_text(r) for r in results]
-    lines = [f"I could not answer this: {reasons[0]}."] if len(reasons) == 1 else ["I could not answer this:"]
-    if len(reasons) > 1:
-        lines += [f"- {r.task_id}: {reason}." for r, reason in zip(results, reasons, strict=True)]
+    if len(results) == 1:
+        reason = failure_text(results[0])
+        declined = results[0].failure is not None and results[0].failure.kind == "abstained"
+        lines = [f"{reason}." if declined else f"I could not answer this: {reason}."]
+    else:
+        lines = ["I could not answer this:", *(f"- {r.task_id}: {failure_text(r)}." for r in results)]
     alternatives = [a for r in results for a in r.alternatives]
     if alternatives:
         lines += ["", "Did you mean:", *(f"- {a}" for a in alternatives[:5])]
