@@ -73,6 +73,8 @@ def comparison(r: Reader, i: int) -> None:
             until = item.lower == "until"
             period_found = periods.period_at(r.tokens, r.items[j].start, r.today)
             named = target_column(r, i, 6)
+            if named is not None and not named.numeric and named.role not in ("date", "year"):
+                named = None
             if period_found is not None and (
                 operator in ("after", "before")
                 or (operator == "between" and named is None and period_found.year_only is not None)
@@ -100,7 +102,7 @@ def comparison(r: Reader, i: int) -> None:
             return
         if sort == "word" or r.items[j].is_keyword("neg", "relative"):
             continue
-        if sort == "column" and j + 1 < len(r.items) and r.sorts[j + 1] == "number" and target is None:
+        if sort == "column" and target is None and _number_next(r, j):
             column = r.column_of(j)
             if column.role == "year" or (column.numeric and column.role == "number"):
                 r.use(j)
@@ -173,6 +175,16 @@ def number(r: Reader, i: int) -> None:
         if item.lower not in ("one", "1") and item.number is not None and isinstance(item.number, int) and r.in_head:
             r.query.limit = item.number
         r.use(i)
+
+
+def _number_next(r: Reader, j: int) -> bool:
+    """`the year of 2006`: a number follows item j over small words."""
+    for k in range(j + 1, min(len(r.items), j + 4)):
+        if r.sorts[k] == "number":
+            return True
+        if r.items[k].lower not in ("of", "the", "is", "in"):
+            return False
+    return False
 
 
 def _between(r: Reader, i: int, j: int) -> None:

@@ -70,6 +70,9 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
         if adjective is not None:
             found.append(adjective)
         for words, kind, argument in _table().get(word, ()):
+            after = tokens[start + len(words)] if start + len(words) < len(tokens) else None
+            if kind == "post" and after is not None and (after.number is not None or after.kind == "quoted"):
+                continue
             if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
                 continue
             if tuple(lowers[start : start + len(words)]) == words:

@@ -38,7 +38,10 @@ def features(
     query = draft.query
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
-    found: dict[str, float] = {f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items()}
+    found: dict[str, float] = {
+        f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items() if name != "shown_by_default"
+    }
+    found["default shown, nouns unread"] = float("shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0)
     scores = [
         max(i.mention.schema_score, i.mention.value_score, 0.9 if i.mention.measure else 0.0)
         for i in items
@@ -121,8 +124,16 @@ def confidence(observed: dict[str, float]) -> float:
 
 CAP = 0.3
 """Confidence at most where the reading leaves open what the question turns on."""
-_NEVER_SURE = ("doubt rank_open", "doubt superlative_open", "doubt adjective_without_column", "doubt unit_unknown",
-               "doubt number_without_column", "doubt period_open", "doubt negation_open")  # fmt: skip
+_NEVER_SURE = (
+    "default shown, nouns unread",
+    "doubt rank_open",
+    "doubt superlative_open",
+    "doubt adjective_without_column",
+    "doubt unit_unknown",
+    "doubt number_without_column",
+    "doubt period_open",
+    "doubt negation_open",
+)
 
 
 def _guessed(observed: dict[str, float]) -> bool:

@@ -190,6 +190,11 @@ class Reader(Chooser):
                 column = self.column_of(following, "number")
                 if column.numeric and column.role == "number":
                     return
+            if "total number" in item.lower and following is not None and self.sorts[following] == "column":
+                column = self.column_of(following, "number")
+                if column.numeric and column.role == "number" and following <= i + 2:
+                    self.functions.append("sum")
+                    return
             self.counting = "distinct" if argument == "distinct" else "rows"
             if any(c.is_keyword("group") for c in self.items[max(0, i - 1) : i]) or not self.in_head:
                 self.in_head = True

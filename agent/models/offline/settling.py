@@ -83,7 +83,30 @@ def _show_something(r: Reader) -> None:
     if r.star:
         query.select.append(Expression(table=entity))
         return
+    asked = _where_or_when(r, entity)
+    if asked is not None:
+        query.select.append(Expression(column=asked))
+        return
     query.select.extend(Expression(column=c.key) for c in r.shown(entity))
+    r.draft.doubt("shown_by_default")
+
+
+_PLACES = ("location", "city", "address", "place", "venue", "town", "country", "state", "region")
+
+
+def _where_or_when(r: Reader, entity: str) -> ColumnKey | None:
+    """`Where is …?` asks for a place, `When was …?` for a date, where the entity has one."""
+    first = r.tokens[0].lower
+    columns = r.vocabulary.by_table[entity]
+    if first == "where":
+        for word in _PLACES:
+            for column in columns:
+                if column.words[-1] == word and not column.foreign:
+                    return column.key
+    if first == "when":
+        dated = [c for c in columns if c.role in ("date", "year")]
+        return dated[0].key if len(dated) == 1 else None
+    return None
 
 
 def _entity_key(r: Reader, table: str) -> ColumnKey | None:

@@ -122,6 +122,9 @@ def pattern(r: Reader, i: int) -> None:
             column = r.column_of(k)
             r.use(k)
             break
+    if column is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
+        last = r.vocabulary.columns[r.query.select[-1].column]
+        column = last if not last.numeric else None
     if column is None and r.entities:
         shown = r.shown(r.entities[-1])
         column = shown[0] if shown else None

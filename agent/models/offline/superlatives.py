@@ -26,7 +26,7 @@ def superlative(r: Reader, i: int) -> None:
     keyword = item.keyword
     assert keyword is not None
     descending = keyword.argument != "asc"
-    limit, explicit = 1, False
+    limit, explicit = r.query.limit or 1, False
     for near in (i - 1, i + 1):
         if (
             0 <= near < len(r.items)
@@ -108,6 +108,14 @@ def superlative(r: Reader, i: int) -> None:
         elif x.is_keyword("agg"):
             function = x.keyword.argument  # type: ignore[union-attr,assignment]
             r.use(j)
+        elif (
+            j + 1 < len(r.items)
+            and r.sorts[j] == "table"
+            and r.sorts[j + 1] == "column"
+            and r.holds(j + 1, r.table_of(j))
+        ):
+            r.use(j)
+            r.entity(r.table_of(j))
         elif (
             x.is_keyword("distinct")
             or (
