@@ -196,7 +196,7 @@ class _FaithfulGenerator(generator.Generator):
 
     def datatype_sql(self, expression: exp.DataType) -> str:
         written = expression.meta.get(WRITTEN_TYPE)
-        if isinstance(written, str) and _SAFE_TYPE.fullmatch(written):
+        if expression.this != exp.DType.CHARACTER_SET and isinstance(written, str) and _SAFE_TYPE.fullmatch(written):
             return written
         return super().datatype_sql(expression)
 

@@ -1,0 +1,96 @@
+"""What may run and what may not: the corpora of hostile and harmless statements, and bounds on size and depth."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from sqlglot import exp
+
+from eval.schema import DIALECTS, Dialect
+from eval.sql import check, parse, parsed_from_tree
+from tests.eval.sql.fixture_files import FIXTURES, Case, cases
+
+GUARD = FIXTURES / "guard"
+
+
+def _corpus(kind: str) -> list[object]:
+    return [
+        pytest.param(dialect, case, id=f"{dialect}-{case.name}")
+        for dialect in DIALECTS
+        for case in cases(GUARD / f"{kind}_{dialect}.sql")
+    ]
+
+
+@pytest.mark.parametrize(("dialect", "case"), _corpus("hostile"))
+def test_a_hostile_statement_is_refused_with_a_reason(dialect: Dialect, case: Case, tmp_path: Path) -> None:
+    sql = case.text.replace("{dir}", str(tmp_path)).replace("{canary}", str(tmp_path / "canary.txt"))
+    verdict = check(parse(sql, dialect))
+    assert not verdict.allowed, case.about
+    assert verdict.statement is None
+    assert verdict.reason
+
+
+@pytest.mark.parametrize(("dialect", "case"), _corpus("harmless"))
+def test_a_harmless_statement_may_run_and_is_sent_without_comments(dialect: Dialect, case: Case) -> None:
+    verdict = check(parse(case.text, dialect))
+    assert verdict.allowed, verdict.reason
+    assert verdict.statement is not None
+    again = check(parse(verdict.statement.sql, dialect))
+    assert again.statement is not None, again.reason
+    assert check(parse(again.statement.sql, dialect)).statement == again.statement, "what is sent reads as itself"
+
+
+def test_the_corpora_are_large_enough() -> None:
+    assert len(_corpus("hostile")) >= 200
+    assert len(_corpus("harmless")) >= 150
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("", "empty"),
+        (" \n\t", "empty"),
+        (";;", "empty"),
+        ("-- nothing", "empty"),
+        ("SELECT 1; SELECT 2", "several statements"),
+        ("SELECT 1\0", "NUL"),
+        ("SELECT '\ud800'", "surrogate"),
+        ("SELECT " + "(" * 2000 + "1" + ")" * 2000, "nested too deeply"),
+        ("SELECT " + "NOT " * 3000 + "1", "nested too deeply"),
+        ("SELECT " + "1+" * 400_000 + "1", "too long"),
+        ("SELECT " + "'a'," * 30_000 + "1", "too long"),
+        ("SELECT * FROM t WHERE", "syntax error at line 1"),
+        ("SELECT 'x", "cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_cannot_be_read_is_refused_at_once_and_says_why(dialect: Dialect, sql: str, reason: str) -> None:
+    started = time.monotonic()
+    verdict = check(parse(sql, dialect))
+    assert time.monotonic() - started < 2.0
+    assert verdict.reason is not None
+    assert reason in verdict.reason or (sql.startswith("SELECT * FROM t WHERE") and not verdict.allowed)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_long_chains_take_bounded_time(dialect: Dialect) -> None:
+    for sql in (
+        "SELECT a" + ' COLLATE "C"' * 1500 if dialect == "postgres" else "SELECT a" + " COLLATE x" * 1500,
+        "SELECT 1 WHERE " + " OR ".join(["a = 1"] * 1000),
+        "SELECT a" + "[1]" * 300,
+    ):
+        started = time.monotonic()
+        check(parse(sql, dialect))
+        assert time.monotonic() - started < 10.0
+
+
+def test_a_tree_built_by_code_passes_the_same_guard() -> None:
+    tree = exp.select(exp.Round(this=exp.column("total"), decimals=exp.Literal.number(1))).from_("orders")
+    verdict = check(parsed_from_tree(tree, "sqlite"))
+    assert verdict.statement is not None
+    assert verdict.statement.sql == "SELECT ROUND(total, 1) FROM orders"
+    hostile = exp.select(exp.func("load_extension", exp.Literal.string("x")))
+    assert not check(parsed_from_tree(hostile, "sqlite")).allowed
+    assert not check(parsed_from_tree(exp.delete("orders"), "sqlite")).allowed
