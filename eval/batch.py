@@ -1,4 +1,4 @@
-"""Batch commands over files of statements: `python -m eval.batch check` and `python -m eval.batch run`.
+"""Batch commands over files of statements: `python -m eval.batch check`, `run` and `compare`.
 
 In: JSON lines on standard input or in a file. Out: one JSON line for each, same order (`eval.jsonl` has the protocol).
 `DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
@@ -83,6 +83,25 @@ def run(
     _answer(functools.partial(_ran, databases), file, jobs, quiet)
 
 
+@app.command()
+def compare(
+    databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
+    file: _File = None,
+    test_suites: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of test suites: DB/ or DB.tar.xz with SQLite files.")
+    ] = None,
+    jobs: _Jobs = 1,
+    quiet: _Quiet = False,
+) -> None:
+    """Measure the answer of each line {id, db, gold_sql, sql} against its gold:
+    {id, va, em, ex, bird_ex, ts, gold_error, error}. `ex` and `bird_ex` are null when gold fails, `ts` also without a
+    test suite.
+
+    Example: python -m eval.batch compare --databases databases/ --test-suites suites/ answers.jsonl
+    """
+    _answer(functools.partial(_compared, databases, test_suites), file, jobs, quiet)
+
+
 def _answer(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
     try:
         with input_lines(file) as lines, workers(work, jobs) as submit:
@@ -138,6 +157,24 @@ def _ran(databases: str, record: Record) -> Record:
         error=done.error,
         execution_time_ms=round(done.execution_time_ms, 3),
     )
+
+
+def _compared(databases: str, suites: str | None, record: Record) -> Record:
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from eval.databases import DatabaseError
+    from eval.metrics.items import compare_items
+    from eval.metrics.suites import suite_databases, suite_files
+    from eval.tasks.cache_folder import cache_folder
+
+    name, gold_sql = text_field(record, "db"), text_field(record, "gold_sql")
+    try:
+        files = suite_files(Path(suites), name, cache_folder()) if suites is not None else ()
+        database = _database(databases, name)
+        return asdict(compare_items(gold_sql, _sql(record), database, suite=suite_databases(files)))
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
 
 
 def _result(status: str, **known: object) -> Record:

@@ -31,11 +31,11 @@ RARE = 8
 
 
 SET = {"other_table_named": -4.0}
-"""Set by hand: real answers hardly ever read an unrelated table (5 of 5,547), so can't teach what that is worth."""
+"""Set by hand: real answers hardly ever read an unrelated table (5 of 5,547), so cannot teach its worth."""
 
 
 def learned_from_mutants(golds: Sequence[Sample]) -> dict[str, float]:
-    """Weights by which right gold queries are told from mutated ones, shrunk; no intercept, whose share is arbitrary."""
+    """Weights by which right gold queries are told from mutated ones, shrunk; their intercept means nothing."""
     usable = [s for s in golds if not s.vetoed]
     if not usable:
         return {}

@@ -1,0 +1,85 @@
+"""One answer measured against its gold query: VA, EM, EX, BIRD's comparison and, over a test suite, TS.
+
+In: two SQL texts and a database, and perhaps the databases of its test suite. Out: a `Comparison`. A gold query that
+fails is reported as such; an answer that fails counts 0 everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from eval.databases.base import Database, ExecutionResult, Limits
+from eval.metrics.comparison import same_result, same_set
+from eval.metrics.exact_match import exact_match
+from eval.sql import ParsedQuery, check, facts, parse
+
+COMPARE_LIMITS = Limits(seconds=60.0, rows=1_000_000, bytes=512 * 1024 * 1024, cell_bytes=16 * 1024 * 1024)
+"""Wide, so that results are compared whole; a result cut even so equals nothing that is not cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The figures of one answer; None where they cannot be had."""
+
+    va: bool
+    """It is one allowed SELECT, and it runs."""
+    em: bool
+    ex: bool | None
+    """None when gold itself fails: then nothing can be said of the answer."""
+    bird_ex: bool | None
+    ts: bool | None
+    """None without a test suite, or when gold fails on one of its databases."""
+    gold_error: str | None
+    error: str | None
+
+
+def compare_items(
+    gold_sql: str,
+    sql: str,
+    database: Database,
+    *,
+    suite: Iterable[Database] = (),
+    limits: Limits = COMPARE_LIMITS,
+) -> Comparison:
+    """Measure one answer. Runs both queries read-only on the database and, while they agree, on each of the suite.
+
+    Order counts where the outermost gold query has an ORDER BY. The suite stands for the whole of TS: the answer must
+    be right on the database itself and on every replica.
+    """
+    gold, other = parse(gold_sql, database.dialect), parse(sql, database.dialect)
+    ordered = bool(facts(gold).order_by)
+    wanted, got = _run(gold, database, limits), _run(other, database, limits)
+    ex = same_result(wanted, got, ordered=ordered) if wanted.ok else None
+    return Comparison(
+        va=got.ok,
+        em=exact_match(gold_sql, sql, database.dialect),
+        ex=ex,
+        bird_ex=same_set(wanted, got) if wanted.ok else None,
+        ts=_on_suite(gold, other, ex, suite, ordered, limits),
+        gold_error=wanted.error,
+        error=got.error,
+    )
+
+
+def _on_suite(
+    gold: ParsedQuery, other: ParsedQuery, ex: bool | None, suite: Iterable[Database], ordered: bool, limits: Limits
+) -> bool | None:
+    replicas = 0
+    for replica in suite:
+        replicas += 1
+        if not ex:
+            return ex
+        wanted = _run(gold, replica, limits)
+        if not wanted.ok:
+            return None
+        if not same_result(wanted, _run(other, replica, limits), ordered=ordered):
+            return False
+    return ex if replicas else None
+
+
+def _run(parsed: ParsedQuery, database: Database, limits: Limits) -> ExecutionResult:
+    verdict = check(parsed)
+    if verdict.statement is None:
+        return ExecutionResult("error", error=verdict.reason or parsed.error or "not a single statement")
+    return database.execute(verdict.statement, limits=limits)

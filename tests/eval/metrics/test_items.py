@@ -1,0 +1,104 @@
+"""One answer against its gold, on a database and over a test suite of replicas."""
+
+from __future__ import annotations
+
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from eval.databases import DatabaseError, open_database
+from eval.metrics.items import Comparison, compare_items
+from eval.metrics.suites import suite_databases, suite_files
+
+SCRIPT = "CREATE TABLE pet (id INTEGER PRIMARY KEY, kind TEXT, age INTEGER, note BLOB);"
+GOLD = "SELECT kind, COUNT(*) FROM pet GROUP BY kind"
+
+
+def built(path: Path, rows: list[tuple[object, ...]]) -> Path:
+    connection = sqlite3.connect(path)
+    connection.executescript(SCRIPT)
+    connection.executemany("INSERT INTO pet VALUES (?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    return built(tmp_path / "pets.sqlite", [(1, "cat", 3, b"\xff"), (2, "dog", None, None), (3, "cat", 5, b"")])
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Path:
+    folder = tmp_path / "suites" / "pets"
+    folder.mkdir(parents=True)
+    built(folder / "pets_v1.sqlite", [(1, "cat", 1, None), (2, "eel", 1, None)])
+    built(folder / "pets_v2.sqlite", [])
+    return folder.parent
+
+
+def compared(pets: Path, sql: str, gold: str = GOLD, suites: Path | None = None) -> Comparison:
+    files = suite_files(suites, "pets", suites / "cache") if suites else ()
+    with open_database(pets) as database:
+        return compare_items(gold, sql, database, suite=suite_databases(files))
+
+
+def test_a_right_answer_written_otherwise(pets: Path) -> None:
+    got = compared(pets, "SELECT COUNT(id) AS n, kind FROM pet GROUP BY 2")
+    assert got == Comparison(va=True, em=False, ex=True, bird_ex=False, ts=None, gold_error=None, error=None)
+
+
+def test_an_answer_that_fails_counts_nothing(pets: Path) -> None:
+    got = compared(pets, "SELECT knd FROM pet")
+    assert (got.va, got.em, got.ex, got.bird_ex) == (False, False, False, False)
+    assert "knd" in str(got.error)
+
+
+@pytest.mark.parametrize("sql", ["", "DROP TABLE pet", "SELECT 1; SELECT 2", "SELECT FROM"])
+def test_what_is_not_one_read_is_an_error_and_changes_nothing(pets: Path, sql: str) -> None:
+    got = compared(pets, sql)
+    assert (got.va, got.ex) == (False, False)
+    assert got.error
+    assert compared(pets, GOLD).ex is True
+
+
+def test_a_gold_that_fails_is_told_apart(pets: Path, suites: Path) -> None:
+    got = compared(pets, "SELECT 1 FROM pet", gold="SELECT id FROM nowhere", suites=suites)
+    assert (got.va, got.ex, got.bird_ex, got.ts) == (True, None, None, None)
+    assert "nowhere" in str(got.gold_error)
+
+
+def test_order_counts_where_gold_orders(pets: Path) -> None:
+    gold = "SELECT kind FROM pet ORDER BY id"
+    assert compared(pets, "SELECT kind FROM pet ORDER BY id DESC", gold).ex is True  # cat, dog, cat either way
+    assert compared(pets, "SELECT kind FROM pet ORDER BY kind", gold).ex is False
+    inner = "SELECT kind FROM pet WHERE id IN (SELECT id FROM pet ORDER BY id)"
+    assert compared(pets, "SELECT kind FROM pet ORDER BY kind", inner).ex is True
+
+
+def test_a_suite_finds_what_one_database_hides(pets: Path, suites: Path) -> None:
+    lucky = "SELECT kind, COUNT(*) FROM pet WHERE kind IN ('cat', 'dog') GROUP BY kind"
+    got = compared(pets, lucky, suites=suites)
+    assert (got.ex, got.ts) == (True, False)
+    assert compared(pets, GOLD, suites=suites).ts is True
+
+
+def test_a_suite_comes_packed_as_well(pets: Path, suites: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    with tarfile.open(packed / "pets.tar.xz", "w:xz") as archive:
+        archive.add(suites / "pets", "pets")
+        archive.add(pets, "../../escaped.sqlite")
+        archive.add(Path(__file__), "pets/readme.txt")
+    files = suite_files(packed, "pets", tmp_path / "cache")
+    assert [f.name for f in files] == ["escaped.sqlite", "pets_v1.sqlite", "pets_v2.sqlite"]
+    assert all((tmp_path / "cache") in f.parents for f in files)
+    assert suite_files(packed, "pets", tmp_path / "cache") == files
+    assert suite_files(packed, "birds", tmp_path / "cache") == ()
+    with pytest.raises(DatabaseError, match="cannot be the name"):
+        suite_files(packed, "../pets", tmp_path / "cache")
+    (packed / "broken.tar.xz").write_bytes(b"not an archive")
+    with pytest.raises(DatabaseError, match=r"broken\.tar\.xz"):
+        suite_files(packed, "broken", tmp_path / "cache")
