@@ -1,6 +1,7 @@
-"""`python -m eval.tasks`: build the demo databases, in the cache folder or in a database of your own.
+"""`python -m eval.tasks`: build the demo databases, in the cache folder or in a database of your own; check the tasks.
 
-Paths go to standard output, progress and notes to standard error. Exit code 1 when a demo could not be built.
+Paths and tables go to standard output, progress and notes to standard error. Exit code 1 when a demo could not be
+built, or when a task breaks a rule.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from eval.tasks.demos import DEMOS, Demo, demo_named, demo_path
 from eval.tasks.load import OnProgress
 from eval.tasks.load import Progress as Step
 
-app = typer.Typer(help="Demo databases to ask questions of.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Demo databases to ask questions of, and the tasks on them.", no_args_is_help=True, add_completion=False
+)
 _notes = Console(stderr=True)
 
 
@@ -63,6 +66,44 @@ def build(
         except DatabaseError as error:
             _notes.print(f"{demo.id}: {error}", style="red", markup=False)
             raise typer.Exit(1) from error
+
+
+@app.command()
+def check(
+    engines: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            help="sqlite, duckdb, or the URL of a database with the demos in it (they are loaded where they are "
+            "missing); may be given several times. SQLite and DuckDB otherwise.",
+        ),
+    ] = None,
+    database: Annotated[str | None, typer.Option(help="Only the tasks on this demo.")] = None,
+    difficulty: Annotated[str | None, typer.Option(help="Only the tasks of this difficulty.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="Only tasks with this tag; may be repeated.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks at once.")] = 2,
+) -> None:
+    """Run every task's gold and wrong queries; gold must hold and every wrong query fail.
+
+    Examples:
+
+      python -m eval.tasks check
+
+      python -m eval.tasks check --engine postgresql://me@localhost/demo --tag scd
+    """
+    from eval.tasks.library import TaskFileError
+    from eval.tasks.library.reporting import check_and_print
+
+    try:
+        with _progress() as bar:
+            held = check_and_print(engines or ["sqlite", "duckdb"], database, difficulty, tags or [], jobs, bar)
+    except (DatabaseError, TaskFileError) as error:
+        _notes.print(str(error), style="red", markup=False)
+        raise typer.Exit(1) from error
+    except KeyError as error:
+        raise typer.BadParameter(str(error.args[0])) from error
+    if not held:
+        raise typer.Exit(1)
 
 
 def _build(demo: Demo, url: str | None, folder: Path | None, on_progress: OnProgress) -> str:

@@ -1,0 +1,58 @@
+"""The task library: questions on the demo databases with gold SQL, and wrong queries that a fair judge must reject.
+
+In: a database, a difficulty, tags, or nothing. Out: `Task` values, read from the `.sql` files in the folders `shop` and
+`enterprise`, which are made to be read. `python -m eval.tasks check` runs them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from eval.tasks.library.reading import TaskFileError, read_tasks
+from eval.tasks.library.tags import TAGS
+from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
+
+__all__ = ["DIFFICULTIES", "TAGS", "Query", "Task", "TaskFileError", "WrongQuery", "tasks"]
+
+_DATABASES = ("shop", "enterprise")
+
+
+def tasks(
+    database: str | None = None, difficulty: str | None = None, tags: Iterable[str] | None = None
+) -> tuple[Task, ...]:
+    """The library's tasks, in the order of their files; those of one database, one difficulty, with all these tags.
+
+    Raises KeyError for a database, difficulty or tag that the library does not have.
+    """
+    wanted = frozenset(tags or ())
+    for kind, word, known in (
+        ("database", database, _DATABASES),
+        ("difficulty", difficulty, DIFFICULTIES),
+        *(("tag", tag, tuple(TAGS)) for tag in sorted(wanted)),
+    ):
+        if word is not None and word not in known:
+            raise KeyError(f"no {kind} {word!r} in the task library; there are: {', '.join(known)}")
+    return tuple(
+        task
+        for task in _all_tasks()
+        if (database is None or task.database == database)
+        and (difficulty is None or task.difficulty == difficulty)
+        and wanted <= set(task.tags)
+    )
+
+
+@cache
+def _all_tasks() -> tuple[Task, ...]:
+    found: dict[str, Task] = {}
+    for database in _DATABASES:
+        folder = files(__name__) / database
+        for file in sorted(folder.iterdir(), key=lambda file: file.name):
+            if not file.name.endswith(".sql"):
+                continue
+            for task in read_tasks(file.read_text(encoding="utf-8"), database, f"{database}/{file.name}"):
+                if task.id in found:
+                    raise TaskFileError(f"{database}/{file.name}: {task.id} is there twice")
+                found[task.id] = task
+    return tuple(found.values())

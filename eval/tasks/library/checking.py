@@ -1,0 +1,196 @@
+"""Does every gold query hold, and does every wrong query fail, on each engine?
+
+In: tasks and the engines to try them on. Out: a `Violation` for each rule that is broken: a gold query must pass the
+guard, name nothing that is not there, run, return rows, leave no tie open where it orders, and give the same result on
+every engine; a wrong query must run too, and must not give gold's result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from eval.databases import Database, ExecutionResult, Limits, open_database
+from eval.metrics.comparison import same_result
+from eval.schema import Dialect, Schema
+from eval.sql import ParsedQuery, check, facts, parse, resolve
+from eval.tasks.cache_folder import cache_folder, kept_file
+from eval.tasks.demos import demo_named, demo_path
+from eval.tasks.library.task import Task
+from eval.tasks.library.ties import with_sort_keys
+
+LIMITS = Limits(seconds=60.0, rows=50_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule."""
+
+    task: str
+    engine: Dialect
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineVerdict:
+    """What the check of one engine found."""
+
+    engine: Dialect
+    golds: int
+    golds_right: int
+    wrong: int
+    wrong_failed: int
+    seconds: float
+    """Spent in the engine, over all statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the check found on all engines."""
+
+    engines: tuple[EngineVerdict, ...]
+    violations: tuple[Violation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    gold: ExecutionResult | None
+    ordered: bool
+    gold_problems: tuple[str, ...]
+    wrong_problems: tuple[str, ...]
+    """One for each wrong query that does not run or is not told from gold."""
+    seconds: float
+
+
+def check_tasks(
+    tasks: Sequence[Task],
+    databases: Mapping[Dialect, Mapping[str, Database]],
+    *,
+    jobs: int = 1,
+    on_done: Callable[[], None] = lambda: None,
+) -> Report:
+    """Try every task on every engine. `databases`: for each engine the opened demos by id; `jobs`: tasks at once."""
+
+    def attempt(task: Task) -> dict[Dialect, _Outcome]:
+        outcomes = {dialect: _try(task, demos[task.database]) for dialect, demos in databases.items()}
+        on_done()
+        return outcomes
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        tried = list(zip(tasks, pool.map(attempt, tasks), strict=True))
+    violations = [v for task, outcomes in tried for v in _violations(task, outcomes)]
+    verdicts = [_verdict(dialect, [(t, o[dialect]) for t, o in tried], violations) for dialect in databases]
+    return Report(tuple(verdicts), tuple(violations))
+
+
+def _try(task: Task, database: Database) -> _Outcome:
+    dialect, schema = database.dialect, database.schema()
+    gold, parsed, problems = _run(task.gold.on(dialect), database, schema)
+    ordered = bool(facts(parsed).order_by)
+    seconds = gold.execution_time_ms / 1000 if gold else 0.0
+    if gold:
+        problems += _result_problems(task, gold)
+        problems += _open_ties(parsed, database)
+    unfailed: list[str] = []
+    for number, wrong in enumerate(task.wrong, 1):
+        result, _, problem = _run(wrong.query.on(dialect), database, schema)
+        seconds += result.execution_time_ms / 1000 if result else 0.0
+        if problem:
+            unfailed.append(f"wrong query {number} ({wrong.note}) does not run: {problem[0]}")
+        elif gold and result and same_result(gold, result, ordered=ordered):
+            unfailed.append(f"wrong query {number} ({wrong.note}) gives gold's result")
+    return _Outcome(gold, ordered, tuple(problems), tuple(unfailed), seconds)
+
+
+def _run(sql: str, database: Database, schema: Schema) -> tuple[ExecutionResult | None, ParsedQuery, list[str]]:
+    """The result, if it ran, and what stood against it."""
+    parsed = parse(sql, database.dialect)
+    if parsed.error:
+        return None, parsed, [f"does not parse: {parsed.error}"]
+    verdict = check(parsed)
+    if verdict.statement is None:
+        return None, parsed, [f"refused: {verdict.reason}"]
+    phantoms = resolve(parsed, schema).phantoms
+    problems = [f"unknown {phantom.kind} {phantom.name}" for phantom in phantoms]
+    result = database.execute(verdict.statement, limits=LIMITS)
+    if not result.ok:
+        return None, parsed, [*problems, f"{result.status}: {result.error}"]
+    return result, parsed, problems
+
+
+def _result_problems(task: Task, gold: ExecutionResult) -> list[str]:
+    if gold.truncated:
+        return ["gold's result is longer than a task should have"]
+    if ("empty" in task.tags) != (not gold.rows):
+        return ["gold returns no rows" if not gold.rows else "tagged empty, but gold returns rows"]
+    if gold.rows and all(cell is None for row in gold.rows for cell in row):
+        return ["gold returns nothing but NULL"]
+    return []
+
+
+def _open_ties(parsed: ParsedQuery, database: Database) -> list[str]:
+    """Rows that gold's ORDER BY leaves in any order, down to the first row that its LIMIT cuts off."""
+    keyed = with_sort_keys(parsed)
+    if keyed is None:
+        return []
+    statement = check(keyed.query).statement
+    if statement is None:
+        return ["its order cannot be checked: the query with sort keys is refused"]
+    result = database.execute(statement, limits=LIMITS)
+    if not result.ok:
+        return [f"its order cannot be checked: {result.error}"]
+    rows = {row[keyed.width :]: row for row in reversed(result.rows)}
+    tied = len(result.rows) - len(rows)
+    return [f"its ORDER BY leaves {tied} rows tied"] if tied else []
+
+
+def _violations(task: Task, outcomes: Mapping[Dialect, _Outcome]) -> Iterator[Violation]:
+    (first, reference), *others = outcomes.items()
+    for dialect, outcome in outcomes.items():
+        for what in (*outcome.gold_problems, *outcome.wrong_problems):
+            yield Violation(task.id, dialect, what)
+    for dialect, outcome in others:
+        if reference.gold and outcome.gold and not same_result(reference.gold, outcome.gold, ordered=reference.ordered):
+            yield Violation(task.id, dialect, f"gold gives another result than on {first}")
+
+
+def _verdict(
+    dialect: Dialect, tried: Sequence[tuple[Task, _Outcome]], violations: Iterable[Violation]
+) -> EngineVerdict:
+    unfailed = sum(len(outcome.wrong_problems) for _, outcome in tried)
+    wrong = sum(len(task.wrong) for task, _ in tried)
+    accused = {v.task for v in violations if v.engine == dialect and not v.what.startswith("wrong query")}
+    seconds = sum(outcome.seconds for _, outcome in tried)
+    return EngineVerdict(dialect, len(tried), len(tried) - len(accused), wrong, wrong - unfailed, seconds)
+
+
+@contextlib.contextmanager
+def demos_on(engine: str, ids: Iterable[str], folder: Path | None = None) -> Iterator[dict[str, Database]]:
+    """The demos of these ids, opened: `sqlite` and `duckdb` from files in `folder` (the cache otherwise), built if
+    they are not there; a server's URL with the demos in it, loaded first where their tables are missing.
+
+    Raises DatabaseError.
+    """
+    with contextlib.ExitStack() as stack:
+        if engine in ("sqlite", "duckdb"):
+            paths = {demo_id: _file(engine, demo_id, folder) for demo_id in ids}
+            yield {demo_id: stack.enter_context(open_database(path)) for demo_id, path in paths.items()}
+            return
+        with open_database(engine) as database:
+            present = {table.name for table in database.schema().tables}
+        for demo_id in ids:
+            if not present & {table.name for table in demo_named(demo_id).tables}:
+                demo_named(demo_id).build(engine)
+        yield dict.fromkeys(ids, stack.enter_context(open_database(engine)))
+
+
+def _file(engine: str, demo_id: str, folder: Path | None) -> Path:
+    if engine == "sqlite":
+        return demo_path(demo_id, folder)
+    demo = demo_named(demo_id)
+    place = (folder or cache_folder(None)) / f"{demo_id}-{demo.checksum[:12]}.duckdb"
+    return kept_file(place, lambda path: demo.build(f"duckdb:///{quote(str(path))}"))

@@ -1,0 +1,142 @@
+"""Reading the library's files: SQL with a few marked comment lines.
+
+In: a `.sql` file in the folder of its database. Out: its tasks, or a `TaskFileError` with file and line.
+
+    -- TASK product-no-supplier  easy  filter, null
+    -- ASK  Which products ...? Give ...
+    --      (goes on here)
+    -- GOLD
+    SELECT ...
+    -- WRONG what is wrong with it
+    SELECT ...
+    -- ON duckdb, postgres
+    SELECT ...                      (the query above, as these engines need it)
+
+Everything before the first TASK is a note for readers. A task's id gets its database in front: `shop-product-...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import get_args
+
+from eval.schema import Dialect
+from eval.tasks.library.tags import TAGS
+from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
+
+LEAST_WRONG = 2
+"""Wrong queries that every task must bring."""
+
+_MARK = re.compile(r"-- (TASK|ASK|GOLD|WRONG|ON)\b *(.*)")
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_HEAD = re.compile(r"(\S+) +(\S+) +(.+)")
+
+
+class TaskFileError(ValueError):
+    """A task file breaks the format; the message names the file, the line and what was expected."""
+
+
+@dataclass
+class _Block:
+    """A marked line with the text that belongs to it: more comment lines, then SQL."""
+
+    mark: str
+    line: int
+    said: list[str]
+    sql: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return " ".join(part for part in self.said if part)
+
+    @property
+    def query(self) -> str:
+        return "\n".join(self.sql).strip().removesuffix(";")
+
+
+def read_tasks(text: str, database: str, file: str) -> tuple[Task, ...]:
+    """The tasks of one file's text. Raises TaskFileError."""
+    return tuple(_task(blocks, database, file) for blocks in _by_task(_blocks(text), file))
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    block: _Block | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _MARK.match(line):
+            if block:
+                yield block
+            block = _Block(found[1], number, [found[2].strip()])
+        elif block and line.startswith("--") and not block.sql:
+            block.said.append(line.removeprefix("--").strip())
+        elif block and (line.strip() or block.sql):
+            block.sql.append(line)
+    if block:
+        yield block
+
+
+def _by_task(blocks: Iterable[_Block], file: str) -> Iterator[list[_Block]]:
+    task: list[_Block] = []
+    for block in blocks:
+        if block.mark == "TASK" and task:
+            yield task
+            task = []
+        elif block.mark != "TASK" and not task:
+            raise TaskFileError(f"{file}:{block.line}: {block.mark} before the first TASK")
+        task.append(block)
+    if task:
+        yield task
+
+
+def _task(blocks: list[_Block], database: str, file: str) -> Task:
+    head, *rest = blocks
+    name, difficulty, tags = _head(head, file)
+    for block in blocks:
+        wants_sql = block.mark in ("GOLD", "WRONG", "ON")
+        if wants_sql != bool(block.query):
+            raise TaskFileError(f"{file}:{block.line}: {block.mark} {'needs' if wants_sql else 'takes no'} SQL")
+        if (block.mark == "GOLD") == bool(block.text):
+            problem = "GOLD stands alone" if block.mark == "GOLD" else f"{block.mark} needs words"
+            raise TaskFileError(f"{file}:{block.line}: {problem}")
+    if [block.mark for block in rest[:2]] != ["ASK", "GOLD"]:
+        raise TaskFileError(f"{file}:{head.line}: {name}: expected TASK, ASK, GOLD, then WRONG")
+    ask, *queries = rest
+    wordings: list[tuple[_Block, Query]] = []
+    for block in queries:
+        if block.mark == "ON":
+            base, query = wordings[-1]
+            wordings[-1] = base, Query(query.sql, query.variants + _variants(block, file))
+        elif block.mark == "WRONG" or not wordings:
+            wordings.append((block, Query(block.query)))
+        else:
+            raise TaskFileError(f"{file}:{block.line}: {name}: a second {block.mark}")
+    (_, gold), *others = wordings
+    if len(others) < LEAST_WRONG:
+        raise TaskFileError(f"{file}:{head.line}: {name}: needs {LEAST_WRONG} WRONG queries, has {len(others)}")
+    wrong = tuple(WrongQuery(query, block.text) for block, query in others)
+    return Task(f"{database}-{name}", database, ask.text, gold, difficulty, tags, wrong)
+
+
+def _head(block: _Block, file: str) -> tuple[str, str, tuple[str, ...]]:
+    where = f"{file}:{block.line}"
+    found = _HEAD.fullmatch(block.text)
+    if not found:
+        raise TaskFileError(f"{where}: expected '-- TASK id  difficulty  tag, tag'")
+    name, difficulty, listed = found.groups()
+    tags = tuple(tag.strip() for tag in listed.split(","))
+    if not _ID.fullmatch(name):
+        raise TaskFileError(f"{where}: {name!r}: an id is lower-case words and digits with hyphens")
+    if difficulty not in DIFFICULTIES:
+        raise TaskFileError(f"{where}: {name}: {difficulty!r} is not one of {', '.join(DIFFICULTIES)}")
+    if unknown := [tag for tag in tags if tag not in TAGS]:
+        raise TaskFileError(f"{where}: {name}: unknown tag {unknown[0]!r}; tags stand in tags.py")
+    return name, difficulty, tags
+
+
+def _variants(block: _Block, file: str) -> tuple[tuple[Dialect, str], ...]:
+    dialects: dict[str, Dialect] = {dialect: dialect for dialect in get_args(Dialect)}
+    named = [name.strip() for name in block.text.split(",")]
+    if unknown := [name for name in named if name not in dialects]:
+        raise TaskFileError(f"{file}:{block.line}: {unknown[0]!r} is not one of {', '.join(dialects)}")
+    return tuple((dialects[name], block.query) for name in named)

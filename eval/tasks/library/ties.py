@@ -1,0 +1,42 @@
+"""Does an ORDER BY settle the order of every row? A gold query that leaves ties would judge by chance.
+
+In: a parsed query. Out: the same query that also returns its sort keys, and one row more than its LIMIT keeps: two rows
+with equal keys are a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.sql import ParsedQuery, parsed_from_tree
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedQuery:
+    """A query whose last columns are its sort keys."""
+
+    query: ParsedQuery
+    width: int
+    """Columns before the keys."""
+
+
+def with_sort_keys(parsed: ParsedQuery) -> KeyedQuery | None:
+    """None where the outermost query has no ORDER BY, or is DISTINCT or a set operation, whose keys are columns
+    of the result: there, a full row cannot tie with another unless both look the same."""
+    from sqlglot import exp
+
+    tree = parsed.tree
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not tree.args.get("order"):
+        return None
+    keyed = tree.copy()
+    names = {projection.alias_or_name: projection.unalias() for projection in keyed.selects}
+    width = len(keyed.selects)
+    for number, ordered in enumerate(keyed.args["order"].expressions, 1):
+        key = ordered.this
+        if isinstance(key, exp.Column) and not key.table and key.name in names:
+            key = names[key.name]
+        keyed.select(exp.alias_(key.copy(), f"sort_key_{number}"), copy=False)
+    limit = keyed.args.get("limit")
+    if limit:
+        keyed.limit(int(limit.expression.name) + 1, copy=False)
+    return KeyedQuery(parsed_from_tree(keyed, parsed.dialect), width)
