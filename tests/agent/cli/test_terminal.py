@@ -155,3 +155,56 @@ def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slo
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path):
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "agent.main",
+            "--db",
+            str(shop_file),
+            "--model",
+            "offline",
+            "how many customers are there?",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 0
+        assert b"summed up" in (shown := process.stderr.read())
+        assert b"Traceback" not in shown
+        assert b"BrokenPipe" not in shown
+
+
+def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_file: Path):
+    plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "agent.main",
+            "--db",
+            str(shop_file),
+            "--model",
+            "offline",
+            "--json",
+            "List all customers",
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(tmp_path, **plain),
+        timeout=PATIENCE,
+    )
+
+    assert done.returncode in (0, 5)
+    assert done.stderr.startswith(b"\\xb7 starting")
+    assert "Chloé" in done.stdout.decode("utf-8")
