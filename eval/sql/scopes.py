@@ -261,7 +261,9 @@ class _Binder:
         outputs: dict[str, Output],
     ) -> None:
         """A bare name means an output column first; a name inside an expression means a source's column first."""
-        first = outputs if self.dialect in ("postgres", "mysql") else aliases
+        starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names what a star expands to
+        by_output = self.dialect in ("postgres", "mysql") or (self.dialect == "sqlite" and starred)
+        first = outputs if by_output else aliases
         scope.aliases = aliases if self.dialect != "postgres" else {}
         for column in self._names(order, scope, ctes):
             bare = (
