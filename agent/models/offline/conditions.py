@@ -129,3 +129,15 @@ def flag(r: Reader, column: ColumnWord) -> None:
     else:
         r.sink.append((Condition(left, "null" if r.negated else "not null"),))
     r.negated = False
+
+
+def stock(r: Reader, out: bool) -> None:
+    """`out of stock`, `in stock`: a stock figure that is zero, or above."""
+    for table in [*r.entities, *r.named]:
+        for column in r.vocabulary.by_table[table]:
+            if column.role == "number" and {"stock", "inventory"} & set(column.words):
+                operator: Operator = "=" if out else ">"
+                r.sink.append((Condition(Expression(column=column.key), operator, (0,)),))
+                r.in_head = False
+                return
+    r.draft.doubt("stock_open")

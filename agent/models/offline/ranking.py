@@ -133,6 +133,8 @@ _NEVER_SURE = (
     "doubt number_without_column",
     "doubt period_open",
     "doubt negation_open",
+    "doubt group_open",
+    "doubt value_beside_list",
 )
 
 

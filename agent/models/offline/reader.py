@@ -184,6 +184,9 @@ class Reader(Chooser):
             if not timing.period(self, i):
                 self.draft.doubt("period_open")
             return
+        if kind == "stock":
+            conditions.stock(self, argument == "out")
+            return
         if kind == "count":
             following = self.next_mention(i)
             if self.functions and following is not None and self.sorts[following] == "column":

@@ -35,7 +35,12 @@ def settle(r: Reader) -> None:
         if left_open:
             r.draft.doubt(name)
     spent = r.verb_measure
-    if spent is not None and not query.select and (r.functions == ["sum"] or any(t.lower == "much" for t in r.tokens)):
+    if (
+        spent is not None
+        and not query.select
+        and not query.having
+        and (r.functions == ["sum"] or any(t.lower == "much" for t in r.tokens))
+    ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
     _show_something(r)

@@ -29,6 +29,10 @@ def value(r: Reader, i: int) -> None:
     """A stored value restricts the rows to those that have it."""
     mention = r.items[i].mention
     assert mention is not None
+    beside = r.items[i - 1].lower if i else ""
+    if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
+        r.draft.doubt("value_beside_list")
+        return
     near = r.near_tables(i)
     target = target_column(r, i)
     if target is None and r.value_column is not None and i - r.value_column[0] <= 4:

@@ -16,7 +16,9 @@ _KINDS: tuple[dict[str, float], ...] = (
     {"mm": 0.001, "cm": 0.01, "m": 1, "meter": 1, "metre": 1, "km": 1000, "kilometer": 1000, "kilometre": 1000},
     {"g": 1, "gram": 1, "kg": 1000, "kilogram": 1000, "kilo": 1000},
 )  # fmt: skip
-_UNSAID = frozenset(("year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day"))
+_UNSAID = frozenset(
+    ("minute", "year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day")
+)
 """Units that people say although the column keeps silent about them, and means the same."""
 
 

@@ -103,7 +103,7 @@ class Vocabulary:
         titled = [c for c in named if c.words == ("title",)]
         if titled:
             return (titled[0],)
-        if named:
+        if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
             return (next((c for c in named if not c.numeric), named[0]),)
         same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
         if same:
