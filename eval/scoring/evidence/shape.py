@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval.scoring.evidence.reading import Observation, Observations, Reading
 
-_LOOKED_AT = 2_000
+_LOOKED_AT = 500
 """Rows examined; a pattern in these is the pattern."""
 
 
