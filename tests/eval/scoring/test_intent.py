@@ -1,0 +1,51 @@
+"""What is read off a question's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.scoring.intent import read_intent
+from eval.scoring.words import content_words, meets, name_words
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many singers do we have?", {"count", "count_only"}),
+        ("What is the number of orders per country?", {"count", "count_only", "per_group"}),
+        ("What is the average price of the products?", {"average"}),
+        ("Which customer spent the most?", {"most"}),
+        ("List the students who do not have a cat.", {"negation"}),
+        ("What are the different cities?", {"distinct"}),
+        ("Show the names ordered by age from the oldest to the youngest.", {"order", "descending"}),
+        ("Which shops sell more than 100 products?", {"greater"}),
+        ("Which years had both rain and snow?", {"both"}),
+    ],
+)
+def test_intent(question: str, expected: set[str]) -> None:
+    intent = read_intent(question)
+    for name in expected:
+        assert getattr(intent, name), name
+
+
+def test_top_k_numbers_and_quotes() -> None:
+    intent = read_intent("Show the top 3 products called 'Lamp' that cost over $1,200.50 or 2 million")
+    assert intent.top == 3
+    assert intent.quoted == ("Lamp",)
+    assert intent.numbers == (3.0, 1200.5, 2e6)
+    assert read_intent("Which airlines have at least 10 flights?").top is None
+    assert not read_intent("What is the last name of the student?").superlative
+
+
+@pytest.mark.parametrize("question", ["", " ", "?" * 5000, "\0\ud800", "'" * 300])
+def test_anything_can_be_read(question: str) -> None:
+    assert read_intent(question).words >= 0
+
+
+def test_words_meet_names() -> None:
+    assert name_words("OrderDetails") == name_words("order_details")
+    words = frozenset(content_words("Which customers' nationalities are there, by pet?"))
+    assert meets("customer_id", words)
+    assert meets("Nationality", words)
+    assert meets("petid", words)
+    assert not meets("supplier", words)
