@@ -185,6 +185,12 @@ class Chooser:
                 break
         else:
             j = i
+        for j, item in enumerate(self.items):
+            if j != i and self.sorts[j] == "value" and item.mention is not None:
+                for hit in item.mention.values[:8]:
+                    named = self.vocabulary.name_columns(hit.table) if hit.table in self.vocabulary.tables else ()
+                    if hit.score > 0.95 and any(c.name == hit.column for c in named):
+                        near[hit.table] = max(near.get(hit.table, 0.0), 0.1)
         if self.entities:
             near[self.entities[-1]] = max(near.get(self.entities[-1], 0.0), 0.22)
             near[self.entities[0]] = max(near.get(self.entities[0], 0.0), 0.2)
@@ -276,7 +282,7 @@ class Chooser:
 
     def choose_value(self, hits: Sequence[ValueHit], near: dict[str, float], column: ColumnWord | None) -> ValueHit:
         """The column in which a value is meant."""
-        anchors = self.named
+        anchors = [*self.named, *(e.column[0] for e in self.query.select if e.column)]
 
         def worth(hit: ValueHit) -> float:
             total = hit.score

@@ -83,6 +83,7 @@ class JoinGraph:
                 if target.name != table.name:
                     self._edges[target.name].append(edge)
         self._add_shared_keys(vocabulary)
+        self._add_shared_names(vocabulary)
         self.distance = lru_cache(maxsize=20_000)(self._distance)
 
     def _add_shared_keys(self, vocabulary: Vocabulary) -> None:
@@ -103,6 +104,24 @@ class JoinGraph:
                     edge = Edge(table.name, (column.name,), target, (key,), True)
                     self._edges[table.name].append(edge)
                     self._edges[target].append(edge)
+
+    def _add_shared_names(self, vocabulary: Vocabulary) -> None:
+        """Tables that no key reaches at all are tied by a column name they share (`state_name`), as a guess."""
+        lonely = [name for name, edges in self._edges.items() if not any(e.left != e.right for e in edges)]
+        shared: dict[str, list[tuple[str, str]]] = {}
+        for table, columns in list(vocabulary.by_table.items())[:100]:
+            for column in columns:
+                if len(column.words) > 1 and column.role in ("id", "name", "text"):
+                    shared.setdefault(column.name.lower(), []).append((table, column.name))
+        for holders in shared.values():
+            for k, (one, own) in enumerate(holders[:12]):
+                for other, there in holders[k + 1 : 12]:
+                    if one != other and (one in lonely or other in lonely):
+                        owner_first = set(vocabulary.tables[other].words) & set(vocabulary.columns[other, there].words)
+                        left, right = ((one, own), (other, there)) if owner_first else ((other, there), (one, own))
+                        edge = Edge(left[0], (left[1],), right[0], (right[1],), True)
+                        self._edges[one].append(edge)
+                        self._edges[other].append(edge)
 
     def edges(self, table: str) -> tuple[Edge, ...]:
         return tuple(self._edges.get(table, ()))

@@ -126,6 +126,7 @@ CAP = 0.3
 """Confidence at most where the reading leaves open what the question turns on."""
 _NEVER_SURE = (
     "default shown, nouns unread",
+    "unread nouns",
     "doubt rank_open",
     "doubt superlative_open",
     "doubt adjective_without_column",
