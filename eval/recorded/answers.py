@@ -1,0 +1,167 @@
+"""Recorded answers, one SQL text for each system and question, as the replies of one model.
+
+In: a file of questions `{id, question}` and one of answers `{system, id, sql}`. Out: `Answers`, which replies to any of
+the agent's four prompts. It remembers nothing between requests: which answer is due is read off the request, where the
+prompt of a retry quotes the query that was not accepted. So any number of runs may go on at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.jsonl import read_line
+from eval.recorded.asked import Asked, asked
+from eval.recorded.chat import Sent, completion, failure
+
+NO_OPINION = "recorded model has no opinion"
+SUMMARY = "The rows of the result are the answer."
+NEUTRAL = 0.5
+MODEL = "recorded"
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    system: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One question and what was answered to it, in the order in which attempts get it."""
+
+    id: str
+    question: str
+    answers: tuple[Answer, ...]
+
+    def after(self, failed_sql: str) -> Answer:
+        """The answer behind the one that failed: the first for an unknown or empty text, the last when all are used up.
+
+        Of several recorded answers with the failed text the first counts."""
+        for form in (_exact, plain):
+            texts = [form(answer.sql) for answer in self.answers]
+            if form(failed_sql) in texts:
+                return self.answers[min(texts.index(form(failed_sql)) + 1, len(texts) - 1)]
+        return self.answers[0]
+
+
+class Answers:
+    """Replies to chat requests from recorded answers. `relevance` (0..1) is what it judges every result to be."""
+
+    def __init__(self, recorded: Iterable[Recorded], *, relevance: float = NEUTRAL) -> None:
+        self._by_text: dict[str, list[Recorded]] = defaultdict(list)
+        for one in recorded:
+            self._by_text[plain(one.question)].append(one)
+        self._relevance = relevance
+        self.models: tuple[str, ...] = (MODEL,)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_text.values()))
+
+    def reply(self, body: dict[str, Any]) -> Sent:
+        try:
+            request = asked(body)
+        except ValueError as error:
+            return failure(400, str(error), "no_question")
+        found = self._recorded(request)
+        if found is None:
+            return failure(404, "No recorded question occurs in this request.", "question_not_recorded")
+        text = self._text(request, found)
+        return completion(text, str(body.get("model") or MODEL), stream=body.get("stream") is True)
+
+    def _text(self, request: Asked, found: Recorded) -> str:
+        if request.kind == "plan":
+            task = {"id": "task_1", "description": request.question, "depends_on": []}
+            return json.dumps({"plan_type": "single", "confidence": 1.0, "tasks": [task]}, ensure_ascii=False)
+        if request.kind == "judge":
+            return json.dumps({"reasoning": NO_OPINION, "score": self._relevance})
+        if request.kind == "summary":
+            return SUMMARY
+        answer = found.after(request.failed_sql)
+        if not request.structured:
+            return f"```sql\n{answer.sql}\n```"
+        return json.dumps({"reasoning": f"recorded answer of {answer.system}", "sql": answer.sql}, ensure_ascii=False)
+
+    def _recorded(self, request: Asked) -> Recorded | None:
+        """The question that the request is about: all of its text, else the longest recorded question within it."""
+        text = plain(request.question)
+        if text not in self._by_text:
+            within = (known for known in self._by_text if _stands_in(known, text))
+            text = max(within, key=len, default="")
+        same = self._by_text.get(text, [])
+        return max(same, key=lambda one: _named(one, request.prompt), default=None)
+
+
+def plain(text: str) -> str:
+    """With single spaces, and as it was before a prompt's fence: there the `<` of a tag is written `‹`."""
+    return " ".join(text.replace("‹", "<").split()).rstrip("; ")
+
+
+def _exact(sql: str) -> str:
+    return sql.replace("‹", "<").strip().rstrip("; \n\t")
+
+
+def _stands_in(known: str, text: str) -> bool:
+    """Whether it occurs there, neither beginning nor ending inside a word."""
+    return known in text and re.search(rf"(?<!\w){re.escape(known)}(?!\w)", text) is not None
+
+
+def _named(one: Recorded, prompt: str) -> float:
+    """How many of the words of the first recorded query stand in the prompt (0..1): where several databases are asked
+    the same question, the schema in the prompt tells which one is meant."""
+    words = set(_WORD.findall(one.answers[0].sql.lower()))
+    return len(words & set(_WORD.findall(prompt.lower()))) / max(1, len(words))
+
+
+def load_answers(
+    recording: Path, questions: Path, systems: Sequence[str] = (), *, distinct: bool = False
+) -> list[Recorded]:
+    """Read both files. Attempt k gets the k-th of `systems`, by default all in the order in which the file names them;
+    with `distinct`, an answer whose text was given before is skipped. Questions that none of them answered are left
+    out. Raises OSError; ValueError for a line that can't be read, an unknown system, or when nothing is left."""
+    by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
+    known: dict[str, None] = {}
+    for line in _records(recording):
+        system = _text(line, "system", recording)
+        known[system] = None
+        by_question[str(line.get("id"))][system] = Answer(system, str(line.get("sql") or ""))
+    if unknown := [name for name in systems if name not in known]:
+        raise ValueError(f"{recording.name} has no system {', '.join(unknown)}; it has {', '.join(known)}")
+    found = []
+    for line in _records(questions):
+        given = by_question.get(str(line.get("id")), {})
+        answers = [given[name] for name in systems or known if name in given]
+        if distinct:
+            first: dict[str, Answer] = {}
+            for answer in answers:
+                first.setdefault(plain(answer.sql), answer)
+            answers = list(first.values())
+        if answers:
+            found.append(Recorded(str(line["id"]), _text(line, "question", questions), tuple(answers)))
+    if not found:
+        raise ValueError(f"{recording.name} answers none of the questions of {questions.name}")
+    return found
+
+
+def _records(path: Path) -> Iterable[dict[str, Any]]:
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, 1):
+            line = read_line(number, raw)
+            if line is None:
+                continue
+            if line.record is None:
+                raise ValueError(f"{path.name}: {line.problem}")
+            yield line.record
+
+
+def _text(line: dict[str, Any], name: str, path: Path) -> str:
+    value = line.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{path.name}: a line without {name!r}")
+    return value

@@ -1,0 +1,87 @@
+"""What a chat request is about: which of the four prompts, which question, which failed query.
+
+In: the body of a request to `chat/completions`. Out: an `Asked`. Only structure is read: the JSON Schema that the reply
+has to follow, the keys of the reply that the system message shows, and the tags that fence the question and the failed
+query in; never the wording of a prompt, so that prompts can be reworded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["plan", "sql", "judge", "summary"]
+
+_KIND_OF_KEY: dict[str, Kind] = {"tasks": "plan", "score": "judge", "sql": "sql"}
+"""The property of a reply that only one of the prompts asks for."""
+_KEY = re.compile(r'"(tasks|score|sql)"\s*:')
+_QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
+_FAILED = re.compile(r"<failed_sql>\s*(.*?)\s*</failed_sql>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    kind: Kind
+    question: str
+    """The text between the question's tags; where there are none, the whole of the last user message."""
+    failed_sql: str
+    """The query that the prompt quotes as not accepted; empty on a first attempt."""
+    prompt: str
+    """That user message."""
+    structured: bool
+    """The reply has to be JSON."""
+
+
+def asked(body: dict[str, Any]) -> Asked:
+    """Read a request. Unknown shapes count as a request for SQL. Raises ValueError when no user says anything."""
+    users = [text for role, text in _messages(body) if role == "user"]
+    if not users:
+        raise ValueError("the request has no user message")
+    # A repair ("your reply could not be used") follows the question as a user message of its own.
+    prompt = next((text for text in reversed(users) if _QUESTION.search(text)), users[-1])
+    kind = _kind(body, prompt)
+    return Asked(
+        kind=kind or "sql",
+        question=_last(_QUESTION, prompt) or prompt,
+        failed_sql=_last(_FAILED, prompt),
+        prompt=prompt,
+        structured=kind not in (None, "summary"),
+    )
+
+
+def _kind(body: dict[str, Any], prompt: str) -> Kind | None:
+    """None: nothing says what the reply should be like."""
+    for key in _schema_keys(body):
+        if key in _KIND_OF_KEY:
+            return _KIND_OF_KEY[key]
+    shown = {key for role, text in _messages(body) if role in ("system", "developer") for key in _KEY.findall(text)}
+    for key, kind in _KIND_OF_KEY.items():
+        if key in shown:
+            return kind
+    return "summary" if "</doubts>" in prompt else None
+
+
+def _schema_keys(body: dict[str, Any]) -> list[str]:
+    found: Any = body
+    for step in ("response_format", "json_schema", "schema", "properties"):
+        found = found.get(step) if isinstance(found, dict) else None
+    return [key for key in _KIND_OF_KEY if key in found] if isinstance(found, dict) else []
+
+
+def _messages(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(role, text); content that comes in parts is joined."""
+    messages = body.get("messages")
+    for message in messages if isinstance(messages, list) else []:
+        if not isinstance(message, dict):
+            continue
+        content = message.get("content")
+        if isinstance(content, list):
+            content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        yield str(message.get("role")), content if isinstance(content, str) else ""
+
+
+def _last(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.findall(text)
+    return str(found[-1]) if found else ""
