@@ -43,7 +43,7 @@ class Reading:
     """In the dialect asked for; empty when the engine abstains."""
     tree: exp.Expression | None
     confidence: float
-    """0..1: the share of readings like this one that were right on held-out questions."""
+    """0..1: the estimated probability that the reading is right; see `ranking`."""
     abstained: bool
     interpretation: str
     """In plain words; when the engine abstains, why."""
