@@ -221,7 +221,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
         _store(path, columns)
     index = ValueIndex(columns)
     while len(_memory) >= 16:
-        _memory.pop(next(iter(_memory)))
+        _memory.pop(next(iter(list(_memory)), ""), None)
     _memory[key] = index
     return index
 

@@ -190,7 +190,7 @@ def join_graph(vocabulary: Vocabulary) -> JoinGraph:
     known = _graphs.get(id(vocabulary))
     if known is None or known[0] is not vocabulary:
         while len(_graphs) >= 32:
-            _graphs.pop(next(iter(_graphs)))
+            _graphs.pop(next(iter(list(_graphs)), 0), None)
         known = (vocabulary, JoinGraph(vocabulary))
         _graphs[id(vocabulary)] = known
     return known[1]

@@ -85,7 +85,7 @@ class OfflineModel:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
-        reading = read(question, schema, index, dialect)
+        reading = await asyncio.to_thread(read, question, schema, index, dialect)
         self._last = (key, reading)
         return reading
 

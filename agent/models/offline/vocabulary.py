@@ -132,7 +132,7 @@ def vocabulary(schema: Schema) -> Vocabulary:
     if known is None:
         known = _build(schema)
         while len(_cache) >= 32:
-            _cache.pop(next(iter(_cache)))
+            _cache.pop(next(iter(list(_cache)), ""), None)
         _cache[schema.fingerprint] = known
     return known
 
