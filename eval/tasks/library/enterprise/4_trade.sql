@@ -670,7 +670,7 @@ JOIN dim_tenant AS t ON t.tenant_id = r.tenant_id
 WHERE r.place = 1
 
 -- TASK longest-run-of-sales-days  enterprise  gaps-islands, window
--- ASK  What is the longest run of consecutive calendar days with at least one sale at the store Northfell Munich, and when
+-- ASK  What is the longest run of consecutive calendar days with at least one sale in the online store Northfell Online, and when
 --      did it begin and end? Give first day, last day and number of days; of equally long runs the earliest.
 -- GOLD
 WITH numbered AS (
@@ -682,7 +682,7 @@ active AS (
   FROM fact_sales AS s
   JOIN dim_store AS st ON st.store_key = s.store_key
   JOIN numbered AS n ON n.date_key = s.date_key
-  WHERE st.store_name = 'Northfell Munich'
+  WHERE st.store_name = 'Northfell Online'
 ),
 islands AS (
   SELECT full_date, day_number - ROW_NUMBER() OVER (ORDER BY day_number) AS island
@@ -699,7 +699,7 @@ WITH active AS (
   FROM fact_sales AS s
   JOIN dim_store AS st ON st.store_key = s.store_key
   JOIN dim_date AS d ON d.date_key = s.date_key
-  WHERE st.store_name = 'Northfell Munich'
+  WHERE st.store_name = 'Northfell Online'
 ),
 islands AS (
   SELECT full_date, date_key - ROW_NUMBER() OVER (ORDER BY date_key) AS island
@@ -715,7 +715,7 @@ SELECT MIN(d.full_date) AS first_day, MAX(d.full_date) AS last_day, COUNT(DISTIN
 FROM fact_sales AS s
 JOIN dim_store AS st ON st.store_key = s.store_key
 JOIN dim_date AS d ON d.date_key = s.date_key
-WHERE st.store_name = 'Northfell Munich'
+WHERE st.store_name = 'Northfell Online'
 
 -- TASK channel-share-pivot  enterprise  pivot, ratio, tenant
 -- ASK  For each brand, what percentage of its orders of 2025 that were not cancelled came online, in store and by phone?
