@@ -163,33 +163,23 @@ def _judged(question: Question, answer: Answer, database: Database, threshold: f
     """Compare every attempt with gold."""
     from agent.attempts import passes
     from agent.replayed import Attempt, Replayed
-    from eval.databases.base import Limits
-    from eval.metrics.comparison import same_result
-    from eval.scoring.examining import examine
+    from eval.metrics.items import compare_items
 
-    limits = Limits(seconds=30.0, rows=100_000)
-    gold = examine(question["question"], question["gold_sql"], database, limits=limits)
-    gold_ran = gold.result is not None and gold.result.ok
-    known: dict[str, bool] = {}
-
-    def right(sql: str) -> bool:
-        if sql not in known:
-            other = examine(question["question"], sql, database, limits=limits).result if sql.strip() else None
-            known[sql] = bool(
-                gold.result and other and same_result(gold.result, other, ordered=bool(gold.facts.order_by))
-            )
-        return known[sql]
-
+    gold = question["gold_sql"]
+    gold_ran = compare_items(gold, gold, database).va
+    known = {
+        sql: compare_items(gold, sql, database).ex is True for sql in {answer.sql, *(a.sql for a in answer.attempts)}
+    }
     return Replayed(
         id=question["id"],
         database=question["db"],
         difficulty=str(question.get("difficulty") or "unknown"),
         gold_ran=gold_ran,
         attempts=tuple(
-            Attempt(a.sql, right(a.sql), passes(a, threshold), a.score, a.retry_category) for a in answer.attempts
+            Attempt(a.sql, known[a.sql], passes(a, threshold), a.score, a.retry_category) for a in answer.attempts
         ),
         final_sql=answer.sql,
-        final_right=right(answer.sql),
+        final_right=known[answer.sql],
         status=answer.status,
         reason=answer.reason if answer.status == "error" else "",
         seconds=answer.seconds,

@@ -178,11 +178,12 @@ def tables(items: Sequence[Replayed]) -> Iterator[Table | str]:
             for name, t in tallies.items()
         ],
     )
-    yield _table(
-        "Retries by category",
-        ("category", "retries", "of a right answer", "next one right"),
-        [(name, c.retries, c.needless, c.next_right) for name, c in by_category(items).items()],
-    )
+    if categories := by_category(items):
+        yield _table(
+            "Retries by category",
+            ("category", "retries", "of a right answer", "next one right"),
+            [(name, c.retries, c.needless, c.next_right) for name, c in categories.items()],
+        )
     whole = tallies["all"]
     yield (
         f"{whole.retried} of {whole.questions} questions retried. First against final: p = {whole.p:.3g} (McNemar)."
