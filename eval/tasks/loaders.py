@@ -1,0 +1,221 @@
+"""Public benchmarks as `Task` values: Spider, BIRD, and plain JSON lines, with their databases and test suites.
+
+In: the files as their makers publish them, somewhere on this machine; nothing is downloaded. Out: a `TaskSet`. An entry
+that cannot be read stops the loading with a `TaskLoadError` that says where; a question whose gold query fails is kept,
+because leaving it out is for whoever reports the score to decide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args
+
+from eval.schema import Dialect
+from eval.tasks.library.task import Query, Task
+
+Record = Mapping[str, Any]
+
+_DATABASE_FOLDERS = ("databases", "database", "dev_databases", "test_database", "train_databases")
+_SUITE_FOLDERS = ("test_suite", "test_suite_database", "test_suites")
+
+
+class TaskLoadError(ValueError):
+    """A benchmark's file cannot be read; the message names the file, the entry and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """The questions of one benchmark and where their databases are."""
+
+    tasks: tuple[Task, ...]
+    databases: Mapping[str, Path]
+    """SQLite file by database id. A database that is not there is missing here: see `without_database`."""
+    suites: Path | None = None
+    """Folder of test suites, `{db}/` or `{db}.tar.xz`, as `eval.metrics.suites.suite_files` reads them."""
+
+    @property
+    def without_database(self) -> tuple[str, ...]:
+        """Ids of databases that tasks ask for and that were not found."""
+        return tuple(sorted({task.database for task in self.tasks} - set(self.databases)))
+
+    def suite(self, database: str, cache: Path) -> tuple[Path, ...]:
+        """The SQLite files of a database's test suite, unpacked into `cache` if need be; empty when it has none.
+        Raises DatabaseError."""
+        from eval.metrics.suites import suite_files
+
+        return suite_files(self.suites, database, cache) if self.suites else ()
+
+
+def load_spider(
+    questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None
+) -> TaskSet:
+    """Spider's `dev.json` or `train_spider.json`: a list of `{"db_id", "question", "query", …}`.
+
+    `databases`: folder with `{db}/{db}.sqlite` or `{db}.sqlite`; `suites`: folder of test suites. Both are looked for
+    beside the questions where they are not given. Spider's questions have no id: they are numbered, `dev-0`, `dev-1`, …
+    """
+    path = Path(questions)
+
+    def read(number: int, entry: Record) -> Task:
+        return Task(
+            id=f"{path.stem}-{number}",
+            database=_database(entry, "db_id"),
+            question=_text(entry, "question"),
+            gold=Query(_text(entry, "query")),
+            difficulty=_word(entry, "difficulty", "hardness"),
+        )
+
+    return _task_set(path, _json_list(path), read, databases, suites)
+
+
+def load_bird(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
+    """BIRD's `dev.json` or `mini_dev_sqlite.json`: a list of `{"question_id", "db_id", "question", "evidence", "SQL",
+    "difficulty"}`. Folders as in `load_spider`; tasks are called `bird-` and the question's number.
+    """
+    path = Path(questions)
+
+    def read(number: int, entry: Record) -> Task:
+        return Task(
+            id=f"bird-{entry.get('question_id', number)}",
+            database=_database(entry, "db_id"),
+            question=_text(entry, "question"),
+            gold=Query(_text(entry, "SQL")),
+            difficulty=_word(entry, "difficulty"),
+            evidence=_word(entry, "evidence"),
+        )
+
+    return _task_set(path, _json_list(path), read, databases, suites)
+
+
+def load_jsonl(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
+    """JSON lines with `id`, `db`, `question`, `gold_sql`, and where known `difficulty`, `tags`, `evidence`,
+    `alt_gold_sql` (other right answers), `gold_sql_{dialect}` (another wording for one engine). A folder stands for its
+    `questions.jsonl`. Folders as in `load_spider`.
+    """
+    path = Path(questions)
+    if path.is_dir():
+        path = path / "questions.jsonl"
+
+    def read(number: int, entry: Record) -> Task:
+        variants = tuple(
+            (dialect, entry[name])
+            for dialect in get_args(Dialect)
+            if isinstance(entry.get(name := f"gold_sql_{dialect}"), str)
+        )
+        return Task(
+            id=str(entry.get("id", f"{path.stem}-{number}")),
+            database=_database(entry, "db"),
+            question=_text(entry, "question"),
+            gold=Query(_text(entry, "gold_sql"), variants),
+            difficulty=_word(entry, "difficulty"),
+            tags=_words(entry, "tags"),
+            evidence=_word(entry, "evidence"),
+            also_right=_words(entry, "alt_gold_sql"),
+        )
+
+    return _task_set(path, _json_lines(path), read, databases, suites)
+
+
+def _task_set(
+    path: Path,
+    entries: Iterable[tuple[int, object]],
+    read: Callable[[int, Record], Task],
+    databases: str | Path | None,
+    suites: str | Path | None,
+) -> TaskSet:
+    tasks: list[Task] = []
+    seen: set[str] = set()
+    for number, entry in entries:
+        try:
+            if not isinstance(entry, dict):
+                raise TaskLoadError("is not a JSON object")
+            task = read(number, entry)
+            if task.id in seen:
+                raise TaskLoadError(f"repeats the id {task.id!r}")
+        except TaskLoadError as problem:
+            raise TaskLoadError(f"{path}: entry {number} {problem}") from None
+        seen.add(task.id)
+        tasks.append(task)
+    where = _folder(databases, path.parent, _DATABASE_FOLDERS)
+    found = _files(where, {task.database for task in tasks}) if where else {}
+    return TaskSet(tuple(tasks), MappingProxyType(found), _folder(suites, path.parent, _SUITE_FOLDERS))
+
+
+def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> Path | None:
+    if given is not None:
+        if not Path(given).is_dir():
+            raise TaskLoadError(f"{given} is not a folder")
+        return Path(given)
+    return next((beside / name for name in names if (beside / name).is_dir()), None)
+
+
+def _files(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for name in sorted(names):
+        for file in (folder / name / f"{name}.sqlite", folder / f"{name}.sqlite"):
+            if file.is_file():
+                found[name] = file
+                break
+    return found
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise TaskLoadError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TaskLoadError(f"{path} is not UTF-8 text") from error
+
+
+def _parse(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = (
+            f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        )
+        raise TaskLoadError(f"{where} is not JSON: {reason}") from None
+
+
+def _json_list(path: Path) -> Iterator[tuple[int, object]]:
+    value = _parse(_read(path), str(path))
+    if not isinstance(value, list):
+        raise TaskLoadError(f"{path} holds no list of questions")
+    return iter(enumerate(value))
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, object]]:
+    for number, line in enumerate(_read(path).split("\n")):
+        if line.strip():
+            yield number, _parse(line, f"{path}: entry {number}")
+
+
+def _text(entry: Record, name: str) -> str:
+    value = entry.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise TaskLoadError(f"has no text in {name!r}")
+    return value
+
+
+def _database(entry: Record, name: str) -> str:
+    """A database's id, which must not lead out of the folder of databases."""
+    value = _text(entry, name)
+    if value in (".", "..") or any(mark in value for mark in "/\\\0"):
+        raise TaskLoadError(f"has {value!r} in {name!r}, which cannot be the name of a database")
+    return value
+
+
+def _word(entry: Record, *names: str) -> str:
+    return next((value for name in names if isinstance(value := entry.get(name), str)), "")
+
+
+def _words(entry: Record, name: str) -> tuple[str, ...]:
+    value = entry.get(name)
+    if isinstance(value, str):
+        return (value,)
+    return tuple(word for word in value if isinstance(word, str)) if isinstance(value, list) else ()

@@ -1,0 +1,207 @@
+"""The task library: what it holds, that its files are read strictly, and that its queries do what they claim."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from eval.sql import parse
+from eval.tasks.library import DIFFICULTIES, TAGS, Task, TaskFileError, tasks
+from eval.tasks.library.checking import check_tasks, demos_on
+from eval.tasks.library.reading import read_tasks
+from eval.tasks.library.ties import with_sort_keys
+
+GOOD = """-- A note for readers.
+
+-- TASK open-orders  easy  filter, null
+-- ASK  How many orders are open?
+--      Give one number.
+-- GOLD
+SELECT COUNT(*)
+-- a comment inside the query stays in it
+FROM orders;
+-- WRONG all orders
+SELECT COUNT(*) FROM customers
+-- ON duckdb, postgres
+SELECT COUNT(*) FROM products
+-- WRONG none
+SELECT 0
+"""
+
+
+def test_the_library_is_large_and_covers_every_level_and_tag() -> None:
+    everything = tasks()
+    assert len(everything) >= 120
+    assert len({task.id for task in everything}) == len(everything)
+    levels = Counter(task.difficulty for task in everything)
+    assert set(levels) == set(DIFFICULTIES)
+    assert min(levels.values()) >= 20
+    used = Counter(tag for task in everything for tag in task.tags)
+    assert set(used) == set(TAGS)
+    assert {task.database for task in everything} == {"shop", "enterprise"}
+
+
+def test_every_task_brings_two_wrong_queries_and_says_what_is_wrong() -> None:
+    for task in tasks():
+        assert len(task.wrong) >= 2, task.id
+        assert all(len(wrong.note.split()) >= 2 for wrong in task.wrong), task.id
+        texts = [task.gold.sql, *(wrong.query.sql for wrong in task.wrong)]
+        assert len(set(texts)) == len(texts), task.id
+
+
+def test_no_question_is_asked_twice_and_each_says_what_to_give() -> None:
+    questions = [task.question for task in tasks()]
+    assert len(set(questions)) == len(questions)
+    for question in questions:
+        assert question[0].isupper()
+        assert question.rstrip()[-1] in ".?", question
+
+
+def test_no_query_reads_the_clock() -> None:
+    clock = ("NOW(", "CURRENT_DATE", "CURRENT_TIMESTAMP", "'NOW'", "RANDOM(", "TODAY(")
+    for task in tasks():
+        for query in (task.gold, *(wrong.query for wrong in task.wrong)):
+            for text in (query.sql, *(text for _, text in query.variants)):
+                assert not any(word in text.upper() for word in clock), task.id
+
+
+def test_tasks_are_chosen_by_database_difficulty_and_tags() -> None:
+    chosen = tasks(database="enterprise", tags=["scd", "as-of"])
+    assert {task.id for task in chosen} >= {"enterprise-sales-by-tier-then", "enterprise-customers-by-country-as-of"}
+    assert all({"scd", "as-of"} <= set(task.tags) and task.database == "enterprise" for task in chosen)
+    assert {task.difficulty for task in tasks(difficulty="hard")} == {"hard"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"database": "warehouse"}, "shop, enterprise"),
+        ({"difficulty": "extra"}, "easy, medium, hard, enterprise"),
+        ({"tags": ["windows"]}, "'windows'"),
+    ],
+)
+def test_an_unknown_choice_names_what_there_is(arguments: dict[str, object], told: str) -> None:
+    with pytest.raises(KeyError, match=told):
+        tasks(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_file_reads_as_it_looks() -> None:
+    (task,) = read_tasks(GOOD, "shop", "shop/x.sql")
+    assert (task.id, task.difficulty, task.tags) == ("shop-open-orders", "easy", ("filter", "null"))
+    assert task.question == "How many orders are open? Give one number."
+    assert task.gold.sql == "SELECT COUNT(*)\n-- a comment inside the query stays in it\nFROM orders"
+    assert [wrong.note for wrong in task.wrong] == ["all orders", "none"]
+    assert task.wrong[0].query.on("sqlite") == "SELECT COUNT(*) FROM customers"
+    assert task.wrong[0].query.on("postgres") == task.wrong[0].query.on("duckdb") == "SELECT COUNT(*) FROM products"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("easy", "simple", "x.sql:3: open-orders: 'simple' is not one of easy"),
+        ("filter, null", "filter, nil", "x.sql:3: open-orders: unknown tag 'nil'"),
+        ("open-orders", "Open_Orders", "x.sql:3: 'Open_Orders': an id is lower-case"),
+        ("open-orders  easy  filter, null", "open-orders", "x.sql:3: expected '-- TASK id  difficulty  tag, tag'"),
+        ("-- WRONG none\nSELECT 0\n", "", "x.sql:3: open-orders: needs 2 WRONG queries, has 1"),
+        ("-- WRONG none\n", "-- WRONG\n", "x.sql:14: WRONG needs words"),
+        ("SELECT 0\n", "", "x.sql:14: WRONG needs SQL"),
+        ("-- GOLD\n", "-- GOLD of the best\n", "x.sql:6: GOLD stands alone"),
+        ("-- WRONG none\n", "-- GOLD\n", "x.sql:14: open-orders: a second GOLD"),
+        ("duckdb, postgres", "duckdb, oracle", "x.sql:12: 'oracle' is not one of sqlite, duckdb"),
+        ("-- A note for readers.", "-- GOLD", "x.sql:1: GOLD before the first TASK"),
+        (
+            "-- ASK  How many orders are open?\n--      Give one number.\n",
+            "",
+            "x.sql:3: open-orders: expected TASK, ASK, GOLD",
+        ),
+    ],
+)
+def test_a_broken_file_names_the_line(before: str, after: str, told: str) -> None:
+    assert before in GOOD
+    with pytest.raises(TaskFileError) as error:
+        read_tasks(GOOD.replace(before, after, 1), "shop", "x.sql")
+    assert told in str(error.value)
+
+
+@pytest.mark.slow
+def test_on_sqlite_and_duckdb_every_gold_holds_and_every_wrong_query_fails(demo_folder: Path) -> None:
+    pytest.importorskip("duckdb")
+    with (
+        demos_on("sqlite", ("shop", "enterprise"), demo_folder) as sqlite,
+        demos_on("duckdb", ("shop", "enterprise"), demo_folder) as duckdb,
+    ):
+        report = check_tasks(tasks(), {"sqlite": sqlite, "duckdb": duckdb})
+    assert report.violations == ()
+    for verdict in report.engines:
+        assert verdict.golds_right == verdict.golds == len(tasks())
+        assert verdict.wrong_failed == verdict.wrong == sum(len(task.wrong) for task in tasks())
+
+
+@pytest.mark.slow
+def test_postgresql_gives_the_same_verdicts(demo_folder: Path, postgres_url: str) -> None:
+    with (
+        demos_on("sqlite", ("shop", "enterprise"), demo_folder) as sqlite,
+        demos_on(postgres_url, ("shop", "enterprise")) as postgres,
+    ):
+        assert check_tasks(tasks(), {"sqlite": sqlite, "postgres": postgres}).violations == ()
+
+
+@pytest.mark.parametrize(
+    ("gold", "wrong", "told"),
+    [
+        ("DELETE FROM orders", "SELECT 1", "refused"),
+        ("SELECT nothing FROM orders", "SELECT 1", "unknown column nothing"),
+        ("SELECT 1 FROM orders WHERE order_id < 0", "SELECT 2", "gold returns no rows"),
+        ("SELECT MAX(phone) FROM customers WHERE phone IS NULL", "SELECT 2", "nothing but NULL"),
+        ("SELECT name FROM products ORDER BY category_id LIMIT 3", "SELECT 2", "leaves 3 rows tied"),
+        (
+            "SELECT name FROM products ORDER BY is_discontinued, name",
+            "SELECT nothing",
+            "wrong query 1 (x) does not run",
+        ),
+        ("SELECT COUNT(*) FROM orders", "SELECT 3600", "wrong query 1 (x) gives gold's result"),
+        ("SELECT a.order_id FROM orders a, orders b, orders c LIMIT 60000", "SELECT 1", "longer than a task"),
+    ],
+)
+def test_the_check_sees(gold: str, wrong: str, told: str, demo_folder: Path) -> None:
+    text = f"-- TASK t  easy  filter\n-- ASK  ?\n-- GOLD\n{gold}\n-- WRONG x\n{wrong}\n-- WRONG y\nSELECT -1"
+    with demos_on("sqlite", ("shop",), demo_folder) as demos:
+        report = check_tasks(read_tasks(text, "shop", "x.sql"), {"sqlite": demos})
+    assert told in "; ".join(violation.what for violation in report.violations)
+
+
+def test_the_check_sees_engines_disagree(demo_folder: Path) -> None:
+    pytest.importorskip("duckdb")
+    text = "-- TASK t  easy  filter\n-- ASK  ?\n-- GOLD\nSELECT 7 / 2\n-- WRONG x\nSELECT 1\n-- WRONG y\nSELECT 2"
+    with demos_on("sqlite", ("shop",), demo_folder) as sqlite, demos_on("duckdb", ("shop",), demo_folder) as duckdb:
+        report = check_tasks(read_tasks(text, "shop", "x.sql"), {"sqlite": sqlite, "duckdb": duckdb})
+    assert [(v.engine, v.what) for v in report.violations] == [("duckdb", "gold gives another result than on sqlite")]
+    assert [verdict.golds_right for verdict in report.engines] == [1, 0]
+
+
+def test_sort_keys_are_added_where_an_alias_or_an_expression_orders() -> None:
+    keyed = with_sort_keys(parse("SELECT a AS x, COUNT(*) AS n FROM t GROUP BY a ORDER BY n DESC, a LIMIT 3", "sqlite"))
+    assert keyed is not None
+    assert keyed.width == 2
+    assert keyed.query.text == (
+        "SELECT a AS x, COUNT(*) AS n, COUNT(*) AS sort_key_1, a AS sort_key_2 "
+        "FROM t GROUP BY a ORDER BY n DESC, a LIMIT 4"
+    )
+    assert with_sort_keys(parse("SELECT a FROM t", "sqlite")) is None
+
+
+def test_asking_for_tasks_imports_nothing_heavy() -> None:
+    heavy = ["sqlglot", "duckdb", "psycopg", "sqlite3", "rich", "typer"]
+    code = f"import sys, eval.tasks.library as l; l.tasks(); print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_types_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        tasks()[0].question = "another"  # type: ignore[misc]
+    assert isinstance(tasks()[0], Task)
