@@ -117,7 +117,7 @@ def _line(answer: Answer) -> Record:
         return {"error": answer.reason}
     return {
         "sql": answer.sql,
-        "confidence": _confidence(answer),
+        "confidence": answer.confidence if answer.confidence is not None else 0.0,
         "abstained": answer.abstained,
         "reason": answer.reason,
         "rows": answer.rows,
@@ -125,13 +125,6 @@ def _line(answer: Answer) -> Record:
         "retries": sum(attempt.attempt > 1 for attempt in answer.attempts),
         "seconds": answer.seconds,
     }
-
-
-def _confidence(answer: Answer) -> float:
-    """0..1: the writer's own where it has one, else the probability that the rows are right."""
-    if answer.confidence is not None:
-        return answer.confidence
-    return answer.dimensions.get("correctness", 0.0)
 
 
 @contextmanager

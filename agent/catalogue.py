@@ -18,7 +18,7 @@ from agent.models.protocol import Model
 from eval.databases import open_database
 from eval.databases.base import Database, DatabaseNotFound
 from eval.schema import dialect_named
-from eval.tasks import DEMOS, demo_path
+from eval.tasks import DEMOS, demo_ids, demo_path
 
 if TYPE_CHECKING:
     from eval.tasks.load import Progress
@@ -45,7 +45,7 @@ def resolve_database(
 
 
 def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | None) -> Database:
-    if name in {demo.id for demo in DEMOS}:
+    if name in demo_ids():
         directory = Path(config.cache_dir) if config.cache_dir else None
 
         def said(step: Progress) -> None:
@@ -53,7 +53,9 @@ def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | No
                 count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
                 on_progress(f"building the demo database {name}: {step.message}{count}")
 
-        return open_database(demo_path(name, directory, said))
+        database = open_database(demo_path(name, directory, said))
+        database.name = name
+        return database
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")

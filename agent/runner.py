@@ -71,6 +71,8 @@ class Answer(BaseModel):
     database: str = ""
     dialect: str = ""
     confidence: float | None = None
+    """0..1: how likely the rows are right. The offline engine's own calibrated figure where it answered, else the
+    score's estimate from the evidence; None where nothing can be said."""
     relevance: float = 0.0
     doubts: list[str] = Field(default_factory=list)
     not_understood: list[str] = Field(default_factory=list)
@@ -273,13 +275,22 @@ def _answer(
         reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
         database=context.database.name,
         dialect=context.database.dialect,
-        confidence=last.confidence if last else None,
+        confidence=_confidence(last, context.model.offline),
         relevance=state.get("answer_relevance_score", 0.0),
         doubts=list(doubts(best, threshold)),
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
     )
+
+
+def _confidence(shown: QueryResult | None, offline: bool) -> float | None:
+    if shown is None:
+        return None
+    report = shown.eval_report
+    if offline or report is None or report.probability is None:
+        return shown.confidence
+    return round(report.probability, 4)
 
 
 def _tokens(usage: Usage) -> Tokens:

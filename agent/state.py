@@ -49,6 +49,8 @@ class EvalReport(_Value):
     overall_before_relevance: float
     dimensions: dict[str, float]
     """All seven, 0..1, by the contract's names."""
+    probability: float | None = None
+    """0..1: how likely the rows are right, from the evidence; None where nothing can be said."""
     relevance: Relevance = Relevance()
     analysis: dict[str, Any] = Field(default_factory=dict)
     """`hallucinations` {tables, columns, functions, ambiguous: [{name, nearest}]} and

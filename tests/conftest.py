@@ -2,7 +2,7 @@
 
 The servers are found by TEXT2SQL_TEST_POSTGRES_URL and TEXT2SQL_TEST_MYSQL_URL (defaults: the local ones); a test
 that needs one is skipped with the reason where none answers. Each scratch database has a name of its own and is
-dropped when the test session ends, so that parallel workers never meet.
+dropped when the test file ends, so that neither files nor parallel workers ever meet.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def recorded_dir(bench_dir: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def postgres_url() -> Iterator[str]:
     """URL of an empty scratch PostgreSQL database, by the server's own (superuser) role; yours to fill."""
     psycopg = pytest.importorskip("psycopg")
@@ -55,7 +55,7 @@ def postgres_url() -> Iterator[str]:
             server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def mysql_url() -> Iterator[str]:
     """URL of an empty scratch MySQL or MariaDB database, by the server's own account; yours to fill."""
     pymysql = pytest.importorskip("pymysql")

@@ -7,7 +7,6 @@ both go as they are.
 from __future__ import annotations
 
 import difflib
-import re
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -39,7 +38,7 @@ def show_answer(
         if shown:
             console.print(rows_table(console, answer.columns, shown))
         console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
-    if text := _without_repeated_rows(answer):
+    if text := answer.answer:
         console.print()
         _show_markdown(console, text)
     if answer.status in ("success", "doubtful"):
@@ -62,20 +61,9 @@ def show_sql(console: Console, sql: str) -> None:
 
 def how_sure(answer: Answer, threshold: float) -> str:
     """How sure the answer is, in one plain line."""
-    right = answer.dimensions.get("correctness")
-    likely = f"about {right:.0%} likely to be right; " if right is not None else ""
+    likely = f"about {answer.confidence:.0%} likely to be right; " if answer.confidence is not None else ""
     verdict = "passes" if answer.status == "success" else "does not pass"
     return f"How sure: {likely}score {answer.score:.2f}, which {verdict} (needed: {threshold:.2f})."
-
-
-_REPEATED_ROWS = re.compile(r"(?:; the first \d+ are)?:\n\n\|[^\n]*\n\| ---[^\n]*(?:\n\|[^\n]*)*")
-
-
-def _without_repeated_rows(answer: Answer) -> str:
-    """The answer without the table that the offline engine writes into it: the same rows stand above."""
-    if answer.model != "offline" or not answer.rows:
-        return answer.answer
-    return _REPEATED_ROWS.sub(".", answer.answer)
 
 
 def _show_markdown(console: Console, text: str) -> None:

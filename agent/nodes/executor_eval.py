@@ -161,6 +161,7 @@ def _report(scored: Score, references: References, relevance: Relevance) -> Eval
     return EvalReport(
         overall=round(final_score(scored, relevance.score), 4),
         overall_before_relevance=round(scored.weighted, 4),
+        probability=scored.probability,
         dimensions={name: round(value, 4) for name, value in scored.dimensions.items()},
         relevance=relevance,
         analysis={

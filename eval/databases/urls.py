@@ -8,6 +8,7 @@ not by their extension; nothing here connects or creates anything.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -55,11 +56,11 @@ class Target:
     options: tuple[tuple[str, str], ...] = ()
 
     def redact(self, message: str) -> str:
-        """Take the password out of a driver's message."""
+        """Take the password out of a driver's message; not the letters of other words that happen to hold it."""
         if not self.password:
             return message
         for form in {self.password, quote(self.password, safe=""), repr(self.password)[1:-1]}:
-            message = message.replace(form, "***")
+            message = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", "***", message)
         return message
 
 

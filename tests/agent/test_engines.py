@@ -24,13 +24,13 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     pytest.importorskip("duckdb")
     return f"duckdb:///{tmp_path_factory.mktemp('demo') / 'shop.duckdb'}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
     """Load the shop into an engine's scratch database once, and give its URL."""
     done: dict[str, str] = {}
@@ -45,7 +45,7 @@ def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
     return load
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return demo_path("shop", tmp_path_factory.mktemp("sqlite demo"))
 

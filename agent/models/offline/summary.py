@@ -1,4 +1,4 @@
-"""The offline answer: one sentence or a short table, from the question and the rows alone.
+"""The offline answer: one sentence a result, from the question and the rows alone. Whoever shows it shows the rows too.
 
 In: a `SummaryRequest`. Out: Markdown. Numbers stand exactly as the rows have them; doubts are stated, never softened.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agent.models.protocol import SummaryRequest
 from agent.state import QueryResult
 
-SHOWN_ROWS = 10
+SHOWN_VALUES = 10
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
@@ -40,24 +40,17 @@ def _one(result: QueryResult) -> str:
             return f"There is no value to report: the result is empty (NULL){read}."
         return f"The answer is **{_cell(value)}**{read}."
     if len(rows) == 1:
-        told = ", ".join(f"{_plain(c)}: **{_cell(v)}**" for c, v in zip(columns, rows[0], strict=False))
-        return f"{told}{read}."
+        return f"{_told(columns, rows[0])}{read}."
     many = f"more than {result.rows_returned}" if result.truncated else str(result.rows_returned or len(rows))
     if len(columns) == 1:
-        listed = ", ".join(f"**{_cell(row[0])}**" for row in rows[:SHOWN_ROWS])
-        rest = " and others" if len(rows) > SHOWN_ROWS or result.truncated else ""
+        listed = ", ".join(f"**{_cell(row[0])}**" for row in rows[:SHOWN_VALUES])
+        rest = " and others" if len(rows) > SHOWN_VALUES or result.truncated else ""
         return f"There are {many} rows: {listed}{rest}{read}."
-    return (
-        f"There are {many} rows{read}"
-        + (f"; the first {SHOWN_ROWS} are:" if len(rows) > SHOWN_ROWS else ":")
-        + ("\n\n" + _table(columns, rows[:SHOWN_ROWS]))
-    )
+    return f"There are {many} rows{read}. The first is {_told(columns, rows[0])}."
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = ["| " + " | ".join(_plain(c) for c in columns) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
-    lines += ["| " + " | ".join(_cell(v) for v in row) + " |" for row in rows]
-    return "\n".join(lines)
+def _told(columns: Sequence[str], row: Sequence[object]) -> str:
+    return ", ".join(f"{_plain(c)}: **{_cell(v)}**" for c, v in zip(columns, row, strict=False))
 
 
 def _cell(value: object) -> str:

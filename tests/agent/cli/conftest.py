@@ -94,6 +94,7 @@ def make_answer() -> Callable[..., Answer]:
             "columns": ["n"],
             "rows": [[42]],
             "score": 0.91,
+            "confidence": 0.88,
             "dimensions": DIMENSIONS,
             "answer": "There are **42** customers.",
             "attempts": [attempt("SELECT COUNT(*) AS n FROM customers")],

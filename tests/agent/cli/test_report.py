@@ -36,18 +36,6 @@ def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_
     assert "| 12 |" not in pipe.lines
 
 
-def test_rows_are_not_shown_twice(pipe: Screen, make_answer: Make):
-    rows = [["a|b", 1], ["c", 2]]
-    table = "| n | k |\n| --- | --- |\n| a\\|b | 1 |\n| c | 2 |"
-    written = f"There are 2 rows (read as: x); the first 10 are:\n\n{table}\n\n> Doubt."
-
-    show_answer(pipe.console, make_answer(columns=["n", "k"], rows=rows, answer=written), threshold=0.70)
-    assert "There are 2 rows (read as: x).\n\n> Doubt.\n" in pipe.text
-
-    show_answer(pipe.console, make_answer(answer=written, model="gpt-5"), threshold=0.70)
-    assert written in pipe.text
-
-
 def test_no_rows_is_said(pipe: Screen, make_answer: Make):
     show_answer(pipe.console, make_answer(rows=[]), threshold=0.70)
 

@@ -84,11 +84,12 @@ async def test_answers_in_a_sentence_with_the_row_s_own_number() -> None:
     assert "".join(pieces) == summary.text
 
 
-async def test_answers_with_a_table_states_doubts_and_escapes_markdown() -> None:
+async def test_tells_the_first_of_several_rows_states_doubts_and_escapes_markdown() -> None:
     request = _result(columns=["title", "n"], data=[["*Rivers* | <b>", 2], ["Small Hours", 1]], rows_returned=2)
     request = SummaryRequest(request.question, request.plan, request.results, ("The score is low.",))
     text = (await OfflineModel().summarize(request)).text
-    assert "| \\*Rivers\\* \\| \\<b\\> | 2 |" in text
+    assert "There are 2 rows" in text
+    assert "The first is title: **\\*Rivers\\* \\| \\<b\\>**, n: **2**." in text
     assert "> Doubt: The score is low." in text
 
 
