@@ -210,7 +210,10 @@ async def test_tasks_run_in_dependency_order_and_see_what_came_before(ask: Run) 
         QueryPlan(
             plan_type="multi-sequential",
             confidence=0.9,
-            tasks=[QueryTask(id="a", description="x", depends_on=["b"]), QueryTask(id="b", description="y", depends_on=["a"])],
+            tasks=[
+                QueryTask(id="a", description="x", depends_on=["b"]),
+                QueryTask(id="b", description="y", depends_on=["a"]),
+            ],
         ),
     ],
     ids=["outage", "no tasks", "circular"],
@@ -333,7 +336,10 @@ async def test_a_reader_that_leaves_stops_the_statement(shop: Database, config) 
 
 
 async def test_a_slow_statement_is_stopped_at_its_deadline_and_reported(ask: Run) -> None:
-    bomb = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
+    bomb = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
+    )
     started = time.monotonic()
     _, answer = await ask(HOW_MANY, ScriptedModel(bomb, COUNT), query_seconds=0.3)
     assert time.monotonic() - started < 5
