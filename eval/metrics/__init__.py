@@ -1,1 +1,1 @@
-"""What is measured of an answer: comparison of results (EX, BIRD's set, TS), exact match, intervals and paired tests."""
+"""Measures of an answer: comparison of results (EX, BIRD's set, TS), exact match, intervals and paired tests."""

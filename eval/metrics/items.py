@@ -73,7 +73,7 @@ def _on_suite(
         wanted = _run(gold, replica, limits)
         if not wanted.ok:
             return None
-        if not same_result(wanted, _run(other, replica, limits), ordered=ordered):
+        if not same_result(wanted, _run(other, replica, limits), ordered=ordered, columns_count=True):
             return False
     return ex if replicas else None
 

@@ -6,9 +6,9 @@ import math
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
@@ -23,13 +23,12 @@ def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResul
     return ExecutionResult("success", tuple(f"c{i}" for i in range(width)), rows)
 
 
-SAME = {
+Table = list[tuple[object, ...]]
+SAME: dict[str, tuple[Table, Table]] = {
     "same rows in another order": ([(1, "a"), (2, "b")], [(2, "b"), (1, "a")]),
-    "columns in another order": ([(1, "a"), (2, "b")], [("b", 2), ("a", 1)]),
-    "rows and columns in another order, columns with the same values": (
-        [(1, 2, 3), (2, 3, 1), (3, 1, 2)],
-        [(3, 2, 1), (1, 3, 2), (2, 1, 3)],
-    ),
+    "a number and the text that writes it": ([(3, "x"), (2.5, "y")], [("3", "x"), ("2.5", "y")]),
+    "a reference kept as text, a key kept as a number, and NULL": ([("3",), (None,)], [(None,), (3,)]),
+    "imprecise in the column that rows are sorted by": ([(0.3, 2), (0.30000000000000004, 1)], [(0.3, 1), (0.3, 2)]),
     "an integer and the same float": ([(1,)], [(1.0,)]),
     "a decimal and the same float": ([(Decimal("2.50"),)], [(2.5,)]),
     "a float that a sum left imprecise": ([(0.3, "x")], [(0.1 + 0.2, "x")]),
@@ -47,14 +46,17 @@ SAME = {
     "nothing and nothing": ([], []),
 }
 
-DIFFERENT = {
+DIFFERENT: dict[str, tuple[Table, Table]] = {
     "a row twice": ([(1,), (1,), (2,)], [(1,), (2,), (2,)]),
     "one row more": ([(1,)], [(1,), (1,)]),
     "another value": ([(1, "a")], [(1, "b")]),
     "values swapped between rows": ([(1, 2), (3, 4)], [(1, 4), (3, 2)]),
     "a column more": ([(1,)], [(1, 1)]),
     "a column twice in place of another": ([(1, 1, 2)], [(1, 2, 2)]),
-    "text that looks like a number": ([(1,)], [("1",)]),
+    "columns in another order": ([(1, "a"), (2, "b")], [("a", 1), ("b", 2)]),
+    "a number and text that is no plain number": ([(7,)], [("007",)]),
+    "a number and text with a zero too many": ([(1,)], [("1.0",)]),
+    "texts that write one number": ([("1",)], [("01",)]),
     "NULL and zero": ([(None,)], [(0,)]),
     "NULL and empty text": ([(None,)], [("",)]),
     "text in another case": ([("France",)], [("france",)]),
@@ -85,15 +87,19 @@ def test_order_counts_only_where_gold_orders() -> None:
     gold, other = ran((1, "a"), (2, "b")), ran((2, "b"), (1, "a"))
     assert same_result(gold, other, ordered=False)
     assert not same_result(gold, other, ordered=True)
-    assert same_result(gold, ran(("a", 1), ("b", 2)), ordered=True)
     assert same_result(ran((0.3,), (1,)), ran((0.1 + 0.2,), (1.0,)), ordered=True)
 
 
 def test_column_names_do_not_count_but_their_number_does() -> None:
     gold = ExecutionResult("success", ("count(*)",), ((3,),))
     assert same_result(gold, ExecutionResult("success", ("n",), ((3,),)), ordered=False)
-    assert not same_result(ran(columns=1), ran(columns=2), ordered=False)
-    assert same_result(ran(columns=2), ran(columns=2), ordered=False)
+    assert not same_result(gold, ExecutionResult("success", ("n", "m"), ((3, 3),)), ordered=False)
+
+
+def test_nothing_is_nothing_whatever_the_columns_unless_they_count() -> None:
+    assert same_result(ran(columns=1), ran(columns=2), ordered=False)
+    assert not same_result(ran(columns=1), ran(columns=2), ordered=False, columns_count=True)
+    assert same_result(ran(columns=2), ran(columns=2), ordered=False, columns_count=True)
 
 
 def test_what_failed_or_was_cut_equals_nothing() -> None:
@@ -121,12 +127,10 @@ CELLS = st.one_of(st.none(), st.integers(0, 2), st.sampled_from([0.5, 1.0, "a", 
         lambda width: st.tuples(*[st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=4)] * 2)
     )
 )
-def test_agrees_with_trying_every_column_order(pair: tuple[list[tuple[object, ...]], list[tuple[object, ...]]]) -> None:
+def test_agrees_with_counting_rows(pair: tuple[list[tuple[object, ...]], list[tuple[object, ...]]]) -> None:
     gold, other = pair
-    orders = list(permutations(range(len(gold[0]))))
-    rearranged = [[tuple(row[i] for i in order) for row in other] for order in orders]
-    assert same_result(gold, other, ordered=False) == any(Counter(gold) == Counter(rows) for rows in rearranged)
-    assert same_result(gold, other, ordered=True) == any(gold == rows for rows in rearranged)
+    assert same_result(gold, other, ordered=False) == (Counter(gold) == Counter(other))
+    assert same_result(gold, other, ordered=True) == (gold == other)
 
 
 @settings(max_examples=100, deadline=None)
@@ -134,19 +138,39 @@ def test_agrees_with_trying_every_column_order(pair: tuple[list[tuple[object, ..
 def test_noise_in_the_last_digits_and_shuffling_never_matter(
     rows: list[tuple[float, int]], dice: random.Random
 ) -> None:
-    noisy = [(n, x * (1 + dice.uniform(-1e-13, 1e-13))) for x, n in rows]
+    noisy = [(x * (1 + dice.uniform(-1e-13, 1e-13)), n) for x, n in rows]
     dice.shuffle(noisy)
     assert same_result(rows, noisy, ordered=False)
 
 
-def test_a_hundred_thousand_rows_of_ten_columns_take_about_a_second() -> None:
+def _mixed(dice: random.Random, i: int) -> tuple[object, ...]:
+    return (
+        i,
+        f"name {i % 977}",
+        i * 0.37,
+        None if i % 3 else "b",
+        dice.random(),
+        i % 7,
+        b"x",
+        "2024-01-05",
+        i // 9,
+        2.5,
+    )
+
+
+def _fractions(dice: random.Random, _: int) -> tuple[object, ...]:
+    return tuple(dice.random() for _ in range(10))
+
+
+@pytest.mark.parametrize("row", [_mixed, _fractions])
+@pytest.mark.parametrize("noise", [0.0, 1e-13])
+def test_a_hundred_thousand_rows_of_ten_columns_take_less_than_a_second(
+    row: Callable[[random.Random, int], tuple[object, ...]], noise: float
+) -> None:
     dice = random.Random(3)
-    rows = [
-        (i, f"name {i % 977}", i * 0.37, None if i % 3 else "b", dice.random(), i % 7, b"x", "2024-01-05", i // 9, 2.5)
-        for i in range(100_000)
-    ]
-    shuffled = rows[:]
+    rows = [row(dice, i) for i in range(100_000)]
+    shuffled = [tuple(v * (1 + noise) if isinstance(v, float) else v for v in r) for r in rows]
     dice.shuffle(shuffled)
     started = time.process_time()
     assert same_result(rows, shuffled, ordered=False)
-    assert time.process_time() - started < 3.0  # 0.5 s alone on two cores; room for a busy machine
+    assert time.process_time() - started < 3.0  # below 1 s alone on two cores; room for a busy machine
