@@ -2,7 +2,8 @@
 
 In: tasks and the engines to try them on. Out: a `Violation` for each rule that is broken: a gold query must pass the
 guard, name nothing that is not there, run, return rows, leave no tie open where it orders, and give the same result on
-every engine; a wrong query must run too, and must not give gold's result.
+every engine; a wrong query must run too, and must not give gold's result. Tags that name a form of SQL must be those
+that gold has.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, check, facts, parse, resolve
 from eval.tasks.cache_folder import cache_folder, kept_file
 from eval.tasks.demos import demo_named, demo_path
+from eval.tasks.library.forms import FORMS, forms
 from eval.tasks.library.task import Task
 from eval.tasks.library.ties import with_sort_keys
 
@@ -83,6 +85,7 @@ def check_tasks(
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         tried = list(zip(tasks, pool.map(attempt, tasks), strict=True))
     violations = [v for task, outcomes in tried for v in _violations(task, outcomes)]
+    violations += [Violation(task.id, next(iter(databases)), what) for task in tasks for what in _tag_problems(task)]
     verdicts = [_verdict(dialect, [(t, o[dialect]) for t, o in tried], violations) for dialect in databases]
     return Report(tuple(verdicts), tuple(violations))
 
@@ -130,6 +133,20 @@ def _result_problems(task: Task, gold: ExecutionResult) -> list[str]:
     if gold.rows and all(cell is None for row in gold.rows for cell in row):
         return ["gold returns nothing but NULL"]
     return []
+
+
+def _tag_problems(task: Task) -> Iterator[str]:
+    try:
+        held = set(forms(task.gold.sql))
+    except ValueError:
+        return  # said already, by the run
+    tagged = set(task.tags) & set(FORMS)
+    if held != tagged:
+        yield f"its tags for forms of SQL are {_listed(tagged)}, gold has {_listed(held)}"
+
+
+def _listed(tags: set[str]) -> str:
+    return ", ".join(sorted(tags)) or "none"
 
 
 def _open_ties(parsed: ParsedQuery, database: Database) -> list[str]:

@@ -1,29 +1,32 @@
-"""The features that a task can be tagged with, and what each means. A tag that is not listed here is an error."""
+"""The features that a task can be tagged with, and what each means. A tag that is not listed here is an error.
+
+Tags that name a form of SQL (`forms.FORMS`) follow from the gold query; the check says which those are.
+"""
 
 from __future__ import annotations
 
 TAGS: dict[str, str] = {
-    "aggregate": "one figure over many rows: count, sum, average, extremes",
+    "aggregate": "figures over all rows: the answer is a single row",
     "anomaly": "rows far from what is usual: z-scores, jumps, deviations from a trend",
     "anti-join": "what has no match elsewhere",
     "as-of": "the state of things on a given day",
     "attribution": "credit for a sale to the messages before it",
     "basket": "things bought together",
     "bom": "the bill of materials, over all its levels",
-    "case": "conditional values",
+    "case": "CASE: conditional values",
     "cohort": "groups by when they began",
     "correlated": "a subquery that refers to the outer row",
     "data-quality": "raw rows that break a rule",
     "date": "calendar ranges, months, differences of days",
     "dedup": "one row out of several that say the same",
-    "distinct": "counting or listing things, not rows",
+    "distinct": "DISTINCT: counting or listing things, not rows",
     "empty": "the right answer has no rows",
     "fan-out": "a join that repeats the rows which are summed",
     "filter": "conditions on rows",
     "fiscal": "the fiscal year that begins on 1 July",
     "funnel": "how many get from step to step",
     "gaps-islands": "unbroken runs and the holes between them",
-    "group-by": "one row for each group",
+    "group-by": "rows are grouped, in the answer or on the way to it",
     "having": "conditions on groups",
     "hierarchy": "who reports to whom, over all levels",
     "inventory": "stock at the end of months, which must not be summed over time",
@@ -42,11 +45,11 @@ TAGS: dict[str, str] = {
     "rfm": "recency, frequency and monetary value",
     "running-total": "sums that grow row by row",
     "scd": "history in rows with validity dates (type 2)",
-    "self-join": "a table joined with itself",
+    "self-join": "a table or CTE joined with itself",
     "semi-join": "what has a match elsewhere, once",
     "sessionisation": "events grouped by the pauses between them",
     "set-operation": "UNION, INTERSECT, EXCEPT",
-    "subquery": "a query inside another",
+    "subquery": "a query inside another, a CTE too",
     "tenant": "one brand's rows apart from the others'",
     "text": "patterns and parts of text",
     "top-n": "the first rows by a measure, overall or in each group",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from eval.sql import parse
+from eval.tasks.__main__ import app
 from eval.tasks.library import DIFFICULTIES, TAGS, Task, TaskFileError, tasks
 from eval.tasks.library.checking import check_tasks, demos_on
+from eval.tasks.library.forms import forms
 from eval.tasks.library.reading import read_tasks
 from eval.tasks.library.ties import with_sort_keys
 
@@ -164,6 +168,7 @@ def test_postgresql_gives_the_same_verdicts(demo_folder: Path, postgres_url: str
             "wrong query 1 (x) does not run",
         ),
         ("SELECT COUNT(*) FROM orders", "SELECT 3600", "wrong query 1 (x) gives gold's result"),
+        ("SELECT DISTINCT status FROM orders", "SELECT 1", "forms of SQL are none, gold has distinct"),
         ("SELECT a.order_id FROM orders a, orders b, orders c LIMIT 60000", "SELECT 1", "longer than a task"),
     ],
 )
@@ -181,6 +186,75 @@ def test_the_check_sees_engines_disagree(demo_folder: Path) -> None:
         report = check_tasks(read_tasks(text, "shop", "x.sql"), {"sqlite": sqlite, "duckdb": duckdb})
     assert [(v.engine, v.what) for v in report.violations] == [("duckdb", "gold gives another result than on sqlite")]
     assert [verdict.golds_right for verdict in report.engines] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "tags"),
+    [
+        ("SELECT COUNT(*) FROM a", {"aggregate"}),
+        ("SELECT x, COUNT(*) FROM a GROUP BY x HAVING COUNT(*) > 1", {"group-by", "having"}),
+        ("SELECT SUM(x) OVER () FROM a", {"window"}),
+        ("SELECT 1 FROM a LEFT JOIN b ON a.x = b.x", {"join", "outer-join"}),
+        ("SELECT 1 FROM a p JOIN a q ON p.x = q.y", {"join", "self-join"}),
+        ("SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x)", {"subquery", "correlated"}),
+        ("SELECT 1 FROM a WHERE x IN (SELECT b.x FROM b)", {"subquery"}),
+        ("SELECT x FROM a UNION SELECT x FROM b", {"set-operation", "subquery"}),
+        (
+            "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r",
+            {"recursive", "subquery"},
+        ),
+        ("SELECT DISTINCT CASE WHEN x > 1 THEN 1 END FROM a", {"distinct", "case"}),
+    ],
+)
+def test_forms_follow_from_the_text(sql: str, tags: set[str]) -> None:
+    assert set(forms(sql)) == tags
+
+
+def test_the_command_prints_a_table_and_fails_on_a_violation(
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(demo_folder))
+    monkeypatch.setenv("COLUMNS", "100")
+    good = CliRunner().invoke(app, ["check", "--engine", "sqlite", "--difficulty", "easy", "--database", "shop"])
+    easy = tasks("shop", "easy")
+    assert good.exit_code == 0
+    assert f"{len(easy)} of {len(easy)}" in good.output
+    assert f"{len(easy)} tasks: {len(easy)} easy, 0 medium" in good.output
+
+    broken = read_tasks(GOOD, "shop", "x.sql")
+    monkeypatch.setattr("eval.tasks.library.reporting.tasks", lambda *_: broken)
+    bad = CliRunner().invoke(app, ["check", "--engine", "sqlite"])
+    assert bad.exit_code == 1
+    assert "shop-open-orders on sqlite: its tags for forms of SQL are none, gold has aggregate" in bad.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["--tag", "windows"], "no tag 'windows'"), (["--engine", "absent.sqlite"], "absent.sqlite")],
+)
+def test_the_command_says_what_it_does_not_know(arguments: list[str], told: str) -> None:
+    done = CliRunner().invoke(app, ["check", *arguments])
+    assert done.exit_code != 0
+    assert told in done.output
+
+
+def test_the_page_counts_the_tasks() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    told = {tag: int(count) for tag, count in re.findall(r"^\| `([\w-]+)` \| (\d+) \|", page, re.MULTILINE)}
+    assert told == Counter(tag for task in tasks() for tag in task.tags)
+    for level in DIFFICULTIES:
+        here = [len(tasks(database, level)) for database in ("shop", "enterprise")]
+        cells = [str(count or "–") for count in here]
+        assert f"| {level} | {cells[0]} | {cells[1]} | {sum(here)} |" in page
+    golds, wrong = len(tasks()), sum(len(task.wrong) for task in tasks())
+    for engine in ("sqlite", "duckdb", "postgres"):
+        assert f"| {engine} | {golds} of {golds} | {wrong} of {wrong} |" in page
+
+
+def test_the_page_shows_a_task_as_it_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    (shown,) = read_tasks(page.partition("```sql\n")[2].partition("```")[0], "shop", "docs/tasks.md")
+    assert shown in tasks()
 
 
 def test_sort_keys_are_added_where_an_alias_or_an_expression_orders() -> None:

@@ -1,7 +1,7 @@
 -- First steps in the warehouse: which table, which date, which brand, which version of a customer.
 -- Days are numbers like 20250301 (date_key), so that ranges need no date functions.
 
--- TASK current-customers-by-brand  easy  scd, group-by, tenant
+-- TASK current-customers-by-brand  easy  scd, tenant, group-by, join
 -- ASK  How many current customers does each brand have? Give brand name and number.
 -- GOLD
 SELECT t.tenant_name, COUNT(*) AS customers
@@ -19,7 +19,7 @@ SELECT 'all', COUNT(*) AS customers
 FROM dim_customer
 WHERE is_current
 
--- TASK customers-without-email  easy  scd, distinct
+-- TASK customers-without-email  easy  scd, aggregate, distinct
 -- ASK  How many customers (not versions of customers) are there with a version that has no e-mail address? Give one
 --      number.
 -- GOLD
@@ -35,7 +35,7 @@ SELECT COUNT(DISTINCT customer_id)
 FROM dim_customer
 WHERE email IS NOT NULL
 
--- TASK online-sales-2025  easy  join, aggregate
+-- TASK online-sales-2025  easy  aggregate, join
 -- ASK  What was the sales amount of online orders in 2025 over all brands? Give one number.
 -- GOLD
 SELECT SUM(s.sales_amount)
@@ -101,7 +101,7 @@ FROM fact_support_tickets
 WHERE first_response_at IS NULL
 GROUP BY priority
 
--- TASK returns-without-reason  easy  null, ratio
+-- TASK returns-without-reason  easy  null, ratio, aggregate
 -- ASK  What percentage of the returns has no reason on record? Give one unrounded number.
 -- GOLD
 SELECT 100.0 * (COUNT(*) - COUNT(reason)) / COUNT(*)
@@ -116,7 +116,7 @@ FROM fact_returns
 SELECT 100.0 * COUNT(reason) / COUNT(*)
 FROM fact_returns
 
--- TASK managers-of-people  easy  distinct, subquery
+-- TASK managers-of-people  easy  aggregate, distinct
 -- ASK  How many employees have at least one person reporting to them? Count people who have left as well, on both
 --      sides. Give one number.
 -- GOLD
@@ -130,7 +130,7 @@ SELECT COUNT(*)
 FROM dim_employee
 WHERE job_title LIKE '%Manager%'
 
--- TASK individual-contributors  medium  anti-join, null
+-- TASK individual-contributors  medium  anti-join, null, aggregate, correlated, subquery
 -- ASK  How many employees have nobody reporting to them? Count people who have left as well, on both sides. Give one
 --      number.
 -- GOLD
@@ -146,7 +146,7 @@ SELECT COUNT(*)
 FROM dim_employee
 WHERE manager_id IS NULL
 
--- TASK sales-by-fiscal-quarter  medium  fiscal, join, group-by
+-- TASK sales-by-fiscal-quarter  medium  fiscal, group-by, join
 -- ASK  What was the sales amount of each quarter of the fiscal year 2025, over all brands? Give fiscal quarter and
 --      amount, in order of quarters.
 -- GOLD
@@ -171,7 +171,7 @@ WHERE d.year = 2025
 GROUP BY d.fiscal_quarter
 ORDER BY d.fiscal_quarter
 
--- TASK far-below-the-manager  medium  self-join
+-- TASK far-below-the-manager  medium  join, self-join
 -- ASK  Which current employees earn less than 60 percent of what their manager earns? Give employee number and the manager's employee number.
 -- GOLD
 SELECT e.employee_id, m.employee_id AS manager_id
@@ -189,7 +189,7 @@ FROM dim_employee AS e
 JOIN dim_employee AS m ON m.employee_id = e.manager_id
 WHERE e.annual_salary < 0.6 * m.annual_salary
 
--- TASK unpaid-balance-by-brand  medium  fan-out, outer-join, tenant
+-- TASK unpaid-balance-by-brand  medium  fan-out, tenant, group-by, join, outer-join, subquery
 -- ASK  How much is still to be paid on orders that were not cancelled, by brand? Give brand name and the open amount:
 --      the sum of order totals less the sum of payments for these orders.
 -- GOLD
@@ -224,7 +224,7 @@ JOIN paid AS p ON p.order_id = o.order_id
 WHERE o.status <> 'cancelled'
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK net-sales-by-category  medium  fan-out, outer-join, tenant
+-- TASK net-sales-by-category  medium  fan-out, tenant, group-by, join, outer-join
 -- ASK  For the brand Copper Kettle Kitchens, what are the sales less the refunds of each category in 2024? Take the
 --      sales lines of 2024 and whatever was refunded for these lines, at any time. Give category and net amount.
 -- GOLD
@@ -288,7 +288,7 @@ SELECT
 FROM fact_shipments
 GROUP BY carrier
 
--- TASK unused-promotions-by-brand  medium  anti-join, tenant
+-- TASK unused-promotions-by-brand  medium  anti-join, tenant, correlated, join, subquery
 -- ASK  Which promotions that ended before 1 January 2026 were never applied to any sales line of their brand? Give
 --      promotion name and brand name.
 -- GOLD
@@ -308,7 +308,7 @@ FROM dim_promotion AS p
 JOIN dim_tenant AS t ON t.tenant_id = p.tenant_id
 WHERE p.end_date < '2026-01-01' AND p.promotion_key NOT IN (SELECT promotion_key FROM fact_sales)
 
--- TASK device-conversion  medium  distinct, ratio, group-by
+-- TASK device-conversion  medium  ratio, case, distinct, group-by
 -- ASK  What percentage of the web sessions of 2025 on each device ended in a purchase? A session belongs to the day of
 --      its events and has one device. Give device and percentage, unrounded.
 -- GOLD
@@ -332,7 +332,7 @@ FROM fact_web_events
 WHERE date_key BETWEEN 20250101 AND 20251231
 GROUP BY device
 
--- TASK top-sellers-at-each-store  medium  window, top-n
+-- TASK top-sellers-at-each-store  medium  top-n, group-by, join, subquery, window
 -- ASK  Who sold most in each store in 2025, by sales amount? Of equal amounts, the smaller employee number. Give store
 --      name, employee number and amount; online sales have no seller and are left out.
 -- GOLD

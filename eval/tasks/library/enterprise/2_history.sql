@@ -1,7 +1,7 @@
 -- Customers and their history (slowly changing dimension, type 2): the version of the day, the version now, what changed.
 -- customer_key names a version, customer_id the customer; facts carry the key of the version of their day.
 
--- TASK sales-by-tier-then  enterprise  scd, as-of, group-by
+-- TASK sales-by-tier-then  enterprise  scd, as-of, group-by, join
 -- ASK  What was the sales amount of 2025 by loyalty tier, where a sale counts for the tier that the customer had on the
 --      day of the sale? All brands. Give tier and amount.
 -- GOLD
@@ -24,7 +24,7 @@ JOIN dim_customer AS now ON now.customer_id = c.customer_id AND now.is_current
 WHERE s.date_key BETWEEN 20250101 AND 20251231
 GROUP BY now.loyalty_tier
 
--- TASK sales-by-tier-now  enterprise  scd, self-join, group-by
+-- TASK sales-by-tier-now  enterprise  scd, group-by, join, self-join
 -- ASK  What was the sales amount of 2025 by the loyalty tier that the customers have now, with all their sales of 2025,
 --      also those from before their last change? All brands. Give tier and amount.
 -- GOLD
@@ -48,7 +48,7 @@ JOIN dim_customer AS v ON v.customer_id = c.customer_id
 WHERE s.date_key BETWEEN 20250101 AND 20251231
 GROUP BY v.loyalty_tier
 
--- TASK customers-by-country-as-of  enterprise  scd, as-of, null
+-- TASK customers-by-country-as-of  enterprise  scd, as-of, null, group-by
 -- ASK  How many customers lived in each country on 30 June 2024, by the versions that held on that day? Both ends of a
 --      version's validity belong to it. Give country and number of customers.
 -- GOLD
@@ -72,7 +72,7 @@ FROM dim_customer
 WHERE '2024-06-30' BETWEEN valid_from AND valid_to
 GROUP BY country
 
--- TASK tier-changes  enterprise  scd, window, group-by
+-- TASK tier-changes  enterprise  scd, group-by, subquery, window
 -- ASK  How often did customers change from one loyalty tier to another with a version that began in 2024? A version that
 --      changes only the city is no change of tier. Give old tier, new tier and number of changes.
 -- GOLD
@@ -118,7 +118,7 @@ FROM versions
 WHERE tier_before <> loyalty_tier
 GROUP BY tier_before, loyalty_tier
 
--- TASK movers-of-one-tier  enterprise  scd, having, distinct
+-- TASK movers-of-one-tier  enterprise  scd, distinct, group-by, having
 -- ASK  Which customers have lived in at least two different cities, by all their versions, without ever changing their
 --      loyalty tier? Give customer id and number of cities.
 -- GOLD
@@ -137,7 +137,7 @@ FROM dim_customer
 GROUP BY customer_id
 HAVING COUNT(DISTINCT city) >= 2
 
--- TASK days-until-gold  enterprise  scd, date, aggregate
+-- TASK days-until-gold  enterprise  scd, date, aggregate, case, group-by, subquery
 -- ASK  How many days after a customer's very first version began did the first gold version begin, on average over the
 --      customers who were not gold from the start and reached gold? One unrounded number.
 -- GOLD
@@ -209,7 +209,7 @@ SELECT AVG(gold_from - started) AS days
 FROM reached
 WHERE gold_from > started
 
--- TASK frequent-buyers  enterprise  scd, having, join
+-- TASK frequent-buyers  enterprise  scd, group-by, having, join
 -- ASK  Which customers of the brand Lumen & Loom placed at least 15 orders that were not cancelled, over all their
 --      versions? Give customer id and number of orders.
 -- GOLD
@@ -237,7 +237,7 @@ WHERE t.tenant_name = 'Lumen & Loom' AND o.status <> 'cancelled'
 GROUP BY c.customer_id
 HAVING COUNT(*) >= 15
 
--- TASK lapsed-customers  enterprise  scd, set-operation, tenant
+-- TASK lapsed-customers  enterprise  scd, tenant, group-by, join, set-operation, subquery
 -- ASK  For each brand, how many customers had an order that was not cancelled in 2024 but none in 2025? A customer with
 --      several versions is one customer. Give brand name and number.
 -- GOLD
@@ -304,7 +304,7 @@ FROM lapsed AS l
 JOIN dim_tenant AS t ON t.tenant_id = l.tenant_id
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK moved-away-from-hamburg  enterprise  scd, semi-join
+-- TASK moved-away-from-hamburg  enterprise  scd, semi-join, correlated, subquery
 -- ASK  Which customers lived in Hamburg in an earlier version and do not live there now? Give customer id and the city
 --      where they live now.
 -- GOLD
@@ -332,7 +332,7 @@ WHERE now.is_current
     WHERE earlier.customer_id = now.customer_id AND NOT earlier.is_current
   )
 
--- TASK first-and-present-city  enterprise  scd, window, self-join
+-- TASK first-and-present-city  enterprise  scd, join, self-join, subquery, window
 -- ASK  For the customers of Northfell Outdoor with exactly three versions: in which city did they live first, and where
 --      do they live now? Only those for whom the two differ. Give customer id, first city and present city.
 -- GOLD

@@ -1,6 +1,6 @@
 -- Trees: the bill of materials over all its levels, and who reports to whom.
 
--- TASK tent-parts-list  enterprise  recursive, bom
+-- TASK tent-parts-list  enterprise  bom, group-by, join, recursive, subquery
 -- ASK  Which components (product type component, not assemblies) are needed to make one Basecamp 5 Tent, over all levels
 --      of the bill of materials, and how many of each? A component that is used in several places comes once with the
 --      sum. Give component name and quantity.
@@ -58,7 +58,7 @@ JOIN dim_product AS p ON p.product_key = b.parent_product_key
 JOIN dim_product AS c ON c.product_key = b.component_product_key
 WHERE p.product_name = 'Basecamp 5 Tent' AND c.product_type = 'component'
 
--- TASK production-order  enterprise  recursive, bom, case
+-- TASK production-order  enterprise  bom, case, group-by, join, recursive, subquery
 -- ASK  A production order asks for 40 Stand Mixer Classic and 25 Electric Kettle Copper. How many pieces of each
 --      component (product type component) does it need in all, over all levels? Give component name and quantity, the
 --      largest quantity first, of equal ones the smaller product number first.
@@ -111,7 +111,7 @@ WHERE p.product_type = 'component'
 GROUP BY p.product_key, p.product_name
 ORDER BY MAX(parts.quantity) DESC, p.product_key
 
--- TASK where-used  enterprise  recursive, bom, distinct
+-- TASK where-used  enterprise  bom, join, recursive, subquery
 -- ASK  A defect was found in the component 'Ripstop Nylon, Metre'. Which finished products contain it, at any level?
 --      Give product name, each once.
 -- GOLD
@@ -165,7 +165,7 @@ SELECT p.product_name
 FROM uses
 JOIN dim_product AS p ON p.product_key = uses.product_key
 
--- TASK levels-of-products  enterprise  recursive, bom, aggregate
+-- TASK levels-of-products  enterprise  bom, group-by, join, recursive, subquery
 -- ASK  How many levels deep is the bill of materials of each finished product that has one? A product made only of parts
 --      that are not made of anything has one level. Give product name and levels.
 -- GOLD
@@ -214,7 +214,7 @@ JOIN dim_product AS p ON p.product_key = tree.root_key
 GROUP BY p.product_key, p.product_name
 HAVING MAX(tree.level) > 1
 
--- TASK common-components  enterprise  recursive, bom, distinct
+-- TASK common-components  enterprise  bom, distinct, group-by, having, join, recursive, subquery
 -- ASK  Which components (product type component) go into at least three different finished products, at any level? Give
 --      component name and number of finished products.
 -- GOLD
@@ -259,7 +259,7 @@ WHERE c.product_type = 'component'
 GROUP BY c.product_key, c.product_name
 HAVING COUNT(*) >= 3
 
--- TASK people-under-each-head  enterprise  recursive, hierarchy, tenant
+-- TASK people-under-each-head  enterprise  hierarchy, tenant, group-by, join, recursive, subquery
 -- ASK  How many current employees work under each Head of Retail, directly or through others, and what do they earn in a
 --      year together? People who have left pass on the line of reporting but are not counted. Give brand name, number
 --      and sum of annual salaries.
@@ -319,7 +319,7 @@ JOIN dim_tenant AS t ON t.tenant_id = team.tenant_id
 WHERE e.employee_id <> team.head_id
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK levels-of-reporting  enterprise  recursive, hierarchy, group-by
+-- TASK levels-of-reporting  enterprise  hierarchy, group-by, join, recursive, subquery
 -- ASK  How many current employees are there on each level of the organisation of Northfell Outdoor? Who reports to nobody
 --      is on level 1. Give level and number, in order of levels.
 -- GOLD
@@ -388,7 +388,7 @@ FROM levels
 GROUP BY level
 ORDER BY level
 
--- TASK chain-of-command  enterprise  recursive, hierarchy
+-- TASK chain-of-command  enterprise  hierarchy, group-by, join, recursive, subquery
 -- ASK  Who stands above the employee who sold the most in 2025 by sales amount (of equal amounts the smaller employee
 --      number), from the direct manager up to the head of the brand? Give step (1 for the direct manager), employee
 --      number and job title, in order of steps.

@@ -1,6 +1,6 @@
 -- Sales over time and between brands, stores, categories and people.
 
--- TASK brand-fiscal-growth  enterprise  fiscal, period-over-period, tenant
+-- TASK brand-fiscal-growth  enterprise  fiscal, period-over-period, tenant, case, group-by, join, subquery
 -- ASK  How did the sales amount of each brand change from fiscal year 2024 to fiscal year 2025? Give brand name, both
 --      amounts and the change in percent of the first (unrounded).
 -- GOLD
@@ -43,7 +43,8 @@ SELECT t.tenant_name, y.sales_2024, y.sales_2025, 100.0 * (y.sales_2025 - y.sale
 FROM yearly AS y
 JOIN dim_tenant AS t ON t.tenant_id = y.tenant_id
 
--- TASK year-to-date-against-last-year  enterprise  running-total, period-over-period, window
+-- TASK year-to-date-against-last-year  enterprise  running-total, period-over-period, group-by, join, self-join,
+--      subquery, window
 -- ASK  For the brand Northfell Outdoor and each month of 2025: the sales amount from the start of the year to the end of
 --      that month, and the same for 2024. Give month number, running total of 2025 and running total of 2024, in order
 --      of months.
@@ -98,7 +99,8 @@ JOIN monthly AS b ON b.month = a.month AND b.year = 2024
 WHERE a.year = 2025
 ORDER BY a.month
 
--- TASK seven-day-average-with-empty-days  enterprise  moving-average, outer-join, tenant
+-- TASK seven-day-average-with-empty-days  enterprise  moving-average, tenant, group-by, join, outer-join, subquery,
+--      window
 -- ASK  For each day of December 2025, what is the average daily sales amount of the store Lumen & Loom Kyoto over that
 --      day and the six calendar days before it? A day without sales counts as 0. Give date and average, in order of days.
 -- GOLD
@@ -176,7 +178,7 @@ LEFT JOIN daily ON daily.date_key = d.date_key
 WHERE d.date_key BETWEEN 20251201 AND 20251231
 ORDER BY d.full_date
 
--- TASK margin-leaders-by-brand  enterprise  top-n, window, tenant
+-- TASK margin-leaders-by-brand  enterprise  top-n, tenant, group-by, join, subquery, window
 -- ASK  What are the three products of each brand with the highest gross margin in 2025, where the margin is sales amount
 --      less cost amount, summed over the sales lines? Give brand name, place, product name and margin.
 -- GOLD
@@ -256,7 +258,7 @@ JOIN dim_tenant AS t ON t.tenant_id = m.tenant_id
 JOIN dim_product AS p ON p.product_key = m.product_key
 WHERE m.place <= 3
 
--- TASK quarterly-cohort-retention  enterprise  cohort, retention, pivot
+-- TASK quarterly-cohort-retention  enterprise  cohort, retention, pivot, case, distinct, group-by, join, subquery
 -- ASK  Group the customers of Copper Kettle Kitchens by the calendar quarter of 2024 in which their first order ever
 --      (cancelled orders left out) was placed. For each of the four quarters: how many customers are in the group, and how
 --      many of them ordered again in the first, and how many in the second quarter after it? A customer with several
@@ -358,7 +360,7 @@ JOIN active AS a ON a.customer_id = f.customer_id AND a.year = 2024
 GROUP BY f.first_quarter
 ORDER BY quarter
 
--- TASK best-tenth-of-customers  enterprise  pareto, window, scd
+-- TASK best-tenth-of-customers  enterprise  pareto, scd, case, group-by, join, subquery, window
 -- ASK  For each brand, which percentage of the sales amount of 2025 comes from the best tenth of its customers? Order the
 --      customers who bought in 2025 by their sales amount, highest first and of equal ones by customer id, and split them
 --      into ten groups of equal size (the first groups take one more where it does not divide): the best tenth is the
@@ -411,7 +413,7 @@ FROM grouped AS g
 JOIN dim_tenant AS t ON t.tenant_id = g.tenant_id
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK store-ranks-moved  enterprise  window, period-over-period, self-join
+-- TASK store-ranks-moved  enterprise  period-over-period, group-by, join, self-join, subquery, window
 -- ASK  Rank all stores (online stores too) by sales amount within 2024 and within 2025, 1 for the highest. Which stores
 --      sold in both years and have another rank in 2025 than in 2024? Give store name, rank of 2024 and rank of 2025.
 -- GOLD
@@ -466,7 +468,7 @@ JOIN ranked AS b ON b.store_key = a.store_key AND b.year = 2025
 JOIN dim_store AS st ON st.store_key = a.store_key
 WHERE a.year = 2024 AND a.place <> b.place
 
--- TASK sales-per-weekday  enterprise  outer-join, group-by, ratio
+-- TASK sales-per-weekday  enterprise  ratio, group-by, join, outer-join, subquery
 -- ASK  What is the average sales amount per calendar day of the store Northfell Denver by weekday in 2025? Days of 2025
 --      without sales count as days with 0. Give day name and average, from Monday to Sunday.
 -- GOLD
@@ -506,7 +508,7 @@ WHERE d.year = 2025
 GROUP BY d.day_of_week, d.day_name
 ORDER BY d.day_of_week
 
--- TASK unusual-store-months  enterprise  anomaly, window, join
+-- TASK unusual-store-months  enterprise  anomaly, group-by, join, subquery, window
 -- ASK  In which months did a store sell more than twice its own average month? Take all months of 2024 and 2025 in which
 --      the store had sales, and the average over just these months. Give store name, year, month and sales amount.
 -- GOLD
@@ -558,7 +560,7 @@ FROM compared AS c
 JOIN dim_store AS st ON st.store_key = c.store_key
 WHERE c.sales > 2 * c.usual
 
--- TASK discount-rate-by-promotion-kind  enterprise  ratio, case, outer-join
+-- TASK discount-rate-by-promotion-kind  enterprise  ratio, case, group-by, join
 -- ASK  For the sales lines of 2025 with a promotion: what percentage of the value at full price was taken off by
 --      promotions that are limited to a category, and by those for everything? Full price is quantity times unit price.
 --      Columns: 'category' or 'everything', percentage (unrounded).
@@ -595,7 +597,7 @@ JOIN dim_promotion AS p ON p.promotion_key = s.promotion_key
 WHERE s.date_key BETWEEN 20250101 AND 20251231
 GROUP BY CASE WHEN p.category IS NULL THEN 'everything' ELSE 'category' END
 
--- TASK return-rate-by-category  enterprise  ratio, outer-join, tenant
+-- TASK return-rate-by-category  enterprise  ratio, tenant, group-by, join, outer-join
 -- ASK  For the brand Northfell Outdoor: of the pieces sold in 2024, what percentage was returned later, by category?
 --      Categories without returns show 0. Give category and percentage, unrounded.
 -- GOLD
@@ -623,7 +625,7 @@ JOIN fact_returns AS r ON r.sale_id = s.sale_id
 WHERE t.tenant_name = 'Northfell Outdoor' AND s.date_key BETWEEN 20240101 AND 20241231
 GROUP BY p.category
 
--- TASK best-month-of-each-brand  enterprise  top-n, window, tenant
+-- TASK best-month-of-each-brand  enterprise  top-n, tenant, group-by, join, subquery, window
 -- ASK  Which month of 2025 was the best of each brand by sales amount? Give brand name, month number and amount.
 -- GOLD
 WITH monthly AS (
@@ -669,7 +671,7 @@ FROM ranked AS r
 JOIN dim_tenant AS t ON t.tenant_id = r.tenant_id
 WHERE r.place = 1
 
--- TASK longest-run-of-sales-days  enterprise  gaps-islands, window
+-- TASK longest-run-of-sales-days  enterprise  gaps-islands, distinct, group-by, join, subquery, window
 -- ASK  What is the longest run of consecutive calendar days with at least one sale in the online store Northfell Online, and when
 --      did it begin and end? Give first day, last day and number of days; of equally long runs the earliest.
 -- GOLD
@@ -717,7 +719,7 @@ JOIN dim_store AS st ON st.store_key = s.store_key
 JOIN dim_date AS d ON d.date_key = s.date_key
 WHERE st.store_name = 'Northfell Online'
 
--- TASK channel-share-pivot  enterprise  pivot, ratio, tenant
+-- TASK channel-share-pivot  enterprise  pivot, ratio, tenant, case, group-by, join
 -- ASK  For each brand, what percentage of its orders of 2025 that were not cancelled came online, in store and by phone?
 --      One row a brand: brand name and the three percentages in this order, unrounded.
 -- GOLD

@@ -1,6 +1,6 @@
 -- Visitors, messages and tickets: funnels, sessions, attribution, times to answer.
 
--- TASK funnel-by-device  enterprise  funnel, distinct, pivot
+-- TASK funnel-by-device  enterprise  funnel, pivot, case, distinct, group-by
 -- ASK  How many web sessions of 2025 on each device had at least one view, at least one cart event, a checkout and a
 --      purchase? Give device and the four numbers in this order.
 -- GOLD
@@ -34,7 +34,7 @@ FROM fact_web_events
 WHERE date_key BETWEEN 20250101 AND 20251231
 GROUP BY device
 
--- TASK step-conversion-by-brand  enterprise  funnel, ratio, tenant
+-- TASK step-conversion-by-brand  enterprise  funnel, ratio, tenant, case, group-by, join, subquery
 -- ASK  For each brand, over all web sessions: what percentage of the sessions with a cart event reached the checkout, and
 --      what percentage of those with a checkout ended in a purchase? Give brand name and the two percentages, unrounded.
 -- GOLD
@@ -83,7 +83,7 @@ FROM sessions AS s
 JOIN dim_tenant AS t ON t.tenant_id = s.tenant_id
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK abandoned-carts-by-category  enterprise  funnel, anti-join, distinct
+-- TASK abandoned-carts-by-category  enterprise  funnel, anti-join, correlated, distinct, group-by, join, subquery
 -- ASK  In how many web sessions of December 2025 was a product of a category put into the cart while the session had no
 --      purchase? Give category and number of sessions; a session counts once for each category in its cart.
 -- GOLD
@@ -129,7 +129,7 @@ WHERE e.event_type = 'cart'
   )
 GROUP BY p.category
 
--- TASK sessions-by-pauses  enterprise  sessionisation, window, date
+-- TASK sessions-by-pauses  enterprise  sessionisation, date, aggregate, case, group-by, subquery, window
 -- ASK  The session numbers are not trusted. Take the web events of customers who were signed in, in November 2025, and
 --      cut each customer's events anew (customer_key, in order of time): a session begins with the customer's first event
 --      of the month and with every event more than 30 minutes after the one before. How many sessions are there, and how
@@ -249,7 +249,7 @@ WITH visits AS (
 SELECT COUNT(*) AS sessions, SUM(CASE WHEN events = 1 THEN 1 ELSE 0 END) AS single_events
 FROM visits
 
--- TASK minutes-to-purchase  enterprise  funnel, date, aggregate
+-- TASK minutes-to-purchase  enterprise  funnel, date, case, group-by, subquery
 -- ASK  How many minutes pass on average from the first view to the purchase in web sessions of 2025 with a purchase, on
 --      each device? Give device and minutes, unrounded.
 -- GOLD
@@ -315,7 +315,7 @@ JOIN fact_web_events AS b ON b.session_id = v.session_id AND b.event_type = 'pur
 WHERE v.event_type = 'view' AND v.date_key BETWEEN 20250101 AND 20251231
 GROUP BY v.device
 
--- TASK last-click-attribution  enterprise  attribution, window, scd
+-- TASK last-click-attribution  enterprise  attribution, scd, group-by, join, self-join, subquery, window
 -- ASK  Last-click attribution: credit the total of each order of December 2025 that was not cancelled to the channel of
 --      the customer's latest clicked marketing touch before the order and within the 30 days (30 times 24 hours) before
 --      it. Touches and orders belong to the customer, whatever the version. Orders without such a touch are left out; of
@@ -427,7 +427,7 @@ FROM ranked
 WHERE place = 1
 GROUP BY channel
 
--- TASK first-touch-attribution  enterprise  attribution, window, scd
+-- TASK first-touch-attribution  enterprise  attribution, scd, group-by, join, subquery, window
 -- ASK  First-touch attribution: credit all orders of 2025 that were not cancelled to the channel of the very first
 --      marketing touch that the customer (whatever the version) ever received, clicked or not, if that was before the
 --      order. Of touches at the same moment the lower number is first. Give channel, number of orders and amount.
@@ -497,7 +497,7 @@ JOIN firsts AS f ON f.customer_key = o.customer_key AND f.touched_at < o.ordered
 WHERE o.status <> 'cancelled' AND o.date_key BETWEEN 20250101 AND 20251231
 GROUP BY f.channel
 
--- TASK return-on-marketing  enterprise  attribution, fan-out, ratio
+-- TASK return-on-marketing  enterprise  attribution, fan-out, ratio, group-by, join, outer-join
 -- ASK  For each marketing channel in 2025 (by the day of the touch): the cost of all touches, the total of the orders that
 --      touches name as theirs (cancelled orders have no total and add nothing), and the total per euro of cost. Give
 --      channel, cost, order total and ratio (unrounded).
@@ -532,7 +532,7 @@ LEFT JOIN fact_sales AS s ON s.order_id = m.order_id
 WHERE m.date_key BETWEEN 20250101 AND 20251231
 GROUP BY m.channel
 
--- TASK slow-first-answers  enterprise  date, ratio, null
+-- TASK slow-first-answers  enterprise  date, ratio, null, case, group-by
 -- ASK  What percentage of the support tickets opened in 2025 got their first answer more than 24 hours after they were
 --      opened, or none at all, by priority? Give priority and percentage, unrounded.
 -- GOLD
@@ -595,7 +595,7 @@ FROM fact_support_tickets
 WHERE date_key BETWEEN 20250101 AND 20251231
 GROUP BY priority
 
--- TASK tickets-per-hundred-orders  enterprise  fan-out, ratio, tenant
+-- TASK tickets-per-hundred-orders  enterprise  fan-out, ratio, tenant, group-by, join, subquery
 -- ASK  For each brand in 2025: how many support tickets were opened per 100 orders placed (cancelled orders count)? Give
 --      brand name and ratio, unrounded.
 -- GOLD

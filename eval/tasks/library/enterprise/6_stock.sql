@@ -1,6 +1,6 @@
 -- Stock at the end of each month: a level, which may be added up over stores and products but never over months.
 
--- TASK stock-value-year-end  enterprise  inventory, tenant, join
+-- TASK stock-value-year-end  enterprise  inventory, tenant, group-by, join
 -- ASK  What was the stock worth at the end of December 2025, at unit cost, by brand? Give brand name and value.
 -- GOLD
 SELECT t.tenant_name, SUM(i.closing_quantity * p.unit_cost) AS stock_value
@@ -23,7 +23,7 @@ JOIN dim_tenant AS t ON t.tenant_id = i.tenant_id
 WHERE i.date_key = 20251231
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK average-stock-2025  enterprise  inventory, group-by, subquery
+-- TASK average-stock-2025  enterprise  inventory, group-by, join, subquery
 -- ASK  What was each store's average stock over the twelve month ends of 2025, where a month end's stock is the sum of the
 --      closing quantities of all its products, and a month end without stock rows counts as 0? Give store name and
 --      average pieces, only for stores with stock rows in 2025.
@@ -56,7 +56,7 @@ FROM levels AS l
 JOIN dim_store AS st ON st.store_key = l.store_key
 GROUP BY st.store_key, st.store_name
 
--- TASK repeated-stockouts  enterprise  inventory, gaps-islands, window
+-- TASK repeated-stockouts  enterprise  inventory, gaps-islands, group-by, having, subquery, window
 -- ASK  Which products were out of stock in a store (closing quantity 0) at two or more month ends in a row? Rows of the
 --      same store and product that follow each other in time count as months in a row. Give store number, product
 --      number and the length of the longest such run.
@@ -115,7 +115,7 @@ SELECT store_key, product_key, COUNT(*) AS longest
 FROM islands
 GROUP BY store_key, product_key, island
 
--- TASK stock-turnover  enterprise  inventory, ratio, tenant
+-- TASK stock-turnover  enterprise  inventory, ratio, tenant, group-by, join, subquery
 -- ASK  Stock turnover of the brand Copper Kettle Kitchens in 2025 by category: the pieces sold in the year according to the
 --      stock rows, divided by the average stock, which is the mean over the twelve month ends of the category's summed
 --      closing quantity. Give category and turnover, unrounded.

@@ -1,7 +1,7 @@
 -- The staging table: finding what is wrong with the raw rows, and reading them right.
 -- Dates come as 2025-12-03, 03/12/2025 (day first) and 12-03-25 (month first); each question that needs it says so.
 
--- TASK feed-rows-sent-twice  enterprise  data-quality, dedup, having
+-- TASK feed-rows-sent-twice  enterprise  data-quality, dedup, group-by, having
 -- ASK  Which order references of the feed (stg_order_feed) came in more than one row? Rows without a reference are left
 --      out. Give order reference and number of rows.
 -- GOLD
@@ -22,7 +22,7 @@ WHERE order_ref IS NOT NULL
 GROUP BY order_ref
 HAVING COUNT(DISTINCT source_file) > 1
 
--- TASK feed-unknown-customers  enterprise  data-quality, anti-join, null
+-- TASK feed-unknown-customers  enterprise  data-quality, anti-join, null, correlated, subquery
 -- ASK  Which rows of the feed (stg_order_feed) name a customer that the warehouse does not know by customer_id? Rows that
 --      name no customer are left out. Give row number and customer reference.
 -- GOLD
@@ -40,7 +40,7 @@ SELECT f.feed_row_id, f.customer_ref
 FROM stg_order_feed AS f
 JOIN dim_customer AS c ON c.customer_id = f.customer_ref
 
--- TASK feed-defects-pivot  enterprise  data-quality, pivot, null
+-- TASK feed-defects-pivot  enterprise  data-quality, pivot, null, aggregate, case, subquery
 -- ASK  How many rows of the feed (stg_order_feed) have each of these defects? One row with five numbers: no order
 --      reference; no customer reference; an amount that is missing, empty or 'n/a' although the status, trimmed and in
 --      lower case, is 'ok'; a date that is not of the form 2025-12-31; a tenant code that is not three capital letters
@@ -72,7 +72,7 @@ SELECT
   SUM(CASE WHEN UPPER(TRIM(tenant_code)) IN (SELECT tenant_code FROM dim_tenant) THEN 0 ELSE 1 END) AS odd_tenant
 FROM stg_order_feed
 
--- TASK feed-orders-by-brand  enterprise  data-quality, dedup, text
+-- TASK feed-orders-by-brand  enterprise  data-quality, dedup, text, distinct, group-by, join
 -- ASK  How many different orders (by order reference; rows without one are left out) does the feed (stg_order_feed) hold
 --      for each brand, if tenant codes are trimmed and put in capitals? Give brand name and number.
 -- GOLD
@@ -91,7 +91,7 @@ FROM stg_order_feed AS f
 JOIN dim_tenant AS t ON t.tenant_code = UPPER(TRIM(f.tenant_code))
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK feed-orders-per-day  enterprise  data-quality, date, case
+-- TASK feed-orders-per-day  enterprise  data-quality, date, case, distinct, group-by, subquery
 -- ASK  How many different order references does the feed (stg_order_feed) hold by day of the order? The day comes as
 --      2025-12-31, as 31/12/2025 (day first) or as 12-31-25 (month first); rows without an order reference are left
 --      out. Give the day as text like 2025-12-31 and the number, in order of days.
@@ -154,7 +154,7 @@ FROM dated
 GROUP BY day
 ORDER BY day
 
--- TASK feed-amount-by-brand  enterprise  data-quality, dedup, text
+-- TASK feed-amount-by-brand  enterprise  data-quality, dedup, text, case, group-by, join, subquery, window
 -- ASK  What do the amounts of the feed (stg_order_feed) add up to by brand? Of several rows with the same order reference
 --      only the one with the smallest row number counts; rows without a reference are left out. 'EUR ' in front goes, a
 --      decimal comma is a point; amounts that are missing, empty, 'n/a' or negative are left out. Tenant codes are
@@ -239,7 +239,7 @@ FROM amounts AS a
 JOIN dim_tenant AS t ON t.tenant_code = a.tenant_code
 GROUP BY t.tenant_id, t.tenant_name
 
--- TASK feed-against-warehouse  enterprise  data-quality, join, scd
+-- TASK feed-against-warehouse  enterprise  data-quality, scd, join
 -- ASK  Which rows of the feed (stg_order_feed) name another customer than the warehouse has for the order? The order
 --      reference is the order number as text, the customer reference a customer_id; rows without the one or the other,
 --      and references to orders that the warehouse does not have, are left out. Give row number, customer reference of
@@ -324,7 +324,8 @@ SELECT feed_row_id, order_date_text, days
 FROM dated
 WHERE days > 2
 
--- TASK engagement-reconciled  enterprise  data-quality, outer-join, empty
+-- TASK engagement-reconciled  enterprise  data-quality, empty, distinct, group-by, join, outer-join, set-operation,
+--      subquery
 -- ASK  Do the monthly figures agree with the events? List every customer version and month of 2025 for which web_sessions
 --      in fact_customer_engagement differs from the number of different sessions of that version in fact_web_events in
 --      that month (none counting as 0). Give customer_key, month number, recorded and counted sessions.

@@ -16,7 +16,7 @@ SELECT COUNT(*)
 FROM customers
 WHERE country = 'Germany' OR newsletter
 
--- TASK cheap-teas-and-sweets  easy  filter, join, logic
+-- TASK cheap-teas-and-sweets  easy  filter, logic, join
 -- ASK  Which products of the categories Tea and Sweets & Snacks cost less than 8 euros? Give the product's name and
 --      its price.
 -- GOLD
@@ -35,7 +35,7 @@ FROM products AS p
 JOIN categories AS c ON c.category_id = p.category_id
 WHERE c.name = 'Tea' AND c.name = 'Sweets & Snacks' AND p.price < 8
 
--- TASK tea-in-name  easy  filter, text
+-- TASK tea-in-name  easy  filter, text, aggregate
 -- ASK  How many products have the word Tea, in any case and also inside longer words, somewhere in their name?
 --      Give one number.
 -- GOLD
@@ -66,7 +66,7 @@ WHERE weight_grams = NULL
 SELECT COUNT(weight_grams)
 FROM products
 
--- TASK not-heavy  easy  null, logic
+-- TASK not-heavy  easy  null, logic, aggregate
 -- ASK  How many products are not known to weigh more than 500 grams? Products without a weight on record count too.
 --      Give one number.
 -- GOLD
@@ -97,7 +97,7 @@ SELECT COUNT(*)
 FROM orders
 WHERE shipped_date >= '2024-04-01' AND shipped_date < '2024-07-01'
 
--- TASK buyers-2024  easy  distinct, date, aggregate
+-- TASK buyers-2024  easy  date, aggregate, distinct
 -- ASK  How many different customers placed at least one order in 2024? Cancelled orders count. Give one number.
 -- GOLD
 SELECT COUNT(DISTINCT customer_id)
@@ -123,7 +123,7 @@ FROM suppliers
 SELECT DISTINCT country
 FROM customers
 
--- TASK average-catalogue-margin  easy  aggregate, ratio
+-- TASK average-catalogue-margin  easy  ratio, aggregate
 -- ASK  What is the average margin of the products that are not discontinued, where the margin of a product is its
 --      price minus its cost? Give one number in euros.
 -- GOLD
@@ -160,7 +160,7 @@ WHERE birth_date IS NOT NULL
 ORDER BY registered_on, customer_id
 LIMIT 5
 
--- TASK payments-by-method-2025  easy  group-by, date
+-- TASK payments-by-method-2025  easy  date, group-by
 -- ASK  How much money came in by each payment method in 2025, by the day of the payment? Give the method and the
 --      amount.
 -- GOLD

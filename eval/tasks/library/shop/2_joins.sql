@@ -1,7 +1,7 @@
 -- Several tables of the shop: join paths, rows that a join repeats or drops, groups, sets.
 -- "Revenue" is the sum of line totals (or order totals) of orders that were not cancelled; each question says so.
 
--- TASK category-revenue-2024  medium  join, group-by, date
+-- TASK category-revenue-2024  medium  date, group-by, join
 -- ASK  What was the revenue of each category in 2024, by the day of the order and without cancelled orders? Leave out
 --      categories that sold nothing. Give category name and revenue, the highest revenue first.
 -- GOLD
@@ -41,7 +41,7 @@ WHERE o.order_date >= '2024-01-01' AND o.order_date < '2025-01-01'
 GROUP BY c.category_id, c.name
 ORDER BY revenue DESC
 
--- TASK all-categories-product-count  medium  outer-join, group-by, null
+-- TASK all-categories-product-count  medium  null, group-by, join, outer-join
 -- ASK  How many products that are not discontinued does each category have? List every category, also one without
 --      products, with 0. Give category name and number.
 -- GOLD
@@ -61,7 +61,7 @@ LEFT JOIN products AS p ON p.category_id = c.category_id
 WHERE NOT p.is_discontinued
 GROUP BY c.category_id, c.name
 
--- TASK products-not-sold-2025  medium  anti-join, date
+-- TASK products-not-sold-2025  medium  anti-join, date, correlated, join, subquery
 -- ASK  Which products that are not discontinued were in no order of 2025? Orders that were cancelled do not count as
 --      sales. Give product number and name.
 -- GOLD
@@ -94,7 +94,7 @@ JOIN order_items AS i ON i.product_id = p.product_id
 JOIN orders AS o ON o.order_id = i.order_id
 WHERE NOT p.is_discontinued AND o.status <> 'cancelled' AND o.order_date < '2025-01-01'
 
--- TASK idle-customers-by-country  medium  anti-join, group-by
+-- TASK idle-customers-by-country  medium  anti-join, group-by, join, outer-join
 -- ASK  For each country that has any, how many customers registered before 1 January 2024 never placed an order?
 --      Give country and number.
 -- GOLD
@@ -116,7 +116,7 @@ LEFT JOIN orders AS o ON o.customer_id = c.customer_id
 WHERE o.order_id IS NULL
 GROUP BY c.country
 
--- TASK ordered-and-paid-by-year  medium  fan-out, group-by, date
+-- TASK ordered-and-paid-by-year  medium  fan-out, date, group-by, join, outer-join, subquery
 -- ASK  For the orders of each year (year of the order as text, like 2024) that were not cancelled: what is the sum of
 --      their totals, and how much was paid for them, whenever it was paid? Give year, ordered and paid.
 -- GOLD
@@ -148,7 +148,7 @@ JOIN paid AS p ON p.order_id = o.order_id
 WHERE o.status <> 'cancelled'
 GROUP BY SUBSTR(CAST(o.order_date AS TEXT), 1, 4)
 
--- TASK average-order-by-country  medium  join, group-by, fan-out
+-- TASK average-order-by-country  medium  fan-out, correlated, group-by, join, subquery
 -- ASK  What is the average order total of the customers of each country, over orders of coffee drinkers only: orders
 --      with at least one product of the category Coffee? Leave out cancelled orders. Give country and average.
 -- GOLD
@@ -183,7 +183,7 @@ JOIN categories AS g ON g.category_id = p.category_id
 WHERE o.status <> 'cancelled' AND g.name = 'Coffee'
 GROUP BY c.country
 
--- TASK coffee-and-tea-buyers  medium  set-operation, semi-join
+-- TASK coffee-and-tea-buyers  medium  semi-join, aggregate, join, set-operation, subquery
 -- ASK  How many customers bought something of the category Coffee and something of the category Tea, not necessarily in
 --      the same order? Cancelled orders do not count. Give one number.
 -- GOLD
@@ -221,7 +221,7 @@ JOIN products AS p2 ON p2.product_id = i2.product_id
 JOIN categories AS c2 ON c2.category_id = p2.category_id
 WHERE o.status <> 'cancelled' AND c.name = 'Coffee' AND c2.name = 'Tea'
 
--- TASK supplier-share-2025  medium  ratio, join, subquery
+-- TASK supplier-share-2025  medium  ratio, group-by, join, subquery
 -- ASK  What share of the revenue of 2025, in percent, does each supplier's goods bring in? Leave out cancelled orders
 --      and suppliers without sales in 2025. Give supplier name and percentage, unrounded.
 -- GOLD
@@ -261,7 +261,7 @@ SELECT s.name, 100.0 * sold.line_count / (SELECT SUM(line_count) FROM sold) AS p
 FROM sold
 JOIN suppliers AS s ON s.supplier_id = sold.supplier_id
 
--- TASK cancellation-rate-by-year  medium  ratio, group-by, date
+-- TASK cancellation-rate-by-year  medium  ratio, date, case, group-by
 -- ASK  What share of the orders of each year was cancelled, in percent? Give the year as text (like 2024) and the
 --      percentage, unrounded.
 -- GOLD
@@ -290,7 +290,7 @@ SELECT
 FROM orders
 GROUP BY SUBSTR(CAST(order_date AS TEXT), 1, 4)
 
--- TASK rating-by-category  medium  join, group-by
+-- TASK rating-by-category  medium  group-by, join
 -- ASK  What is the average rating of each category over all reviews of its products, and how many reviews are there?
 --      Leave out categories without reviews. Give category name, average and number.
 -- GOLD
@@ -317,7 +317,7 @@ JOIN reviews AS r ON r.product_id = p.product_id
 WHERE r.comment IS NOT NULL
 GROUP BY c.category_id, c.name
 
--- TASK top-customers-2024  medium  top-n, join, group-by
+-- TASK top-customers-2024  medium  top-n, group-by, join
 -- ASK  Who are the five customers with the highest sum of order totals in 2024, cancelled orders left out? Give
 --      customer number, first name, last name and the sum, the highest first.
 -- GOLD
@@ -346,7 +346,7 @@ GROUP BY c.customer_id, c.first_name, c.last_name
 ORDER BY spent DESC
 LIMIT 5
 
--- TASK underpaid-orders  medium  outer-join, having, null
+-- TASK underpaid-orders  medium  null, group-by, having, join, outer-join
 -- ASK  For which orders placed before 1 December 2025 and not cancelled is less paid than their total? Give order
 --      number and what is missing in euros.
 -- GOLD
@@ -369,7 +369,7 @@ WHERE o.order_date < '2025-12-01'
 GROUP BY o.order_id, o.total_amount
 HAVING COALESCE(SUM(p.amount), 0) < o.total_amount
 
--- TASK status-by-year-pivot  medium  pivot, case, date
+-- TASK status-by-year-pivot  medium  pivot, date, case, group-by
 -- ASK  Show the number of orders by year, one row a year and one column for each outcome: year as text (like 2024),
 --      delivered, returned, cancelled, and all others together. The earliest year first.
 -- GOLD
@@ -398,7 +398,7 @@ FROM orders
 GROUP BY SUBSTR(CAST(order_date AS TEXT), 1, 4)
 ORDER BY year
 
--- TASK varied-orders  medium  having, join, distinct
+-- TASK varied-orders  medium  aggregate, distinct, group-by, having, join, subquery
 -- ASK  How many orders that were not cancelled hold products of at least four different categories? Give one number.
 -- GOLD
 SELECT COUNT(*)
@@ -434,7 +434,7 @@ FROM (
   HAVING COUNT(DISTINCT p.category_id) > 4
 ) AS varied
 
--- TASK delivery-days-by-country  medium  date, group-by, null
+-- TASK delivery-days-by-country  medium  date, null, group-by, join
 -- ASK  How many days pass on average from the order to its delivery, by country of the customer, for orders that were
 --      placed in 2025 and have been delivered (whatever became of them later)? Give country and average days.
 -- GOLD
@@ -474,7 +474,7 @@ JOIN customers AS c ON c.customer_id = o.customer_id
 WHERE o.status = 'delivered' AND o.order_date >= '2025-01-01' AND o.order_date < '2026-01-01'
 GROUP BY c.country
 
--- TASK price-rises-2025  medium  join, having, case
+-- TASK price-rises-2025  medium  case, group-by, having, join
 -- ASK  For which products was the lowest piece price in an order of 2025 higher than the highest piece price in an order
 --      of 2024? Cancelled orders count. Give product number, highest price of 2024 and lowest price of 2025.
 -- GOLD
@@ -511,7 +511,7 @@ GROUP BY i.product_id
 HAVING MIN(CASE WHEN o.order_date >= '2025-01-01' THEN i.unit_price ELSE 0 END)
   > MAX(CASE WHEN o.order_date < '2025-01-01' THEN i.unit_price ELSE 0 END)
 
--- TASK above-category-average  medium  correlated, subquery
+-- TASK above-category-average  medium  group-by, join, subquery
 -- ASK  Which products cost at least twice the average price of their category? All products count for the average.
 --      Give product name, price and the average price of the category.
 -- GOLD
@@ -538,7 +538,7 @@ JOIN (
 ) AS a ON a.category_id = p.category_id
 WHERE p.price >= 2 * a.average_price
 
--- TASK rarely-reviewed-bestsellers  medium  anti-join, having
+-- TASK rarely-reviewed-bestsellers  medium  anti-join, group-by, join, outer-join, subquery
 -- ASK  Which products were sold in at least 60 pieces over all orders that were not cancelled, and have fewer than ten
 --      reviews (perhaps none)? Give product number, pieces sold and number of reviews.
 -- GOLD
@@ -584,7 +584,7 @@ FROM sold AS s
 LEFT JOIN rated AS r ON r.product_id = s.product_id
 WHERE s.pieces >= 60 AND COALESCE(r.reviews, 0) < 10
 
--- TASK latest-order-per-customer  medium  window, top-n, dedup
+-- TASK latest-order-per-customer  medium  top-n, dedup, join, subquery, window
 -- ASK  What is the total of the latest order of each customer who lives in Sweden? Of several orders on one day, the
 --      one with the highest order number is the latest; cancelled orders count. Give customer number, order number and
 --      total.
@@ -621,7 +621,7 @@ FROM (
 ) AS placed
 WHERE place = 1
 
--- TASK newsletter-effect  medium  case, group-by, outer-join
+-- TASK newsletter-effect  medium  case, group-by, join, outer-join, subquery
 -- ASK  Do newsletter readers order more? For customers with and without the newsletter, give the number of customers and
 --      the average number of orders per customer, where customers without orders count as 0 and cancelled orders do not
 --      count. Columns: 'reader' or 'other', customers, average.
@@ -665,7 +665,7 @@ LEFT JOIN (
 ) AS n ON n.customer_id = c.customer_id
 GROUP BY CASE WHEN c.newsletter THEN 'reader' ELSE 'other' END
 
--- TASK same-price-pairs  medium  self-join
+-- TASK same-price-pairs  medium  join, self-join
 -- ASK  Which pairs of products of the same category have the same price now? Give both product numbers, the smaller
 --      first, and the price; each pair once.
 -- GOLD

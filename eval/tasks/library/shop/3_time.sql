@@ -1,7 +1,7 @@
 -- The shop over time: running totals, moving averages, growth, cohorts, returning customers, runs and holes.
 -- Months and years are text cut from ISO dates ('2025-03', '2025'), the same on every engine.
 
--- TASK running-revenue-2025  hard  window, running-total, date
+-- TASK running-revenue-2025  hard  running-total, date, group-by, subquery, window
 -- ASK  Show, for each month of 2025, the revenue of the month and the revenue since the start of the year up to and
 --      including that month. Revenue is the sum of order totals by the day of the order, cancelled orders left out.
 --      Columns: month as text like 2025-03, revenue, running total; in order of months.
@@ -51,7 +51,7 @@ SELECT month, revenue, SUM(revenue) OVER (ORDER BY month) AS running_total
 FROM monthly
 ORDER BY month
 
--- TASK moving-average-three-months  hard  window, moving-average, date
+-- TASK moving-average-three-months  hard  moving-average, date, group-by, subquery, window
 -- ASK  For each month of 2025, what is the average monthly revenue of that month and the two before it? January and
 --      February reach back into 2024. Revenue is the sum of order totals by the day of the order, cancelled orders
 --      left out. Columns: month as text like 2025-03, average; in order of months.
@@ -111,7 +111,7 @@ FROM averaged
 WHERE month >= '2025-01'
 ORDER BY month
 
--- TASK month-over-month-growth  hard  window, period-over-period, ratio
+-- TASK month-over-month-growth  hard  period-over-period, ratio, group-by, subquery, window
 -- ASK  By how many percent did revenue grow from month to month in 2025? January is compared with December 2024.
 --      Revenue is the sum of order totals by the day of the order, cancelled orders left out. Columns: month as text
 --      like 2025-03, growth in percent (negative for a fall, unrounded); in order of months.
@@ -175,7 +175,7 @@ FROM compared
 WHERE month >= '2025-01'
 ORDER BY month
 
--- TASK category-year-over-year  hard  period-over-period, pivot, join
+-- TASK category-year-over-year  hard  period-over-period, pivot, case, group-by, join, subquery
 -- ASK  How did the revenue of each category change from 2024 to 2025? Revenue is the sum of line totals by the day of the
 --      order, cancelled orders left out. Give category name, revenue of 2024, revenue of 2025 and the change in percent
 --      of 2024 (unrounded), only for categories that sold something in 2024, the strongest growth first.
@@ -231,7 +231,7 @@ JOIN categories AS c ON c.category_id = y.category_id
 WHERE y.revenue_2024 > 0
 ORDER BY change DESC
 
--- TASK months-above-year-average  hard  subquery, group-by, date
+-- TASK months-above-year-average  hard  date, correlated, group-by, subquery
 -- ASK  In which months of 2024 and 2025 were more orders placed than in the average month of the same year? Cancelled
 --      orders count. Give the month as text like 2025-03 and the number of orders, in order of months.
 -- GOLD
@@ -272,7 +272,7 @@ FROM monthly AS m
 WHERE m.orders > (SELECT AVG(1.0 * orders) FROM monthly)
 ORDER BY m.month
 
--- TASK cohort-retention-by-year  hard  cohort, retention, date
+-- TASK cohort-retention-by-year  hard  cohort, retention, date, distinct, group-by, join, outer-join, subquery
 -- ASK  Group customers by the year of their first order. For each of these groups, how many customers are there, and how
 --      many of them ordered again in the calendar year after? Cancelled orders do not count at all. Take first orders of
 --      2023 and 2024. Columns: year as text like 2023, customers, came back.
@@ -335,7 +335,7 @@ LEFT JOIN ordered AS o ON o.customer_id = f.customer_id AND o.year = f.first_yea
 WHERE f.first_year IN (2023, 2024)
 GROUP BY f.first_year
 
--- TASK new-and-returning-revenue  hard  cohort, case, join
+-- TASK new-and-returning-revenue  hard  cohort, case, group-by, join, subquery
 -- ASK  Split the revenue of each year into that of new customers (their first order ever lies in the same year) and that
 --      of returning customers. Revenue is the sum of order totals; cancelled orders count neither as revenue nor as a
 --      first order. Columns: year as text like 2024, revenue of new customers, revenue of returning customers; in order
@@ -388,7 +388,7 @@ FROM valid
 GROUP BY year
 ORDER BY year
 
--- TASK second-order-within-30-days  hard  window, date, retention
+-- TASK second-order-within-30-days  hard  date, retention, aggregate, subquery, window
 -- ASK  How many customers placed their second order at most 30 days after their first? Cancelled orders are not counted
 --      as orders; two orders on one day are first and second. Give one number.
 -- GOLD
@@ -468,7 +468,7 @@ SELECT COUNT(*)
 FROM placed
 WHERE place = 1 AND next_date - order_date <= 30
 
--- TASK longest-pause  hard  window, gaps-islands, date
+-- TASK longest-pause  hard  gaps-islands, date, subquery, window
 -- ASK  Which three customers had the longest pause between two orders that followed each other? Cancelled orders count.
 --      Give customer number, the day of the order before the pause, the day of the order after it and its length in
 --      days, the longest first; of equal pauses, the smaller customer number first, and of a customer's own
@@ -566,7 +566,7 @@ WHERE earlier IS NOT NULL
 ORDER BY days, customer_id
 LIMIT 3
 
--- TASK month-streaks  hard  gaps-islands, window
+-- TASK month-streaks  hard  gaps-islands, distinct, group-by, having, subquery, window
 -- ASK  For each customer who ordered in at least six calendar months in a row: how long is the longest such streak?
 --      Cancelled orders count. Give customer number and length in months.
 -- GOLD
@@ -641,7 +641,7 @@ FROM streaks
 GROUP BY customer_id
 HAVING MAX(months) >= 6
 
--- TASK fully-paid-on  hard  window, running-total, join
+-- TASK fully-paid-on  hard  running-total, group-by, join, subquery, window
 -- ASK  For orders of 2025 that were paid in more than one payment and are paid in full: on which day was the total
 --      reached? Give order number and that day.
 -- GOLD
@@ -696,7 +696,7 @@ FROM running
 WHERE paid >= total_amount
 GROUP BY order_id
 
--- TASK months-without-a-sale  hard  recursive, outer-join, date
+-- TASK months-without-a-sale  hard  date, group-by, join, outer-join, recursive, subquery
 -- ASK  For each of the twelve months of 2025, in how many orders of that month, cancelled ones left out, was the product
 --      'Copper Saucepan 1.5 l'? Months without any show 0. Columns: month number 1 to 12, orders; in order of
 --      months.

@@ -1,6 +1,6 @@
 -- What an analyst asks of the shop: rankings, medians, shares that add up, RFM, baskets, days out of the ordinary.
 
--- TASK two-bestsellers-per-category  hard  window, top-n, join
+-- TASK two-bestsellers-per-category  hard  top-n, group-by, join, subquery, window
 -- ASK  What are the two products of each category with the most pieces sold in 2025, cancelled orders left out? Of equal
 --      numbers, the product with the smaller number comes first. Give category name, place (1 or 2), product name and
 --      pieces.
@@ -64,7 +64,7 @@ FROM placed AS s
 JOIN categories AS c ON c.category_id = s.category_id
 WHERE s.place <= 2
 
--- TASK cheapest-products-with-ties  hard  window, top-n
+-- TASK cheapest-products-with-ties  hard  top-n, subquery, window
 -- ASK  Which products have one of the three lowest prices of their category? Products of the same price share a place,
 --      and no place is skipped after a shared one; discontinued products are left out. Give category number, place,
 --      product name and price.
@@ -97,7 +97,7 @@ FROM (
 ) AS ranked
 WHERE place <= 3
 
--- TASK median-order-total  hard  median, window
+-- TASK median-order-total  hard  median, group-by, subquery, window
 -- ASK  What is the median order total of each year, cancelled orders left out? With an even number of orders it is the
 --      mean of the two in the middle. Give the year as text like 2024 and the median.
 -- GOLD
@@ -134,7 +134,7 @@ FROM orders
 WHERE status <> 'cancelled'
 GROUP BY SUBSTR(CAST(order_date AS TEXT), 1, 4)
 
--- TASK spending-quartiles  hard  window, median, group-by
+-- TASK spending-quartiles  hard  median, group-by, subquery, window
 -- ASK  Sort the customers who ordered (cancelled orders left out) by the sum of their order totals into four groups of
 --      equal size (the first groups take one more where it does not divide), group 1 spending most; of equal sums the
 --      smaller customer number comes first. For each group give its number, how many customers it has and the sum of
@@ -180,7 +180,7 @@ FROM grouped
 GROUP BY quartile
 ORDER BY quartile
 
--- TASK half-of-revenue  hard  pareto, running-total, window
+-- TASK half-of-revenue  hard  pareto, running-total, group-by, join, subquery, window
 -- ASK  Sort the products by their revenue of 2025 (line totals, cancelled orders left out), highest first, of equal ones
 --      the smaller product number first. Which products, from the top, are needed to reach at least half of the whole
 --      revenue of 2025? The product that reaches it belongs to them. Give product number and revenue, highest first.
@@ -241,7 +241,7 @@ FROM halves
 WHERE half = 1
 ORDER BY revenue DESC, product_id
 
--- TASK abc-classes  hard  pareto, case, window
+-- TASK abc-classes  hard  pareto, case, group-by, join, subquery, window
 -- ASK  ABC analysis of the products sold in 2025 by revenue (line totals, cancelled orders left out): sorted by revenue,
 --      highest first and of equal ones the smaller product number first, a product is A while the running share
 --      including it is at most 80 percent, B while it is at most 95 percent, else C. Give class, number of products and
@@ -313,7 +313,7 @@ FROM classed
 GROUP BY class
 ORDER BY class
 
--- TASK rfm-segments  hard  rfm, case, date
+-- TASK rfm-segments  hard  rfm, date, case, group-by, subquery
 -- ASK  Sort all customers with an order that was not cancelled, as of 31 December 2025, into segments by their orders
 --      that were not cancelled: 'champion' with a last order on or after 1 October 2025, at least 10 orders and at least
 --      1000 euros in total; else 'active' with a last order on or after 1 July 2025; else 'at risk' with at least 5
@@ -404,7 +404,7 @@ SELECT segment, COUNT(*) AS customers, SUM(spent) AS spent
 FROM segmented
 GROUP BY segment
 
--- TASK bought-together  hard  basket, self-join, having
+-- TASK bought-together  hard  basket, group-by, having, join, self-join
 -- ASK  Which pairs of products were together in at least 12 orders that were not cancelled? Give both product numbers,
 --      the smaller first, and the number of orders; each pair once.
 -- GOLD
@@ -440,7 +440,7 @@ WHERE o.status <> 'cancelled'
 GROUP BY a.product_id, b.product_id
 HAVING COUNT(*) > 12
 
--- TASK basket-lift  hard  basket, ratio, semi-join
+-- TASK basket-lift  hard  basket, ratio, semi-join, aggregate, case, group-by, join, subquery
 -- ASK  How much more often than by chance do orders hold both coffee and sweets? Over all orders that were not cancelled,
 --      give the lift: the share of orders with a product of the category Coffee and one of Sweets & Snacks, divided by
 --      the share with Coffee times the share with Sweets & Snacks. One number, unrounded.
@@ -485,7 +485,7 @@ WITH marked AS (
 SELECT 1.0 * SUM(has_coffee * has_sweets) / SUM(has_coffee) AS lift
 FROM marked
 
--- TASK busy-days  hard  anomaly, subquery, group-by
+-- TASK busy-days  hard  anomaly, group-by, join, subquery
 -- ASK  Take the number of orders of each day on which there were any, cancelled ones included. Which days lie more than
 --      four standard deviations (of the population) above the mean of these days? Give day and number of orders.
 -- GOLD
@@ -535,7 +535,7 @@ SELECT order_date, orders
 FROM daily
 WHERE orders > 4 * (SELECT AVG(1.0 * orders) FROM daily)
 
--- TASK buyers-of-every-category  hard  having, distinct, subquery
+-- TASK buyers-of-every-category  hard  distinct, group-by, having, join, subquery
 -- ASK  Which customers bought something of every category that has products that are not discontinued? Cancelled orders
 --      do not count. Give customer number.
 -- GOLD
@@ -564,7 +564,7 @@ WHERE o.status <> 'cancelled'
 GROUP BY o.customer_id
 HAVING COUNT(p.category_id) >= (SELECT COUNT(DISTINCT category_id) FROM products WHERE NOT is_discontinued)
 
--- TASK first-category  hard  window, dedup, join
+-- TASK first-category  hard  dedup, group-by, join, subquery, window
 -- ASK  With which category do customers begin? Take each customer's first order that was not cancelled (of several on
 --      the first day, the smallest order number) and the line of it with the highest line total (of equal ones, the
 --      smallest line number). Give category name and how many customers began with it, the most first, and of equal
@@ -623,7 +623,7 @@ WHERE l.place = 1
 GROUP BY c.category_id, c.name
 ORDER BY customers DESC, c.category_id
 
--- TASK rating-after-price-rise  hard  case, join, date
+-- TASK rating-after-price-rise  hard  date, case, group-by, having
 -- ASK  Did ratings fall with the higher prices of 2025? For products with at least five reviews before 1 January 2025 and
 --      at least five on or after that day, give product number, average rating before and average rating since, only
 --      where the later average is lower.

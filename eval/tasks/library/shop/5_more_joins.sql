@@ -1,6 +1,6 @@
 -- More of what a shop's owner asks: groups and their exceptions, sets, conditions on both sides of a join.
 
--- TASK payment-habits  medium  distinct, having, group-by
+-- TASK payment-habits  medium  aggregate, distinct, group-by, having, join, subquery
 -- ASK  How many customers have paid with at least three different payment methods, over all their orders? Give one
 --      number.
 -- GOLD
@@ -30,7 +30,7 @@ FROM (
   HAVING COUNT(DISTINCT p.method) >= 2
 ) AS varied
 
--- TASK local-suppliers  medium  join, logic
+-- TASK local-suppliers  medium  logic, group-by, join
 -- ASK  How many pieces of products whose supplier sits in the customer's own country were sold in orders that were not
 --      cancelled, by country? Give country and pieces, only countries with such sales.
 -- GOLD
@@ -60,7 +60,7 @@ JOIN suppliers AS s ON s.supplier_id = p.supplier_id
 WHERE s.country = c.country AND o.status <> 'cancelled'
 GROUP BY c.country
 
--- TASK return-rate-by-category  medium  join, ratio, case
+-- TASK return-rate-by-category  medium  ratio, case, distinct, group-by, join, subquery
 -- ASK  What percentage of the orders holding a product of the category was returned, for each category that was in any
 --      order of 2023? An order counts once for each category in it; all orders of 2023 count. Give category name and
 --      percentage, unrounded.
@@ -101,7 +101,7 @@ FROM held AS h
 JOIN categories AS c ON c.category_id = h.category_id
 GROUP BY c.category_id, c.name
 
--- TASK critics-and-fans  medium  having, case, join
+-- TASK critics-and-fans  medium  case, group-by, having
 -- ASK  Which customers have given both a rating of 1 and a rating of 5, for different products? Give customer number and
 --      how many reviews they wrote in all.
 -- GOLD
@@ -121,7 +121,7 @@ FROM reviews
 GROUP BY customer_id
 HAVING SUM(CASE WHEN rating = 1 OR rating = 5 THEN 1 ELSE 0 END) > 0
 
--- TASK old-and-new-customers  medium  set-operation, date, anti-join
+-- TASK old-and-new-customers  medium  date, anti-join, aggregate, case, group-by, having, subquery
 -- ASK  How many customers ordered in 2023 and in 2025 but not in 2024? Cancelled orders do not count. Give one number.
 -- GOLD
 SELECT COUNT(*)
@@ -143,7 +143,7 @@ SELECT COUNT(DISTINCT customer_id)
 FROM orders
 WHERE status <> 'cancelled' AND NOT (order_date >= '2024-01-01' AND order_date < '2025-01-01')
 
--- TASK low-stock-bestsellers  medium  join, having, filter
+-- TASK low-stock-bestsellers  medium  filter, group-by, having, join
 -- ASK  Which products that are not discontinued have fewer pieces in stock now than were sold from 1 October to
 --      31 December 2025 in orders that were not cancelled? Give product number, stock and pieces sold.
 -- GOLD
