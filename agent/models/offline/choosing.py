@@ -89,7 +89,10 @@ class Chooser:
     def _before_amount(self, i: int) -> bool:
         """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
         before = " ".join(x.lower for x in self.items[max(0, i - 2) : i])
-        return any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most"))
+        if any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most")):
+            return True
+        grouped = i + 1 < len(self.items) and (self.items[i + 1].lower == "by" or self.items[i + 1].is_keyword("group"))
+        return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in self.items[:i])
 
     def _column_here(self, i: int) -> bool:
         """Both a table and a column bear this name: does a table named nearby hold the column?"""

@@ -44,6 +44,22 @@ _SOLD = word_set("sold sells sell made earned generated took")
 
 def comparison(r: Reader, i: int) -> None:
     """`more than 5 orders`, `older than 30`, `above the average price`, `between 1 and 3`, `after March 2020`."""
+    before = (_size(r), r.negated)
+    _compare_at(r, i)
+    if (_size(r), r.negated) == before and r.items[i].lower not in _WEAK:
+        r.draft.doubt("comparison_open")
+
+
+def _size(r: Reader) -> int:
+    """How many conditions there are, to tell whether a phrase added one."""
+    return sum(len(clause) for clause in r.sink) + len(r.query.having)
+
+
+_WEAK = word_set("over under equal equals bigger smaller higher lower larger greater above below beyond less")
+"""Words that also stand where nothing is compared (`over the years`)."""
+
+
+def _compare_at(r: Reader, i: int) -> None:
     item = r.items[i]
     assert item.keyword is not None
     operator = item.keyword.argument
@@ -113,7 +129,7 @@ def comparison(r: Reader, i: int) -> None:
                 r.negated = True
             elif sort == "column" and named_before is not None and named_before.numeric and operator in _OPPOSITE:
                 other = r.column_of(j, "number")
-                if other.numeric and other.key != named_before.key:
+                if other.numeric and other.role != "id" and other.key != named_before.key:
                     r.use(j)
                     left = Expression(column=named_before.key)
                     add(r, Condition(left, operator, (Expression(column=other.key),)))  # type: ignore[arg-type]
@@ -124,6 +140,9 @@ def comparison(r: Reader, i: int) -> None:
 def number(r: Reader, i: int) -> None:
     """A number without a comparison: the value of the column just named, a year, or `5 or more`."""
     item = r.items[i]
+    if item.lower == "one" and i and (r.items[i - 1].lower in ("the", "that", "which", "this", "no")):
+        r.use(i)
+        return
     if not r.in_head and r.last_column is None and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
         following_column = r.column_of(i + 1, "number")
         if following_column.numeric and following_column.role == "number":
@@ -135,6 +154,14 @@ def number(r: Reader, i: int) -> None:
         r.use(i + 1)
         keyword = r.items[i + 1].keyword
         assert keyword is not None
+        found = periods.period_at(r.tokens, item.start, r.today)
+        named = target_column(r, i)
+        if (
+            found is not None
+            and (named is None or named.role in ("date", "year"))
+            and add_period(r, i, found, "since" if keyword.argument == ">=" else "until")
+        ):
+            return
         compare(r, i, i, keyword.argument)  # type: ignore[arg-type]
         return
     if i + 2 < len(r.items) and r.sorts[i + 1] in ("table", "column", "word") and r.items[i + 2].is_keyword("post"):
@@ -248,7 +275,11 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
         counted = _counted_before(r, i)
         if counted is not None:
             target = Expression("count", table=counted)
-        elif after == "table" and k == j + 1 and (before is None or before.role != "number" or named_at < i - 2):
+        elif (
+            after == "table"
+            and k == j + 1
+            and (before is None or before.role != "number" or named_at < i - 1 or before.foreign)
+        ):
             table = r.table_of(k)
             r.use(k)
             target = Expression("count", table=table)

@@ -25,6 +25,7 @@ _LINKS = word_set(
     "is are was were be of the a an than to as equal named called with by in at on for value : = ( that has "
     "have from its their all any"
 )
+_DENIALS = ("is not", "are not", "was not", "were not")
 _YES = ("yes", "y", "true", "t", "1")
 _NO = ("no", "n", "false", "f", "0")
 
@@ -65,6 +66,11 @@ def condition_follows(r: Reader, i: int) -> bool:
     keys = {c.key for c, _ in mention.columns}
     for j in range(i + 1, min(len(r.items), i + 7)):
         other, sort = r.items[j], r.sorts[j]
+        if other.is_keyword("cmp") and other.lower in _DENIALS:
+            held = next((x.mention for k, x in enumerate(r.items[j + 1 : j + 4], j + 1) if r.sorts[k] == "value"), None)
+            return held is None or any((h.table, h.column) in keys for h in held.values)
+        if other.is_keyword("both") and other.lower != "both":
+            return False
         if other.is_keyword("cmp", "cmp_adj", "like"):
             return True
         if other.is_keyword("neg") or (

@@ -22,6 +22,8 @@ class Edge:
     right: str
     right_columns: tuple[str, ...]
     inferred: bool
+    single: bool = False
+    """A row of `right` has at most one row of `left`: the foreign key is the whole key of its table."""
 
     def other(self, table: str) -> str:
         return self.right if table == self.left else self.left
@@ -41,6 +43,14 @@ class JoinPlan:
     @property
     def inferred(self) -> int:
         return sum(edge.inferred for _, edge in self.steps)
+
+    def fan_outs(self) -> frozenset[str]:
+        """Tables that tie several of their children together: every child row meets every other's (a chasm trap)."""
+        children: dict[str, int] = {}
+        for _, edge in self.steps:
+            if not edge.single and edge.left != edge.right:
+                children[edge.right] = children.get(edge.right, 0) + 1
+        return frozenset(t for t, count in children.items() if count > 1)
 
     def multiplies(self, table: str) -> bool:
         """Whether a row of `table` may appear several times in the join."""
@@ -62,6 +72,11 @@ class JoinPlan:
         return False
 
 
+FAN_OUT = 4.0
+"""Cost of going up to a shared parent and down again to another of its children: such a join pairs rows that only
+share a parent, which is hardly ever meant. Any path over real links of up to this many more steps wins."""
+
+
 class JoinGraph:
     """The foreign keys of one schema as an undirected graph."""
 
@@ -78,7 +93,8 @@ class JoinGraph:
                     or not fk.columns
                 ):
                     continue
-                edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred)
+                single = set(fk.columns) == set(table.primary_key)
+                edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred, single)
                 self._edges[table.name].append(edge)
                 if target.name != table.name:
                     self._edges[target.name].append(edge)
@@ -158,27 +174,30 @@ class JoinGraph:
     ) -> tuple[float, list[tuple[str, Edge]]] | None:
         if target in sources:
             return 0.0, []
-        heap: list[tuple[float, int, str, list[tuple[str, Edge]]]] = [
-            (0.0, i, source, []) for i, source in enumerate(sorted(sources))
+        heap: list[tuple[float, int, str, bool, list[tuple[str, Edge]]]] = [
+            (0.0, i, source, False, []) for i, source in enumerate(sorted(sources))
         ]
-        done: set[str] = set()
+        done: set[tuple[str, bool]] = set()
         count = len(heap)
         while heap:
-            cost, _, here, path = heapq.heappop(heap)
+            cost, _, here, up, path = heapq.heappop(heap)
             if here == target:
                 return cost, path
-            if here in done:
+            if (here, up) in done:
                 continue
-            done.add(here)
+            done.add((here, up))
             for edge in self._edges.get(here, ()):
                 there = edge.other(here)
-                if there in done or there in sources:
+                if there in sources or any(there == passed for passed, _ in path):
                     continue
                 count += 1
+                rises = edge.left == here and not edge.single
                 step = 1.0 + (0.4 if edge.inferred else 0.0) - (0.3 if there in named else 0.0)
+                if up and edge.right == here and not edge.single and here not in named:
+                    step += FAN_OUT
                 if hints and any(piece in hints for c in edge.left_columns for piece in c.lower().split("_")):
                     step -= 0.1
-                heapq.heappush(heap, (cost + step, count, there, [*path, (there, edge)]))
+                heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
         return None
 
 

@@ -21,7 +21,7 @@ _AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",)
 
 _UNITS = word_set(
     "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent m ft"
+    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton"
 )
 
 
@@ -36,6 +36,10 @@ def money_column(r: Reader, table: str) -> ColumnWord | None:
     return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
 
 
+_OWN_SIZE = ("large", "big", "small")
+"""Size is a property of the thing itself: the largest store is not the one with the largest order."""
+
+
 def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective speaks of, and +1 where it grows with the adjective."""
     near = r.near_tables(i)
@@ -44,7 +48,7 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
     for table, columns in r.vocabulary.by_table.items():
         if anchors:
             gap = min(r.graph.distance(table, a) for a in anchors)
-            if gap > 2:
+            if gap > (0 if adjective.base in _OWN_SIZE else 2):
                 continue
         else:
             gap = 0.0

@@ -41,6 +41,9 @@ def features(
     found: dict[str, float] = {
         f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items() if name != "shown_by_default"
     }
+    found["figure dropped"] = float(
+        any(i.kind in ("number", "literal") and not draft.used.intersection(range(i.start, i.end)) for i in items)
+    )
     found["default shown, nouns unread"] = float("shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0)
     scores = [
         max(i.mention.schema_score, i.mention.value_score, 0.9 if i.mention.measure else 0.0)
@@ -65,6 +68,10 @@ def features(
             "joins": float(min(len(plan.steps), 4)),
             "inferred joins": float(min(plan.inferred, 3)),
             "unnamed tables": float(len(set(plan.tables) - set(query.tables))),
+            "fan-out over an unnamed table": float(any(p.fan_outs() - set(query.tables) for p in plans)),
+            "fan-out under an aggregate": float(
+                bool(plan.fan_outs()) and any(e.function in ("sum", "avg") for e in query.select)
+            ),
             "conditions": float(min(len(conditions), 4)),
             "negation": float(any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions)),
             "alternatives": float(any(len(clause) > 1 for clause in query.where)),
@@ -136,6 +143,11 @@ _NEVER_SURE = (
     "doubt negation_open",
     "doubt group_open",
     "doubt value_beside_list",
+    "doubt comparison_open",
+    "doubt pattern_open",
+    "fan-out over an unnamed table",
+    "fan-out under an aggregate",
+    "figure dropped",
 )
 
 

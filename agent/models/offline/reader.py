@@ -134,6 +134,15 @@ class Reader(Chooser):
         following = self.next_mention(i)
         if self.query.order or self.negated:
             return False
+        if (
+            following == i + 1
+            and self.sorts[following] in ("column", "table")
+            and i
+            and self.sorts[i - 1] == "table"
+            and not self.query.select
+            and not self.functions
+        ) and (following + 1 >= len(self.items) or not self._compared(following)):
+            return True
         before = self.items[i - 1].lower if i else ""
         if (before.endswith("ed") and "group" not in before) or any(
             x.lower in ("any", "all") for x in self.items[i + 1 : i + 2]
@@ -145,6 +154,10 @@ class Reader(Chooser):
             )
         asked = self.functions or self.counting or self.query.aggregates() or "group" in self.items[i - 1].lower
         return bool(asked) and following <= i + 3
+
+    def _compared(self, i: int) -> bool:
+        """`albums by artist "X"`: the name after `by` is a condition, not a group."""
+        return conditions.condition_follows(self, i) or self.next_mention(i) == i + 1
 
     def _whole_rows(self, i: int) -> bool:
         """`all information about students`: whole rows are asked for."""

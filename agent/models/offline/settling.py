@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.models.offline import sorting
 from agent.models.offline.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.models.offline.lexicon import word_set
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
@@ -43,6 +44,8 @@ def settle(r: Reader) -> None:
     ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
+    if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
+        query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
     _show_something(r)
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
@@ -54,6 +57,11 @@ def settle(r: Reader) -> None:
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r)
+
+
+def _counts(r: Reader) -> bool:
+    """Whether the first entity is what is counted: `orders by status`, not the group itself."""
+    return bool(r.entities) and ("table", r.entities[0]) not in r.groups
 
 
 def _count_entity(r: Reader) -> None:
@@ -119,8 +127,27 @@ def _entity_key(r: Reader, table: str) -> ColumnKey | None:
     return key.key if key is not None else None
 
 
+def _amounts_first(r: Reader) -> bool:
+    """`How many orders are in each region?` shows the number first, `orders per region` the region.
+
+    Learned from how people write the query for such questions: after `for each`, `in each`, `different` in a whole
+    sentence the aggregate comes first in two of three, after `per`, `by` and `does each … have` the group does.
+    """
+    sentence = r.tokens[0].lower in _SENTENCE and len(r.query.select) >= 1 and all(e.function for e in r.query.select)
+    texts = [x.lower for x in r.items if x.is_keyword("group")]
+    return sentence and bool(texts) and all(t in _AFTER for t in texts)
+
+
+_SENTENCE = word_set("how what find count show give return list compute calculate tell")
+_AFTER = frozenset(
+    ("for each", "for every", "in each", "in every", "from each", "on each", "at each", "under each", "within each",
+     "in different", "for different", "of different", "for the different", "for each different", "across different")
+)  # fmt: skip
+
+
 def _group(r: Reader) -> None:
     query = r.query
+    amounts_first = _amounts_first(r)
     _sum_for_rank(r)
     aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
     if not aggregated:
@@ -141,11 +168,12 @@ def _group(r: Reader) -> None:
                 keys.append(Expression(column=key))
             keys.extend(shown if not own else [])
             if not own and not plain:
-                query.select[:0] = shown
+                at = len(query.select) if amounts_first else 0
+                query.select[at:at] = shown
         elif isinstance(what, Expression):
             keys.append(what)
             if what not in plain and query.aggregates():
-                query.select.insert(0, what)
+                query.select.insert(len(query.select) if amounts_first else 0, what)
     plain = [e for e in query.select if not e.function]
     if plain or keys:
         if not r.groups and plain and plain[0].column is not None:

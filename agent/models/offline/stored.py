@@ -106,6 +106,7 @@ def pattern(r: Reader, i: int) -> None:
         other = r.items[j]
         if r.sorts[j] in ("literal", "value", "word", "column", "table", "number") and (
             r.sorts[j] != "word"
+            or (len(other.lower) == 1 and r.tokens[other.start].capital)
             or other.lower
             not in _LINKS | {"word", "letter", "substring", "string", "letters", "either", "phrase", "prefix"}
         ):

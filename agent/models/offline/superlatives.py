@@ -33,6 +33,7 @@ def superlative(r: Reader, i: int) -> None:
             and r.sorts[near] == "number"
             and isinstance(r.items[near].number, int)
             and not r.tokens[r.items[near].start].text.startswith("-")
+            and not (near == i - 1 and near > 0 and r.sorts[near - 1] in ("column", "table"))
         ):
             year_like = r.tokens[r.items[near].start].text.isdigit() and int(r.items[near].number or 0) > 1500
             if not year_like:
