@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from eval.sql import parse
 from eval.tasks.__main__ import app
-from eval.tasks.library import DIFFICULTIES, TAGS, Task, TaskFileError, tasks
+from eval.tasks.library import DIFFICULTIES, TAGS, Query, Task, TaskFileError, WrongQuery, tasks
 from eval.tasks.library.checking import check_tasks, demos_on
 from eval.tasks.library.forms import forms
 from eval.tasks.library.reading import read_tasks
@@ -152,6 +153,14 @@ def test_postgresql_gives_the_same_verdicts(demo_folder: Path, postgres_url: str
         demos_on(postgres_url, ("shop", "enterprise")) as postgres,
     ):
         assert check_tasks(tasks(), {"sqlite": sqlite, "postgres": postgres}).violations == ()
+
+
+@pytest.mark.slow
+def test_no_task_is_answered_without_looking(demo_folder: Path) -> None:
+    guesses = tuple(WrongQuery(Query(f"SELECT {guess}"), "looks at nothing") for guess in ("0", "1", "NULL"))
+    guessed = [dataclasses.replace(task, wrong=guesses) for task in tasks()]
+    with demos_on("sqlite", ("shop", "enterprise"), demo_folder) as demos:
+        assert check_tasks(guessed, {"sqlite": demos}).violations == ()
 
 
 @pytest.mark.parametrize(
