@@ -17,6 +17,9 @@ from agent.models.offline.linking import Item
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, Vocabulary
 
+_CLOSE = 0.3
+"""Columns of at most so much less worth are offered as the next best reading."""
+
 
 @dataclass
 class Draft:
@@ -29,6 +32,9 @@ class Draft:
     """Named reasons to trust the reading less, counted; the ranking weighs them."""
     notes: list[str] = field(default_factory=list)
     """Sentences that the interpretation should say (how a relative period was taken)."""
+
+    close: dict[object, None] = field(default_factory=dict)
+    """Choices that might have gone otherwise: the tables, columns and value columns taken, in order."""
 
     def doubt(self, name: str, amount: float = 1.0) -> None:
         self.doubts[name] = self.doubts.get(name, 0.0) + amount
@@ -45,7 +51,9 @@ class Chooser:
         graph: JoinGraph,
         values: ValueIndex,
         today: dt.date,
+        avoid: frozenset[object] = frozenset(),
     ) -> None:
+        self.avoid = avoid
         self.tokens = tokens
         self.items = list(items)
         self.vocabulary = vocabulary
@@ -115,6 +123,7 @@ class Chooser:
         assert mention is not None
         top = mention.tables[0][1]
         equal = [t for t, s in mention.tables if s >= top - 0.04]
+        equal = [t for t in equal if ("table", t.name) not in self.avoid] or equal
         if len(equal) == 1:
             return equal[0].name
         firm = [
@@ -126,7 +135,7 @@ class Chooser:
             and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
         ]
         self.draft.doubt("table_ambiguous")
-        return min(
+        chosen = min(
             equal,
             key=lambda t: (
                 sum(min(self.graph.distance(t.name, f), 9) for f in firm),
@@ -135,6 +144,8 @@ class Chooser:
                 len(t.words),
             ),
         ).name
+        self.draft.close["table", chosen] = None
+        return chosen
 
     def holds(self, i: int, table: str) -> bool:
         mention = self.items[i].mention
@@ -255,7 +266,10 @@ class Chooser:
             return total
 
         ranked = sorted(candidates, key=worth, reverse=True)
+        ranked = [pair for pair in ranked if ("column", pair[0].key) not in self.avoid] or ranked
         best = worth(ranked[0])
+        if len(ranked) > 1 and worth(ranked[1]) > best - _CLOSE:
+            self.draft.close["column", ranked[0][0].key] = None
         if len(ranked) > 1 and worth(ranked[1]) > best - 0.03:
             self.draft.doubt("column_ambiguous")
         if (
@@ -302,4 +316,8 @@ class Chooser:
                 total -= 0.03 if word.foreign else 0.0
             return total
 
-        return max(hits, key=worth)
+        allowed = [h for h in hits if ("value", h.table, h.column) not in self.avoid] or list(hits)
+        best = max(allowed, key=worth)
+        if len({(h.table, h.column) for h in allowed}) > 1:
+            self.draft.close["value", best.table, best.column] = None
+        return best

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.knowledge.values import ValueHit, ValueIndex
+from agent.models.offline.evidence import Meaning
 from agent.models.offline.lexicon import FUNCTION_WORDS, measures
 from agent.models.offline.periods import period_at
 from agent.models.offline.phrases import Keyword, keywords
@@ -81,11 +82,14 @@ class _Span:
     """Some name is matched in all its words."""
 
 
-def link(tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex) -> tuple[Item, ...]:
-    """Cover the question with the best non-overlapping items."""
+def link(
+    tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex, known: Sequence[Meaning] = ()
+) -> tuple[Item, ...]:
+    """Cover the question with the best non-overlapping items. `known`: what the question's evidence says of phrases."""
     spans = _schema_spans(tokens, vocabulary)
     _add_measures(tokens, spans)
     _add_values(tokens, spans, values)
+    _add_meanings(tokens, spans, known)
     signals = [*keywords(tokens), *_periods(tokens)]
     chosen = _cover(tokens, spans, signals)
     items = _items(tokens, spans, chosen)
@@ -207,6 +211,17 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) 
                 span.measure = name
                 span.matched = max(span.matched, length)
                 break
+
+
+def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], known: Sequence[Meaning]) -> None:
+    """What the evidence says of a phrase replaces what else the words may name."""
+    lemmas = [t.lemma for t in tokens]
+    for meaning in known:
+        length = len(meaning.phrase)
+        for start in range(len(tokens) - length + 1):
+            if tuple(lemmas[start : start + length]) == meaning.phrase:
+                columns = {c.key: (c, 1.0) for c in meaning.columns}
+                spans[start, start + length] = _Span(columns=columns, values=meaning.values, matched=length + 1)
 
 
 def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex) -> None:

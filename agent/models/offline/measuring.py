@@ -62,6 +62,7 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
                     or (words == ("date",) and column.role == "date")
                     or (column.words[: len(words)] == words and column.words[-1] in _UNITS)
                     or column.words[-len(words) :] == words
+                    or (column.words[-1] in _UNITS and column.words[-len(words) - 1 : -1] == words)
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
                 ):
@@ -72,6 +73,10 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
                         best = (score, column, sign)
                     break
     return (best[1], best[2]) if best else None
+
+
+_ON_HAND = word_set("stock inventory reorder minimum maximum opening closing available hand received")
+"""Words of quantities that were not sold."""
 
 
 def measure(r: Reader, name: str) -> Expression | None:
@@ -105,7 +110,10 @@ def measure(r: Reader, name: str) -> Expression | None:
                 elif column.words[-len(words) :] == words and rank < 6:
                     offer(0.8 - 0.04 * rank, table, Expression(column=column.key))
         price = next((c for w in known.prices for c in numeric if c.words[-len(w) :] == w), None)
-        quantity = next((c for w in known.quantities for c in numeric if c.words[-len(w) :] == w), None)
+        quantity = next(
+            (c for w in known.quantities for c in numeric if c.words[-len(w) :] == w and not _ON_HAND & set(c.words)),
+            None,
+        )
         if price is not None and quantity is not None and price is not quantity:
             offer(0.8, table, Expression(column=price.key, factor=quantity.key))
     return best[1] if best else None

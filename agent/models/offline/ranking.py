@@ -89,11 +89,76 @@ def features(
             "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
         }
     )
+    found.update(_unmet(draft, tokens, items))
+    found.update(_shape(draft, tokens, plan, vocabulary))
     return found
 
 
+def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict[str, float]:
+    """What the question's signal words ask for and the query does not have."""
+    query = draft.query
+    conditions = [c for clause in query.where for c in clause]
+    plain = [c for c in conditions if isinstance(c, Condition)]
+    inner = [c.against for c in plain if c.against is not None]
+    shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
+    functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
+    said = {i.keyword.kind for i in items if i.keyword is not None}
+    words = {t.lower for t in tokens}
+    asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
+    denied = any(isinstance(c, Membership) or c.operator in ("<>", "not like", "null", "<=", ">=") for c in conditions)
+    absent = {
+        "count": "count" in said and "count" not in functions and "sum" not in functions,
+        "average": "avg" in asked and "avg" not in functions,
+        "sum": "sum" in asked and not functions & {"sum", "count"},
+        "extreme": bool(asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
+        "group": "group" in said and not query.group,
+        "superlative": bool(said & {"sup", "sup_adj", "sup_count", "common"})
+        and query.limit is None
+        and not functions & {"max", "min"},
+        "comparison": bool(said & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having,
+        "negation": bool(said & {"neg", "except"}) and not denied,
+        "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
+        "both": "both" in said and query.intersect is None,
+        "order": bool(said & {"order", "dir"}) and not query.order,
+        "distinct": "distinct" in said and not query.distinct and not query.group and "count" not in functions,
+    }
+    return {f"unmet {name}": float(missing) for name, missing in absent.items()}
+
+
+def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vocabulary) -> dict[str, float]:
+    """Observations on what the query returns."""
+    query = draft.query
+    plain = [vocabulary.columns[e.column] for e in query.select if e.column and not e.function]
+    rows = {c.table: vocabulary.tables[c.table].table.row_count or 0 for c in plain}
+    sentences = sum(t.text in ".?!" for t in tokens[:-1])
+    listing = bool(plain) and not query.group and not query.distinct and query.limit is None
+    return {
+        "several sentences": float(min(sentences, 2)),
+        "several tables shown": float(len({c.table for c in plain}) > 1),
+        "key shown by default": float("shown_by_default" in draft.doubts and any(c.role == "id" for c in plain)),
+        "repeats from a join": float(listing and any(plan.multiplies(c.table) for c in plain)),
+        "repeats in a column": float(
+            listing and len(plain) == 1 and plain[0].role not in ("name", "id") and rows[plain[0].table] != 1
+        ),
+        "aggregate over a join that repeats": float(
+            any(e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select)
+        ),
+        "count of distinct over a join": float(
+            any(e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select)
+        ),
+        "close choices": float(min(len(draft.close), 4)),
+        "several conditions": float(len(query.where) > 1),
+        "condition in another table": float(
+            any(t not in rows for clause in query.where for c in clause for t in c.tables) and bool(rows)
+        ),
+        "group by a key's name": float(bool(query.group) and len(query.group) > len(query.select)),
+        "having without group": float(bool(query.having) and not query.group),
+    }
+
+
 _BEFORE_NOUNS = word_set(
-    "the a an of in for by with their its each per all any no many most different every average total and 's without "
+    "is are was were still not be been the a an of in for by with their its each per all any no many most different "
+    "every average total and 's without "
     "than on at from about show list"
 )
 
@@ -148,6 +213,7 @@ _NEVER_SURE = (
     "fan-out over an unnamed table",
     "fan-out under an aggregate",
     "figure dropped",
+    "having without group",
 )
 
 

@@ -25,6 +25,8 @@ _SHOW = word_set(
 )  # fmt: skip
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
 _EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
+_TOGETHER = ("and their", "and its", "with their", "along with their", "together with their", "as well as their",
+             "along with", "together with", "as well as", "with its", "along with its")  # fmt: skip
 _PREPOSITIONS = word_set("of for from in at on by to during within among under about as")
 
 
@@ -39,8 +41,9 @@ class Reader(Chooser):
         graph: JoinGraph,
         values: ValueIndex,
         today: dt.date,
+        avoid: frozenset[object] = frozenset(),
     ) -> None:
-        super().__init__(tokens, items, vocabulary, graph, values, today)
+        super().__init__(tokens, items, vocabulary, graph, values, today, avoid)
         self.at = 0
         self.in_head = True
         self.consumed: set[int] = set()
@@ -338,7 +341,7 @@ class Reader(Chooser):
             and preceding not in ("of", "in", "from", "for")
         ):
             self.head_entity = self.head_entity or table
-        elif self.in_head and self.head_entity and preceding in ("and", ",", "also"):
+        elif self.in_head and self.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
             self.query.select.extend(Expression(column=c.key) for c in self.shown(table))
         self.entity(table)
 
@@ -382,7 +385,7 @@ class Reader(Chooser):
             return
         column = self.column_of(i)
         self.use(i)
-        if self._only_prefix(i, column):
+        if self._only_prefix(i, column) or self._only_ties(i, column):
             return
         if not self.in_head:
             self.last_column = (i, column)
@@ -461,6 +464,25 @@ class Reader(Chooser):
             and i + 1 < len(self.items)
             and self.sorts[i + 1] == "column"
             and self.holds(i + 1, column.table)
+        )
+
+    def _only_ties(self, i: int, column: ColumnWord) -> bool:
+        """`which employee supports …`: the verb resembles a key that points to the entity; it says how to join."""
+        mention = self.items[i].mention
+        assert mention is not None
+        said = self.tokens[self.items[i].end - 1].lower
+        return (
+            self.head_entity is not None
+            and not self.query.select
+            and not self.counting
+            and not self.functions
+            and column.role == "id"
+            and column.foreign
+            and mention.columns[0][1] < 0.9
+            and said not in ("id", "ids", "code", "codes", "number", "numbers")
+            and any(
+                e.right == self.head_entity and e.left_columns == (column.name,) for e in self.graph.edges(column.table)
+            )
         )
 
     def _many(self, table: str) -> bool:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.models.offline import explanation, ranking
+from agent.models.offline.alternatives import rephrasings
 from agent.models.offline.choosing import Draft
+from agent.models.offline.evidence import meanings, split_evidence
 from agent.models.offline.interpretation import Query
-from agent.models.offline.joins import join_graph
-from agent.models.offline.lexicon import FUNCTION_WORDS
+from agent.models.offline.joins import JoinPlan, join_graph
+from agent.models.offline.lexicon import FUNCTION_WORDS, word_set
 from agent.models.offline.linking import Item, link
 from agent.models.offline.reader import Reader
 from agent.models.offline.tokens import Token, tokenize
@@ -49,7 +52,7 @@ class Reading:
     """In plain words; when the engine abstains, why."""
     not_understood: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
-    """Near names or questions to offer."""
+    """Questions near the one asked that the engine can answer, where it abstains."""
     features: dict[str, float] = field(default_factory=dict)
     """What the confidence rests on."""
     guess: str = ""
@@ -64,9 +67,14 @@ def read(
     *,
     today: dt.date | None = None,
     threshold: float | None = None,
+    place: int = 1,
 ) -> Reading:
-    """Read one question. Never raises for any text; below `threshold` (default: the engine's own) it abstains."""
-    text = question.strip()
+    """Read one question. Never raises for any text; below `threshold` (default: the engine's own) it abstains.
+
+    `place` asks for the second, third … best reading; where there are not so many, the last one is given. External
+    knowledge may follow the question after a blank line, as `Evidence: …`.
+    """
+    text, knowledge = split_evidence(question.strip())
     if not re.search(r"\w", text):
         return _abstain("There is no question to read.")
     if len(text) > MAX_QUESTION:
@@ -75,8 +83,9 @@ def read(
         return _abstain(f"This asks to {write[1].lower()} data; only reading is possible here.")
     if not schema.tables:
         return _abstain("The database has no tables.")
+    door = _Door(schema, values, dialect or schema.dialect, today or dt.date.today())
     try:
-        return _read(text, schema, values, dialect or schema.dialect, today or dt.date.today(), threshold)
+        return door.read(text, knowledge[:MAX_QUESTION], ranking.THRESHOLD if threshold is None else threshold, place)
     except RecursionError:
         return _abstain("The question is nested too deeply to read.")
 
@@ -85,38 +94,130 @@ def _abstain(why: str, **more: object) -> Reading:
     return Reading("", None, 0.0, True, why, **more)  # type: ignore[arg-type]
 
 
-def _read(
-    text: str, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, threshold: float | None
-) -> Reading:
-    words = vocabulary(schema)
-    graph = join_graph(words)
-    tokens = tokenize(text)
-    items = link(tokens, words, values)
-    reader = Reader(tokens, items, words, graph, values, today)
-    draft = reader.read()
-    unread = not_understood(tokens, items, draft)
-    near = explanation.near_names(unread, words)
-    if not draft.query.select:
-        about = ", ".join(f"“{w}”" for w in unread[:5])
-        why = f"I could not tell what to show{f'; I do not know {about} here' if about else ''}."
-        return _abstain(why, not_understood=unread, alternatives=near)
-    builder = TreeBuilder(words, graph, frozenset(t.lower for t in tokens if t.kind == "word"))
-    try:
-        tree = builder.build(draft.query)
-    except Unreachable as problem:
-        return _abstain(f"I see no way to combine these: {problem}.", not_understood=unread, alternatives=near)
-    features = ranking.features(draft, tokens, items, unread, builder.plans, words)
-    confidence = ranking.confidence(features)
-    meaning = explanation.explain(draft.query, words, draft.notes)
-    sql = tree.sql(dialect=dialect)
-    limit = ranking.THRESHOLD if threshold is None else threshold
-    if confidence < limit:
-        doubt = f" I did not understand {', '.join(f'“{w}”' for w in unread)}." if unread else ""
-        return Reading(
-            "", None, confidence, True, f"I am not sure enough to answer.{doubt} My best guess was: {meaning}.",
-            unread, near, features, sql,
-        )  # fmt: skip
-    return Reading(sql, tree, confidence, False, meaning, unread, near, features, sql)
+@dataclass(frozen=True)
+class _Attempt:
+    """One way to read a question, before it is told."""
+
+    reader: Reader
+    draft: Draft
+    unread: tuple[str, ...]
+    tree: exp.Expression | None = None
+    features: dict[str, float] = field(default_factory=dict)
+    confidence: float = 0.0
+    problem: str = ""
+
+
+class _Door:
+    """One schema with its values, to read questions against."""
+
+    def __init__(self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date) -> None:
+        self._words = vocabulary(schema)
+        self._graph = join_graph(self._words)
+        self._values, self._dialect, self._today = values, dialect, today
+
+    def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
+        """The reading at `place`, with questions to offer where it is not sure enough."""
+        tokens = tokenize(text)
+        known = meanings(knowledge, self._words) if knowledge else ()
+        items = link(tokens, self._words, self._values, known)
+        attempt = self._attempt(tokens, items)
+        for _ in range(place - 1):
+            further = self._next(tokens, items, attempt)
+            if further is None:
+                break
+            attempt = further
+        reading = self._tell(attempt, threshold)
+        if reading.abstained and threshold > 0:
+            return replace(reading, alternatives=rephrasings(attempt.reader, attempt.unread, self._answers(threshold)))
+        return reading
+
+    def _attempt(
+        self, tokens: tuple[Token, ...], items: tuple[Item, ...], avoid: frozenset[object] = frozenset()
+    ) -> _Attempt:
+        reader = Reader(tokens, items, self._words, self._graph, self._values, self._today, avoid)
+        draft = reader.read()
+        unread = not_understood(tokens, items, draft)
+        if not draft.query.select:
+            about = ", ".join(f"“{w}”" for w in unread[:5])
+            why = f"I could not tell what to show{f'; I do not know {about} here' if about else ''}."
+            return _Attempt(reader, draft, unread, problem=why)
+        builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
+        try:
+            tree = builder.build(draft.query)
+        except Unreachable as problem:
+            return _Attempt(reader, draft, unread, problem=f"I see no way to combine these: {problem}.")
+        unread = tuple(w for w in unread if not _explained_by_join(w, reader, builder.plans))
+        features = ranking.features(draft, tokens, items, unread, builder.plans, self._words)
+        return _Attempt(reader, draft, unread, tree, features, ranking.confidence(features))
+
+    def _next(self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt) -> _Attempt | None:
+        """The best reading that decides one close choice otherwise, and comes to another statement."""
+        told = before.tree.sql(self._dialect) if before.tree is not None else ""
+        options = []
+        for choice in list(before.draft.close)[:_CLOSE_CHOICES]:
+            option = self._attempt(tokens, items, before.reader.avoid | {choice})
+            if option.tree is not None and option.tree.sql(self._dialect) != told:
+                options.append(option)
+        return max(options, key=lambda o: o.confidence, default=None)
+
+    def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
+        if attempt.tree is None:
+            return _abstain(attempt.problem, not_understood=attempt.unread)
+        meaning = explanation.explain(attempt.draft.query, self._words, attempt.draft.notes)
+        sql = attempt.tree.sql(dialect=self._dialect)
+        if attempt.confidence >= threshold:
+            return Reading(
+                sql, attempt.tree, attempt.confidence, False, meaning, attempt.unread, (), attempt.features, sql
+            )
+        doubt = f" I did not understand {', '.join(f'“{w}”' for w in attempt.unread)}." if attempt.unread else ""
+        why = f"I am not sure enough to answer.{doubt} My best guess was: {meaning}."
+        return Reading("", None, attempt.confidence, True, why, attempt.unread, (), attempt.features, sql)
+
+    def _answers(self, threshold: float) -> Callable[[str], bool]:
+        """Whether a question is read with enough confidence."""
+
+        def sure(question: str) -> bool:
+            tokens = tokenize(question)
+            attempt = self._attempt(tokens, link(tokens, self._words, self._values))
+            return attempt.tree is not None and attempt.confidence >= threshold and not attempt.unread
+
+        return sure
+
+
+_CLOSE_CHOICES = 4
+"""Choices that are decided otherwise, one at a time, when another reading is asked for."""
+
+_PAST = word_set(
+    "bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own "
+    "owns play plays work works buy buys sell sells attend attends teach teaches take takes rent rents like likes "
+    "write writes support supports visit visits join joins supply supplies appear appears offer offers belong belongs"
+)
+
+
+def _tables_named(reader: Reader, start: int, end: int) -> set[str]:
+    """Tables that the words from `start` to `end` name, themselves or through a stored value."""
+    found: set[str] = set()
+    for k, item in enumerate(reader.items):
+        if start <= item.start and item.end <= end and item.mention is not None:
+            if reader.sorts[k] == "table":
+                found.add(reader.table_of(k))
+            elif reader.sorts[k] == "value":
+                found.update(h.table for h in item.mention.values[:4])
+    return found
+
+
+def _explained_by_join(word: str, reader: Reader, plans: Sequence[JoinPlan]) -> bool:
+    """A verb between two entities that foreign keys tie directly, or over one bridge, is what the join says."""
+    lower = word.lower()
+    at = next((k for k, t in enumerate(reader.tokens) if t.text == word), len(reader.tokens))
+    if not (lower.endswith(("ed", "ing")) or lower in _PAST) or not plans or not plans[-1].steps:
+        return False
+    sides = [_tables_named(reader, 0, at), _tables_named(reader, at + 1, len(reader.tokens))]
+    plan = plans[-1]
+    unnamed = set(plan.tables) - sides[0] - sides[1]
+    bridges = all(reader.vocabulary.tables[t].bridge for t in unnamed)
+    met = [side & set(plan.tables) for side in sides]
+    return bool(met[0] and met[1]) and met[0] != met[1] and len(unnamed) <= 1 and bridges
 
 
 def not_understood(tokens: tuple[Token, ...], items: tuple[Item, ...], draft: Draft) -> tuple[str, ...]:

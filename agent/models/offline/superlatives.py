@@ -237,6 +237,11 @@ def _rank_later(r: Reader, j: int, descending: bool, limit: int) -> None:
             r.ranked_by = True
             order_terms(r, k, "desc" if descending else "asc", rank=True)
             return
+    ranked = [e for e in r.query.select if e.function]
+    if r.query.order or (len(ranked) == 1 and j >= len(r.items) - 2):
+        if not r.query.order:
+            r.query.order.append((ranked[0], descending))
+        return
     r.draft.doubt("rank_open")
 
 
