@@ -21,6 +21,10 @@ _CLOSE = 0.3
 """Columns of at most so much less worth are offered as the next best reading."""
 
 
+SIBLING = 0.1
+"""What a column named nearby adds to the tables that hold it: columns listed together mostly share a table."""
+
+
 @dataclass
 class Draft:
     """A reading in the making."""
@@ -205,6 +209,16 @@ class Chooser:
                     named = self.vocabulary.name_columns(hit.table) if hit.table in self.vocabulary.tables else ()
                     if hit.score > 0.95 and any(c.name == hit.column for c in named):
                         near[hit.table] = max(near.get(hit.table, 0.0), 0.1)
+        for j in range(max(0, i - 4), min(len(self.items), i + 5)):
+            sibling = self.items[j].mention
+            if j == i or self.sorts[j] != "column" or sibling is None or sibling.columns[0][1] < 0.85:
+                continue
+            holders = {c.table for c, s in sibling.columns if s >= sibling.columns[0][1] - 0.02}
+            for table in holders if len(holders) <= 2 else ():
+                near[table] = near.get(table, 0.0) + SIBLING
+        for e in self.query.select[-3:]:
+            if e.column is not None:
+                near[e.column[0]] = max(near.get(e.column[0], 0.0), 0.18)
         if self.entities:
             near[self.entities[-1]] = max(near.get(self.entities[-1], 0.0), 0.22)
             near[self.entities[0]] = max(near.get(self.entities[0], 0.0), 0.2)

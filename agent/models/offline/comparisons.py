@@ -376,7 +376,7 @@ def _against_aggregate(r: Reader, i: int, j: int, operator: str, target: Express
         chosen = before or column
         if chosen is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
             chosen = r.vocabulary.columns[r.query.select[-1].column]
-        if chosen is None:
+        if chosen is None or chosen.role == "id":
             chosen = amount_column(r)
             if chosen is None:
                 return False

@@ -230,7 +230,11 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
         covered = tokens[found.start : found.end]
         if len(covered) == 1:
             token = covered[0]
-            if token.kind == "number" or (token.kind == "word" and len(token.text) < 2 and not token.capital):
+            if (
+                token.kind == "number"
+                or (token.number is not None and not token.capital)
+                or (token.kind == "word" and len(token.text) < 2 and not token.capital)
+            ):
                 continue
             if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
                 continue

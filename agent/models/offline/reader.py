@@ -383,6 +383,12 @@ class Reader(Chooser):
             self.use(i)
             self.draft.doubt("column_context")
             return
+        if i + 1 < len(self.items) and self.sorts[i + 1] == "column" and self._verb_of(i):
+            self.use(i)
+            return
+        if self.in_head and self._names_of_column(i):
+            self.use(i)
+            return
         column = self.column_of(i)
         self.use(i)
         if self._only_prefix(i, column) or self._only_ties(i, column):
@@ -466,6 +472,32 @@ class Reader(Chooser):
             and self.holds(i + 1, column.table)
         )
 
+    def _verb_of(self, i: int) -> bool:
+        """`studying major 50`: the verb names the same column as the noun after it."""
+        own, following = self.items[i].mention, self.items[i + 1].mention
+        assert own is not None
+        return (
+            self.items[i].lower.endswith(("ing", "ed"))
+            and following is not None
+            and own.columns[0][0].key in {c.key for c, _ in following.columns[:2]}
+        )
+
+    def _names_of_column(self, i: int) -> bool:
+        """`names of the states` where states are a column: the column itself is what to show."""
+        if self.items[i].lower not in ("name", "names") or i + 2 >= len(self.items) or self.items[i + 1].lower != "of":
+            return False
+        j = i + 2
+        while j < len(self.items) and (
+            self.items[j].lower in ("the", "all", "different", "any") or self.items[j].is_keyword("distinct")
+        ):
+            j += 1
+        if j >= len(self.items) or self.sorts[j] != "column":
+            return False
+        mention = self.items[j].mention
+        assert mention is not None
+        column, score = mention.columns[0]
+        return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
+
     def _only_ties(self, i: int, column: ColumnWord) -> bool:
         """`which employee supports …`: the verb resembles a key that points to the entity; it says how to join."""
         mention = self.items[i].mention
@@ -519,6 +551,17 @@ class Reader(Chooser):
         if self._previous_word(i) not in ("of", "for", "from", "in"):
             return False
         column, score = mention.columns[0]
+        last = self.query.select[-1]
+        if (
+            self._previous_word(i) == "of"
+            and i >= 2
+            and self.sorts[i - 2 if self.items[i - 1].lower == "of" else i - 3] == "column"
+            and last.column is not None
+            and last.column[0] == column.table
+            and self.vocabulary.columns[last.column].role != "name"
+            and column.key in {c.key for c in self.shown(column.table)}
+        ):
+            return True
         plural = self.tokens[self.items[i].end - 1].lower != self.tokens[self.items[i].end - 1].lemma
         return score < 0.9 and (column.role == "id" or plural)
 
