@@ -1,7 +1,8 @@
 """What the documentation says is so: its commands and examples run, its links lead somewhere, its tables are whole.
 
 In README.md and docs/, the lines after `$` in a `console` block are commands, and a `python` block is a program. Both
-run offline, in a folder that holds nothing but the shop demo as shop.sqlite, with no setting in the environment.
+run offline, in a folder that holds nothing but the shop demo as shop.sqlite and two files of lines for the batch
+commands, with no setting in the environment.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     shutil.copy(demo_path("shop", cache), folder / "shop.sqlite")
+    (folder / "questions.jsonl").write_text('{"id": 1, "db": "shop", "question": "How many customers are there?"}\n')
+    (folder / "statements.jsonl").write_text('{"id": 1, "db": "shop", "sql": "SELECT COUNT(*) FROM customers"}\n')
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(cache), "PYTHONUTF8": "1"}
     return subprocess.run(
