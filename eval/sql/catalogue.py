@@ -18,14 +18,6 @@ _FUNCTION_COLUMNS: dict[Dialect, dict[str, tuple[str, ...]]] = {
     "mysql": {},
 }
 
-_SQLITE_SCHEMA = ("type", "name", "tbl_name", "rootpage", "sql")
-_SQLITE_TABLES: dict[str, tuple[str, ...]] = {
-    "sqlite_master": _SQLITE_SCHEMA,
-    "sqlite_schema": _SQLITE_SCHEMA,
-    "sqlite_temp_master": _SQLITE_SCHEMA,
-    "sqlite_temp_schema": _SQLITE_SCHEMA,
-}
-
 
 def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | None:
     """The table or view of the schema that a name leads to. PostgreSQL tells `"Name"` from `name`, and an
@@ -45,22 +37,6 @@ def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | No
     return schema.table(name, None if namespace in ("main", None) else namespace)
 
 
-def catalogue_relation(table: exp.Table, dialect: Dialect) -> Relation | None:
-    """The relation of an engine's own catalogue table, or None. Which of them may be read is the guard's business."""
-    name, namespace = table.name.casefold(), table.db.casefold()
-    if dialect == "sqlite":
-        columns = _SQLITE_TABLES.get(name)
-        if columns is not None:
-            return Relation([Output(c) for c in columns])
-        return Relation([], open=True) if name == "sqlite_sequence" or name.startswith("sqlite_stat") else None
-    if dialect == "mysql" and name == "dual" and not namespace:
-        return Relation([])
-    if namespace in ("information_schema", "pg_catalog"):
-        return Relation([], open=True)
-    prefixes = {"postgres": ("pg_",), "duckdb": ("pg_", "duckdb_", "sqlite_")}.get(dialect, ())
-    return Relation([], open=True) if not namespace and prefixes and name.startswith(prefixes) else None
-
-
 def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
     """What a table function offers. Where that depends on its arguments, the relation is open."""
     name = call.name.casefold() if isinstance(call, exp.Anonymous) else call.key
@@ -74,38 +50,27 @@ def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
     return Relation([], open=True)
 
 
-_SQLITE_CLOSED = re.compile(r"pragma_\w+|dbstat|sqlite_\w+")
-_SQLITE_OPEN = re.compile(r"sqlite_(temp_)?(master|schema)|sqlite_sequence|sqlite_stat\d")
-_OPEN: dict[Dialect, frozenset[str]] = {
-    "sqlite": frozenset(),
-    "postgres": frozenset(
-        {"pg_attrdef", "pg_attribute", "pg_class", "pg_constraint", "pg_description", "pg_enum", "pg_index"}
-        | {"pg_indexes", "pg_inherits", "pg_matviews", "pg_namespace", "pg_tables", "pg_type", "pg_views"}
-    ),
-    "duckdb": frozenset(
-        {"duckdb_columns", "duckdb_constraints", "duckdb_indexes", "duckdb_schemas", "duckdb_tables", "duckdb_types"}
-        | {"duckdb_views", "pg_attribute", "pg_class", "pg_constraint", "pg_index", "pg_namespace", "pg_tables"}
-        | {"pg_type", "pg_views"}
-    ),
-    "mysql": frozenset(
-        {"character_sets", "check_constraints", "collations", "columns", "key_column_usage", "referential_constraints"}
-        | {"schemata", "statistics", "table_constraints", "tables", "views"}
-    ),
+_ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
+    "sqlite": re.compile(r"sqlite_\w+|pragma_\w+|dbstat|bytecode|tables_used"),
+    "duckdb": re.compile(r"(duckdb|pragma|sqlite|pg)_\w+"),
+    "postgres": re.compile(r"pg_\w+"),
+    "mysql": re.compile(r"(?!)"),
 }
-"""Catalogue tables that describe the data's structure; the others tell of users, sessions, settings and paths."""
+"""Names of the engine's own tables that reach them without a qualifier."""
 
 
-def is_closed_catalogue(table: exp.Table, dialect: Dialect) -> bool:
-    """Whether a name leads to a part of the engine's own catalogue that a query may not read."""
-    name, namespace = table.name.casefold(), table.db.casefold()
-    if dialect == "sqlite":
-        return bool(_SQLITE_CLOSED.fullmatch(name)) and not _SQLITE_OPEN.fullmatch(name)
+def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
+    """Why a name leads out of the opened database's own tables and views, or None. The engine's catalogue tells of
+    users, settings, paths and other people's objects; the schema has all that a query needs to know.
+
+    MySQL's qualifier is another database as likely as not, and which one is open is not known here, so none may be
+    written. What a qualifier means elsewhere is for `eval.sql.resolve` to look up in the schema."""
+    name, namespace, catalogue = table.name.casefold(), table.db.casefold(), table.catalog.casefold()
     if dialect == "mysql":
-        closed = namespace in ("mysql", "performance_schema", "sys")
-        return closed or (namespace == "information_schema" and name not in _OPEN[dialect])
-    if namespace == "information_schema":
-        return name.startswith("user_mapping") or name == "_pg_user_mappings"
-    of_engine = name.startswith(("pg_", "duckdb_", "pragma_", "sqlite_") if dialect == "duckdb" else "pg_")
-    if namespace.startswith("pg_") or (of_engine and namespace in ("", "main")):
-        return name not in _OPEN[dialect] and not (dialect == "duckdb" and bool(_SQLITE_OPEN.fullmatch(name)))
-    return False
+        if namespace:
+            return f"names the database {table.db}; only tables of the opened one may be read, without a qualifier"
+        return None
+    own = namespace == "information_schema" or namespace.startswith("pg_") or catalogue == "system"
+    if own or (namespace in ("", "main", "temp") and _ENGINES_OWN[dialect].fullmatch(name)):
+        return f"reads {table.name}, which tells of the engine and not of the data"
+    return None

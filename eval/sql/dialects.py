@@ -31,6 +31,7 @@ from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.schema import Dialect
+from eval.sql.stack import with_headroom
 
 WRITTEN_TYPE = "written_type"
 """Key in a `DataType`'s meta that holds the type as it was written."""
@@ -342,6 +343,7 @@ def faithful(dialect: Dialect) -> SqlglotDialect:
     return _CLASSES[dialect]()
 
 
+@with_headroom
 def render(tree: exp.Expr, dialect: Dialect, pretty: bool = False) -> str:
     """Write a tree as SQL text, without comments. Raises RecursionError for a tree too deep to write."""
     return faithful(dialect).generate(tree, copy=True, pretty=pretty)

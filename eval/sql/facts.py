@@ -15,6 +15,7 @@ from eval.sql.dialects import render
 from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.scopes import Binding, bind
+from eval.sql.stack import with_headroom
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -34,9 +35,13 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.In: "in",
     exp.Between: "between",
 }
+_LOOKED_THROUGH = 40
+"""Nodes beside a constant that are searched for its column: no chain makes the search long."""
+
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+@with_headroom
 def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
     """Read the form of a query; empty facts where there is no tree. Never raises."""
     tree = parsed.tree
@@ -56,12 +61,14 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
     binding = bind(tree, dialect, schema)
     loose = tuple(name for clause in binding.froms for name in unlinked(binding, clause))
     projection = select.expressions if select is not None else []
+    written = tuple(render(p.unalias(), dialect) for p in projection)
+    shown = {id(n) for p in projection for n in p.dfs(prune=lambda n: isinstance(n, exp.Query))}
     group = select.args.get("group") if select is not None else None
     return QueryFacts(
-        projection=tuple(render(p.unalias(), dialect) for p in projection),
+        projection=written,
         projects_star=any(p.is_star and not p.find(exp.Count) for p in projection),
         aggregates=tuple(name for name, _ in calls),
-        output_aggregates=tuple(name for name, node in calls if select is not None and _in_projection(node, select)),
+        output_aggregates=tuple(name for name, node in calls if id(node) in shown),
         count_distinct=any(name == "count" and isinstance(node.this, exp.Distinct) for name, node in calls),
         distinct=bool(select is not None and select.args.get("distinct")),
         group_by=tuple(render(g, dialect) for g in group.expressions) if group else (),
@@ -79,7 +86,7 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         cartesian=bool(loose),
         literals=tuple(_constants(tree, binding)),
         from_tables=_base_tables(tree),
-        output_names=tuple(p.output_name or render(p.unalias(), dialect) for p in projection),
+        output_names=tuple(p.output_name or text for p, text in zip(projection, written, strict=True)),
         unlinked=loose,
         join_columns=tuple(dict.fromkeys(join_columns(binding))),
     )
@@ -120,15 +127,6 @@ def _window_functions(tree: exp.Expression) -> Iterator[str]:
         while isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
             node = node.this
         yield called_name(node) or node.key
-
-
-def _in_projection(node: exp.Expr, select: exp.Select) -> bool:
-    child: exp.Expr | None = node
-    while child is not None and child.parent is not select:
-        if isinstance(child, exp.Query):
-            return False
-        child = child.parent
-    return child is not None and child.arg_key == "expressions"
 
 
 def _order_by(outer: exp.Expr, dialect: Dialect) -> tuple[tuple[str, Literal["asc", "desc"]], ...]:
@@ -189,8 +187,9 @@ def _filters(tree: exp.Expression, binding: Binding) -> Iterator[exp.Expr]:
 
 
 def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
-    for node in tree.find_all(exp.Literal, bfs=False):
-        if node.find_ancestor(exp.Limit, exp.Offset, exp.DataType, exp.Interval, exp.Fetch):
+    apart = (exp.Limit, exp.Offset, exp.DataType, exp.Interval, exp.Fetch)
+    for node in tree.dfs(prune=lambda n: isinstance(n, apart)):
+        if not isinstance(node, exp.Literal):
             continue
         value, negative = node.name, isinstance(node.parent, exp.Neg)
         holder = node.parent.parent if negative and node.parent else node.parent
@@ -227,10 +226,17 @@ def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | No
     if child is holder.this:
         other = holder.expression if isinstance(holder, exp.Binary) else None
         operator = _FLIPPED.get(operator, operator)
-    if isinstance(other, exp.Expr) and not isinstance(other, exp.Column):
-        columns = list(other.find_all(exp.Column)) if other.find(exp.Query) is None else []
-        other = columns[0] if len(columns) == 1 else None
-    return (other if isinstance(other, exp.Column) else None), operator
+    return (_only_column(other) if isinstance(other, exp.Expr) else None), operator
+
+
+def _only_column(node: exp.Expr) -> exp.Column | None:
+    """The one column of an expression; None where there are several, a subquery, or too much to look through."""
+    found: exp.Column | None = None
+    for count, item in enumerate(node.dfs(prune=lambda n: isinstance(n, exp.Column))):
+        if isinstance(item, exp.Query) or (found and isinstance(item, exp.Column)) or count > _LOOKED_THROUGH:
+            return None
+        found = item if isinstance(item, exp.Column) else found
+    return found
 
 
 def _base_tables(tree: exp.Expression) -> int:

@@ -15,10 +15,11 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from eval.schema import Dialect
-from eval.sql.catalogue import is_closed_catalogue
+from eval.sql.catalogue import outside_the_data
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
+from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
@@ -61,6 +62,7 @@ _WORDS = {
 }
 
 
+@with_headroom
 def check(parsed: ParsedQuery) -> Verdict:
     """Decide whether a parsed query may run. Never raises."""
     if parsed.tree is None:
@@ -100,6 +102,13 @@ def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
         return _select_reason(node)
     if isinstance(node, exp.Func):
         return _call_reason(node, dialect)
+    if isinstance(node, exp.In) and isinstance(node.args.get("field"), exp.Column):
+        named = node.args["field"]  # SQLite reads `x IN name` from a table
+        return _table_reason(exp.Table(this=named.this.copy(), db=named.args.get("table")), dialect)
+    if isinstance(node, exp.DataType):
+        return _type_reason(node, dialect)
+    if isinstance(node, exp.Column):
+        return _column_reason(node, dialect)
     if isinstance(node, exp.Interval) and dialect == "mysql" and node.args.get("unit") is None:
         return "uses INTERVAL without a unit"
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
@@ -125,12 +134,37 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
         return None
     if not isinstance(this, exp.Identifier):
         return "names a table by something other than an identifier"
-    if is_closed_catalogue(table, dialect):
-        return f"reads {table.name}, which tells of the engine or its users, not of the data"
+    reason = outside_the_data(table, dialect)
+    if reason:
+        return reason
     if dialect == "duckdb":
         for identifier in table.parts:
             if _PATH_LIKE.search(identifier.name):
                 return f"reads {identifier.name!r}, which DuckDB would open as a file"
+    return None
+
+
+_CATALOGUE_TYPE = re.compile(
+    r"\b_?reg(class|collation|config|dictionary|namespace|oper|operator|proc|procedure|role|type)\b", re.IGNORECASE
+)
+_ROLE_NAMES = frozenset({"user", "current_role", "current_user", "session_user", "system_user"})
+
+
+def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
+    """PostgreSQL's types over its catalogue turn numbers into the names of roles, tables and functions."""
+    if dialect != "postgres":
+        return None
+    written = render(kind, dialect).replace('"', "")
+    found = _CATALOGUE_TYPE.search(written)
+    return f"casts to {found[0].lower()}, which reads the engine's catalogue" if found else None
+
+
+def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
+    """PostgreSQL answers to some reserved words with the role that is logged in."""
+    name = column.this
+    plain = isinstance(name, exp.Identifier) and not name.args.get("quoted") and not column.table
+    if dialect == "postgres" and plain and name.name.lower() in _ROLE_NAMES:
+        return f"reads {name.name.upper()}, which tells of the engine's users"
     return None
 
 

@@ -83,7 +83,7 @@ def _links(condition: exp.Expr, binding: Binding, clause: From) -> list[Link]:
         return [link for part in condition.flatten() for link in _links(part, binding, clause)]
     if isinstance(condition, exp.Or):
         branches = [_links(part, binding, clause) for part in condition.flatten()]
-        return [link for link in _pairs(branches[0]) if all(link in _pairs(branch) for branch in branches[1:])]
+        return list(set.intersection(*(_pairs(branch) for branch in branches)))
     mentioned = _mentioned(condition, binding, clause)
     if isinstance(condition, exp.EQ):
         for side in (condition.this, condition.expression):

@@ -81,8 +81,6 @@ NODES: dict[Dialect, NodeTypes] = {
         exp.Sqrt,
         exp.Cbrt,
         exp.Overlaps,
-        exp.CurrentUser,
-        exp.SessionUser,
         exp.JSONBContainsTopKey,
     },
     "mysql": _COMMON

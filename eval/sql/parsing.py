@@ -1,7 +1,7 @@
 """The one parse. In: text and a dialect. Out: a `ParsedQuery`, in every case.
 
-Bounds are checked on the text and on its tokens before the parser sees them, so that neither a huge nor a deeply
-nested statement costs time or stack.
+Bounds (`eval.sql.bounds`) are checked on the text and on its tokens before the parser sees them, and on the tree after
+it, so that neither a huge nor a deeply nested statement costs time or stack.
 """
 
 from __future__ import annotations
@@ -13,23 +13,18 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.schema import Dialect
+from eval.sql.bounds import text_error, token_error, tree_error
 from eval.sql.dialects import QUOTE, faithful, render
+from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
 
-MAX_CHARACTERS = 100_000
-MAX_TOKENS = 20_000
-MAX_DEPTH = 60
-"""Parentheses, brackets and CASE expressions open at once."""
-
-_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
-_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
-_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
+@with_headroom
 def parse(sql: str, dialect: Dialect) -> ParsedQuery:
     """Parse a text as one statement. Never raises: what stands in the way is the result's `error`."""
-    error = _text_error(sql)
+    error = text_error(sql)
     if error:
         return ParsedQuery(sql, dialect, None, error)
     language = faithful(dialect)
@@ -39,13 +34,10 @@ def parse(sql: str, dialect: Dialect) -> ParsedQuery:
         return ParsedQuery(sql, dialect, None, f"cannot be read: {_one_line(str(problem))}")
     except Exception as problem:  # noqa: BLE001 - hostile text must not crash the caller, whatever the tokenizer does
         return ParsedQuery(sql, dialect, None, f"cannot be read: {type(problem).__name__}")
-    error = _token_error(tokens, sql, dialect)
+    error = token_error(tokens) or (_comment_error(tokens, sql) if dialect == "mysql" else None)
     if error:
         return ParsedQuery(sql, dialect, None, error)
-    while tokens[-1].token_type == TokenType.SEMICOLON:
-        tokens.pop()
-    while tokens[0].token_type == TokenType.SEMICOLON:
-        tokens.pop(0)
+    tokens = [token for token in tokens if token.token_type != TokenType.SEMICOLON]
     try:
         trees = language.parser().parse(tokens, sql)
     except ParseError as problem:
@@ -56,6 +48,9 @@ def parse(sql: str, dialect: Dialect) -> ParsedQuery:
         return ParsedQuery(sql, dialect, None, f"syntax error ({type(problem).__name__})")
     if len(trees) != 1 or not isinstance(trees[0], exp.Expression):
         return ParsedQuery(sql, dialect, None, "no statement" if not trees else "several statements")
+    error = tree_error(trees[0])
+    if error:
+        return ParsedQuery(sql, dialect, None, error)
     if dialect == "sqlite" and ("`" in sql or "[" in sql):
         _mark_quotes(trees[0], sql)
     return ParsedQuery(sql, dialect, trees[0])
@@ -72,46 +67,6 @@ def _mark_quotes(tree: exp.Expression, sql: str) -> None:
 def parsed_from_tree(tree: exp.Expression, dialect: Dialect) -> ParsedQuery:
     """Wrap a tree that our own code built, so that guard, references and facts read it without a parse."""
     return ParsedQuery(render(tree, dialect), dialect, tree)
-
-
-def _text_error(sql: str) -> str | None:
-    if not isinstance(sql, str) or not sql.strip():
-        return "empty"
-    if len(sql) > MAX_CHARACTERS:
-        return f"too long: {len(sql):,} characters, at most {MAX_CHARACTERS:,} are read"
-    if "\0" in sql:
-        return "holds a NUL character"
-    try:
-        sql.encode("utf-8")
-    except UnicodeEncodeError:
-        return "is not valid Unicode text (a lone surrogate)"
-    return None
-
-
-def _token_error(tokens: list[Token], sql: str, dialect: Dialect) -> str | None:
-    statements, empty, depth, deepest, run = 0, True, 0, 0, 0
-    for token in tokens:
-        kind = token.token_type
-        if kind == TokenType.SEMICOLON:
-            empty = True
-            continue
-        statements += empty
-        empty = False
-        if kind in _OPENING:
-            depth += 1
-        elif kind in _CLOSING:
-            depth -= 1
-        run = run + 1 if kind in _PREFIXES else 0
-        deepest = max(deepest, depth + run)
-    if statements == 0:
-        return "empty"
-    if statements > 1:
-        return f"several statements ({statements}); exactly one is allowed"
-    if len(tokens) > MAX_TOKENS:
-        return f"too long: {len(tokens):,} tokens, at most {MAX_TOKENS:,} are read"
-    if deepest > MAX_DEPTH:
-        return f"nested too deeply: {deepest} levels, at most {MAX_DEPTH} are read"
-    return _comment_error(tokens, sql) if dialect == "mysql" else None
 
 
 _BLOCK_OR_HASH = re.compile(r"/\*.*?\*/|#[^\n]*|--[ \t\r\x0b\x0c][^\n]*|--(?=\n|$)", re.DOTALL)

@@ -15,9 +15,14 @@ from eval.sql.guard import names_called
 from eval.sql.nearest import nearest, similarity
 from eval.sql.scopes import Unknown, bind
 from eval.sql.sources import Scope, Source
+from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, Phantom, References
 
+_NEAREST = 12
+"""Phantoms of each kind that get their nearest names: finding them takes time, and nobody reads more."""
 
+
+@with_headroom
 def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
     """Resolve all names of a query against a schema, scope by scope; empty where there is no tree. Never raises.
 
@@ -34,7 +39,10 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
         called.append(name)
         if phantom is not None:
             phantoms.append(phantom)
-    named = [_phantom(unknown, schema or Schema(parsed.dialect)) for unknown in binding.unknown]
+    named = [
+        _phantom(unknown, schema or Schema(parsed.dialect), number < _NEAREST)
+        for number, unknown in enumerate(binding.unknown)
+    ]
     return References(
         tables=tuple(binding.tables),
         columns=tuple(binding.used),
@@ -45,11 +53,14 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
 
 def _calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, Phantom | None]]:
     known = functions(dialect)
+    near: dict[str, tuple[str, ...]] = {}
     for node in tree.find_all(exp.Func):
         for name in names_called(node, dialect):
             function = known.get(name)
             if function is None:
-                yield name, Phantom("function", name, nearest(name, known))
+                if name not in near:
+                    near[name] = nearest(name, known) if len(near) < _NEAREST else ()
+                yield name, Phantom("function", name, near[name])
             elif isinstance(node, exp.Anonymous) and not function.accepts(_argument_count(node)):
                 yield name, Phantom("function", name, (function.form,))
             else:
@@ -60,14 +71,16 @@ def _argument_count(call: exp.Anonymous) -> int:
     return sum(len(a.expressions) if isinstance(a, exp.Distinct) else 1 for a in call.expressions)
 
 
-def _phantom(unknown: Unknown, schema: Schema) -> Phantom:
+def _phantom(unknown: Unknown, schema: Schema, with_nearest: bool) -> Phantom:
     if unknown.kind == "table":
         tables = [t.name for t in schema.tables]
+        if not with_nearest:
+            return Phantom("table", unknown.name)
         return Phantom("table", unknown.name, nearest(unknown.name.rsplit(".", 1)[-1], tables))
     written = f"{unknown.qualifier}.{unknown.name}" if unknown.qualifier else unknown.name
     if unknown.kind == "ambiguous":
         return Phantom("ambiguous", written, unknown.holders)
-    return Phantom("column", written, _nearest_columns(unknown, schema))
+    return Phantom("column", written, _nearest_columns(unknown, schema) if with_nearest else ())
 
 
 def _nearest_columns(unknown: Unknown, schema: Schema) -> tuple[str, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema
-from eval.sql.catalogue import catalogue_relation, function_relation, real_table
+from eval.sql.catalogue import function_relation, real_table
 from eval.sql.dialects import render
 from eval.sql.lookup import Found, Shared, is_string, look_up
 from eval.sql.nodes import called_name, is_aggregate_call
@@ -21,6 +22,14 @@ from eval.sql.sources import Origin, Output, Relation, Scope, Source, folded
 
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "get_format"})
 """MySQL functions whose first argument is a keyword, not a column."""
+
+
+_LONGEST_NAME = 60
+"""Nodes of an expression whose text may serve as the name of its column."""
+
+MOST_STARRED = 30_000
+"""Columns that all `*` of a query may expand to; beyond, their columns are taken to exist. CTEs that each join the one
+before to itself double them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,9 @@ class Binding:
 
     columns: dict[int, Found] = field(default_factory=dict)
     """By `id` of the column node."""
-    tables: list[str] = field(default_factory=list)
-    used: list[Origin] = field(default_factory=list)
+    tables: dict[str, None] = field(default_factory=dict)
+    """In order of first use, as `used`."""
+    used: dict[Origin, None] = field(default_factory=dict)
     unknown: list[Unknown] = field(default_factory=list)
     froms: list[From] = field(default_factory=list)
 
@@ -71,7 +81,13 @@ class _Ctes:
     outer: _Ctes | None = None
 
     def find(self, name: str) -> _Cte | None:
-        return self.named.get(name.casefold()) or (self.outer.find(name) if self.outer else None)
+        level: _Ctes | None = self
+        while level is not None:
+            found = level.named.get(name.casefold())
+            if found is not None:
+                return found
+            level = level.outer
+        return None
 
 
 def bind(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Binding:
@@ -86,6 +102,9 @@ class _Binder:
         self.dialect = dialect
         self.schema = schema
         self.binding = Binding()
+        self._shown: tuple[exp.Expr | None, set[str]] = (None, set())
+        """A set operation with what its branches show, as text, for the terms of its ORDER BY."""
+        self._starred = 0
 
     # Queries
 
@@ -180,9 +199,13 @@ class _Binder:
                 return True
         if self.dialect != "sqlite":
             return False
-        text = render(column, self.dialect).casefold()
-        shown = (e for s in node.find_all(exp.Select) for e in s.expressions)
-        return is_string(column, self.dialect) or any(render(e.unalias(), "sqlite").casefold() == text for e in shown)
+        if is_string(column, self.dialect):
+            return True
+        if self._shown[0] is not node:
+            shown = (e.unalias() for s in node.find_all(exp.Select) for e in s.expressions)
+            names = (e for e in shown if isinstance(e, exp.Column))
+            self._shown = (node, {render(e, self.dialect).casefold() for e in names})
+        return render(column, self.dialect).casefold() in self._shown[1]
 
     def _values(self, node: exp.Values, outer: Scope | None, ctes: _Ctes | None) -> Relation:
         width = 0
@@ -295,9 +318,12 @@ class _Binder:
             outputs.append(self._output(item))
             if self.dialect == "duckdb" and isinstance(item, exp.Alias):
                 earlier[item.alias.casefold()] = outputs[-1]
-        return outputs, opened
+        return outputs, opened or self._starred > MOST_STARRED
 
     def _star_changed(self, star: exp.Expr, sources: list[Source], scope: Scope, ctes: _Ctes | None) -> list[Output]:
+        self._starred += sum(len(s.relation.outputs) for s in sources)
+        if self._starred > MOST_STARRED:
+            return []
         removed = {e.name.casefold() for e in star.args.get("except_") or []}
         for item in star.args.get("replace") or []:
             self.expression(item, scope, ctes)
@@ -322,6 +348,8 @@ class _Binder:
         if self.dialect == "postgres":
             name = called_name(inner) or inner.key
             return Output(name)
+        if any(True for _ in islice(inner.dfs(), _LONGEST_NAME, None)):
+            return Output(None)
         return Output(_squeezed(render(inner, self.dialect)))
 
     # FROM
@@ -436,17 +464,17 @@ class _Binder:
         if cte is not None:
             return self._cte(cte, scope.outer)
         if self.schema is None:
-            self._once(self.binding.tables, node.name)
+            self.binding.tables[node.name] = None
             return Relation([], open=True, name=node.name)
         table = real_table(node, self.dialect, self.schema)
         if table is not None:
-            self._once(self.binding.tables, table.name)
+            self.binding.tables[table.name] = None
             return Relation([Output(c.name, (table.name, c.name)) for c in table.columns], table=table)
-        relation = catalogue_relation(node, self.dialect)
-        if relation is None:
-            written = ".".join(p.name for p in node.parts)
-            self.binding.unknown.append(Unknown("table", written, None, scope))
-        return relation or Relation([], open=True)
+        if self.dialect == "mysql" and node.name.casefold() == "dual" and not node.db:
+            return Relation([])
+        written = ".".join(p.name for p in node.parts)
+        self.binding.unknown.append(Unknown("table", written, None, scope))
+        return Relation([], open=True)
 
     def _call(self, call: exp.Expr, alias: str, scope: Scope, ctes: _Ctes | None) -> Relation:
         self.expression(call, scope, ctes)
@@ -534,11 +562,7 @@ class _Binder:
 
     def _use(self, origin: Origin | None) -> None:
         if origin is not None:
-            self._once(self.binding.used, origin)
-
-    def _once(self, items: list, item: object) -> None:  # type: ignore[type-arg]
-        if item not in items:
-            items.append(item)
+            self.binding.used[origin] = None
 
     def _unknown(self, kind: str, column: exp.Column, scope: Scope, holders: tuple[str, ...] = ()) -> None:
         name = column.name if kind != "table" else column.table

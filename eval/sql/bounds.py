@@ -1,0 +1,135 @@
+"""How large a statement may be: bounds on its text, its tokens and its tree, so that reading it is always quick.
+
+In: the text, the tokens before the parser sees them, or the tree. Out: None, or why it is refused. The bounds leave
+room for what people and programs write (IN lists of 5,000 values, 2,000 columns, UNION of 500 branches); within them
+parse, guard, references and facts together stay under half a second and inside `eval.sql.stack.HEADROOM`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+MAX_CHARACTERS = 100_000
+MAX_TOKENS = 12_000
+MAX_DEPTH = 30
+"""Parentheses, brackets, CASE expressions and the NOT, +, - and INTERVAL before them, open at once."""
+MAX_LEVELS = 180
+"""Nodes of the tree above one another; a chain of binary operators or of set operations counts as one."""
+MAX_JOINS = 100
+"""Joins (commas too) in one FROM. SQLite itself reads 64 tables, MySQL 61."""
+MAX_CTES = 100
+
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.INTERVAL})
+
+
+_CHAINS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe)
+"""Operators that sqlglot reads and writes in a loop, however long the chain of one of them."""
+
+
+def text_error(sql: str) -> str | None:
+    """Why a text is not even split into tokens."""
+    if not isinstance(sql, str) or not sql.strip():
+        return "empty"
+    if len(sql) > MAX_CHARACTERS:
+        return f"too long: {len(sql):,} characters, at most {MAX_CHARACTERS:,} are read"
+    if "\0" in sql:
+        return "holds a NUL character"
+    try:
+        sql.encode("utf-8")
+    except UnicodeEncodeError:
+        return "is not valid Unicode text (a lone surrogate)"
+    return None
+
+
+def token_error(tokens: list[Token]) -> str | None:
+    """Why tokens are not parsed: none, several statements, too many, or too deeply nested."""
+    statements, empty = 0, True
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            empty = True
+        else:
+            statements += empty
+            empty = False
+    if statements == 0:
+        return "empty"
+    if statements > 1:
+        return f"several statements ({statements}); exactly one is allowed"
+    if len(tokens) > MAX_TOKENS:
+        return f"too long: {len(tokens):,} tokens, at most {MAX_TOKENS:,} are read"
+    deepest = _depth(tokens)
+    if deepest > MAX_DEPTH:
+        return f"nested too deeply: {deepest} levels, at most {MAX_DEPTH} are read"
+    if _postfix_run(tokens) > MAX_DEPTH:
+        return f"nested too deeply: more than {MAX_DEPTH} subscripts in a row"
+    return None
+
+
+def _postfix_run(tokens: list[Token]) -> int:
+    """The longest run of `][`; the parser takes time that grows with its square."""
+    longest = run = 0
+    before = TokenType.SEMICOLON
+    for token in tokens:
+        if token.token_type == TokenType.L_BRACKET:
+            run = run + 1 if before == TokenType.R_BRACKET else 1
+            longest = max(longest, run)
+        elif token.token_type in (TokenType.COMMA, TokenType.SELECT):
+            run = 0
+        before = token.token_type
+    return longest
+
+
+def _depth(tokens: list[Token]) -> int:
+    """What the parser holds open at once; a prefix before an opening is open for as long as that is."""
+    deepest, depth, run = 0, 0, 0
+    opened: list[int] = []
+    for token in tokens:
+        kind = token.token_type
+        if kind in _PREFIXES:
+            run += 1
+        elif kind in _OPENING:
+            opened.append(run + 1)
+            depth, run = depth + run + 1, 0
+        else:
+            if kind in _CLOSING and opened:
+                depth -= opened.pop()
+            if kind != TokenType.EXISTS:
+                run = 0
+        deepest = max(deepest, depth + run)
+    return deepest
+
+
+def _chained(node: exp.Expr, child: exp.Expr) -> bool:
+    if isinstance(node, exp.Connector | exp.SetOperation):
+        return isinstance(child, exp.Connector if isinstance(node, exp.Connector) else exp.SetOperation)
+    return type(node) is type(child) and isinstance(node, _CHAINS)
+
+
+def tree_error(tree: exp.Expression) -> str | None:
+    """Why a tree is not handed on: too many levels, joins in one FROM, or CTEs."""
+    joins: Counter[int] = Counter()
+    ctes = 0
+    stack: list[tuple[exp.Expr, int, int]] = [(tree, 0, 0)]
+    while stack:
+        node, level, select = stack.pop()
+        if level > MAX_LEVELS:
+            return f"nested too deeply: more than {MAX_LEVELS} levels of syntax"
+        if isinstance(node, exp.Select):
+            select = id(node)
+        elif isinstance(node, exp.Join | exp.Lateral):
+            joins[select] += 1
+        elif isinstance(node, exp.CTE):
+            ctes += 1
+        for child in node.iter_expressions():
+            chained = child is node.args.get("this") and _chained(node, child)
+            stack.append((child, level if chained else level + 1, select))
+    most = max(joins.values(), default=0)
+    if most > MAX_JOINS:
+        return f"too many tables: {most:,} joins in one FROM, at most {MAX_JOINS} are read"
+    if ctes > MAX_CTES:
+        return f"too many common table expressions: {ctes:,}, at most {MAX_CTES} are read"
+    return None

@@ -1,0 +1,201 @@
+"""Bounds: what is large is read quickly or refused quickly, and the answer does not depend on the caller's stack."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlglot import parser
+
+from eval.schema import DIALECTS, Column, Dialect, Schema, Table
+from eval.sql import check, facts, parse, resolve
+from eval.sql.bounds import MAX_DEPTH, MAX_TOKENS
+from tests.eval.sql.fixture_files import FIXTURES, cases
+
+Reading = tuple[bool, str | None, int]
+
+SECONDS = 2.0
+"""Of processor time, for parse, guard, references and facts; about 0.5 on an idle machine, more on a busy one."""
+
+
+def _schema(dialect: Dialect) -> Schema:
+    return Schema(dialect, tuple(Table(t, tuple(Column(c) for c in cs)) for t, cs in (("t", "abcdef"), ("u", "abxyz"))))
+
+
+def _read(sql: str, dialect: Dialect) -> Reading:
+    """Everything that is done with a text before it is sent, within the time allowed."""
+    started = time.process_time()
+    parsed = parse(sql, dialect)
+    verdict = check(parsed)
+    references = resolve(parsed, _schema(dialect))
+    facts(parsed, _schema(dialect))
+    assert time.process_time() - started < SECONDS
+    return verdict.allowed, verdict.reason, len(references.phantoms)
+
+
+def _chain(part: str, start: str = "SELECT a", end: str = " FROM t") -> str:
+    """As many repetitions as the bound on tokens lets through, roughly."""
+    size = max(len(part.replace("(", " ( ").replace(")", " ) ").split()), 1)
+    return start + part * (MAX_TOKENS // size - 10) + end
+
+
+CHAINS = {
+    "and": _chain(" AND a", "SELECT 1 FROM t WHERE a", ""),
+    "or of ands": _chain(" AND b OR a", "SELECT 1 FROM t WHERE a", ""),
+    "plus": _chain(" + a"),
+    "concat": _chain(" || a"),
+    "caret": _chain(" ^ a"),
+    "equals": _chain(" = a"),
+    "less or equal mixed": _chain(" < a = 1"),
+    "between": _chain(" BETWEEN 1 AND 2"),
+    "like": _chain(" LIKE a"),
+    "like escape": _chain(" LIKE a ESCAPE 'x'"),
+    "is null": _chain(" IS NULL"),
+    "is not null": _chain(" IS NOT NULL"),
+    "in": _chain(" IN (1)"),
+    "cast": _chain("::int"),
+    "subscript": _chain("[1]"),
+    "arrow": _chain(" -> 'x'"),
+    "lambda": _chain("x -> ", "SELECT ", "1 FROM t"),
+    "interval": _chain("INTERVAL ", "SELECT ", "1 FROM t"),
+    "collate": _chain(' COLLATE "C"'),
+    "alias": _chain(" AS b"),
+    "not": _chain("NOT ", "SELECT ", "a FROM t"),
+    "nested case": "SELECT " + "CASE WHEN a THEN " * MAX_DEPTH + "1" + " END" * MAX_DEPTH + " FROM t",
+    "wide case": _chain(" WHEN a THEN 1", "SELECT CASE", " END FROM t"),
+    "comments": "SELECT a" + " /* x */" * 12_000 + " FROM t",
+    "semicolons": "SELECT a FROM t" + ";" * 50_000,
+    "unions": _chain(" UNION SELECT a FROM t", "SELECT a FROM t", " ORDER BY a, b, c"),
+    "joins": _chain(" JOIN u", "SELECT 1 FROM t", ""),
+    "ctes that double": "WITH c0 AS (SELECT * FROM t)"
+    + "".join(f", c{i + 1} AS (SELECT * FROM c{i} x, c{i} y)" for i in range(40))
+    + " SELECT * FROM c40",
+    "unknown columns": "SELECT " + ",".join(f"zz{i}" for i in range(5_500)) + " FROM t",
+    "unknown functions": "SELECT " + ",".join(f"zz{i}(a)" for i in range(2_300)) + " FROM t",
+    "long name": "SELECT " + "q" * 90_000 + " FROM t",
+}
+
+LARGE = {
+    "in 5,000": "SELECT a FROM t WHERE a IN (" + ",".join(str(i) for i in range(5_000)) + ")",
+    "2,000 columns": "SELECT " + ",".join(f"t.a AS x{i}" for i in range(1_900)) + " FROM t",
+    "500 branches": " UNION ALL ".join(["SELECT a FROM t WHERE b = 1"] * 500),
+    "1,000 conditions": "SELECT a FROM t WHERE " + " OR ".join(f"(a = {i} AND b = 2)" for i in range(1_000)),
+    "60 tables": "SELECT t.a FROM t" + "".join(f" JOIN u AS u{i} ON u{i}.a = t.a" for i in range(60)),
+    "25 calls": "SELECT " + "REPLACE(" * 25 + "a" + ", 'x', 'y')" * 25 + " FROM t",
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_longest_chain_takes_bounded_time(dialect: Dialect, name: str) -> None:
+    _read(CHAINS[name], dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", LARGE)
+def test_what_programs_write_passes_and_is_quick(dialect: Dialect, name: str) -> None:
+    allowed, reason, phantoms = _read(LARGE[name], dialect)
+    assert (allowed, reason, phantoms) == (True, None, 0)
+
+
+NESTED: dict[str, Callable[[int], str]] = {
+    "parentheses": lambda n: "SELECT " + "(" * n + "a" + ")" * n + " FROM t",
+    "calls": lambda n: "SELECT " + "count(" * n + "a" + ")" * n + " FROM t",
+    "scalar subqueries": lambda n: "SELECT " + "(SELECT " * n + "a" + ")" * n + " FROM t",
+    "derived tables": lambda n: "SELECT * FROM " + "(SELECT * FROM " * n + "t" + ") AS x" * n,
+    "not exists": lambda n: "SELECT 1 FROM t WHERE " + "NOT EXISTS (SELECT 1 FROM t WHERE " * n + "a" + ")" * n,
+    "not": lambda n: "SELECT " + "NOT (" * n + "a" + ")" * n + " FROM t",
+    "conditions": lambda n: "SELECT 1 FROM t WHERE " + "(a = 1 AND " * n + "a" + ")" * n,
+    "intervals": lambda n: "SELECT " + "interval (" * n + "1" + ") day" * n + " FROM t",
+    "casts": lambda n: "SELECT a" + "::int" * (n * 6) + " FROM t",
+    "negated": lambda n: "SELECT a" + " IS NOT NULL" * (n * 2) + " FROM t",
+    "lists": lambda n: "SELECT a" + " IN (1)" * (n * 6) + " FROM t",
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", NESTED)
+def test_the_verdict_does_not_depend_on_the_stack_of_the_caller(dialect: Dialect, name: str) -> None:
+    for levels in (MAX_DEPTH // 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 3 * MAX_DEPTH):
+        sql = NESTED[name](levels)
+        shallow = _read(sql, dialect)
+        for frames in (50, 95, 300, 600, 900):
+            assert _called_from(frames, lambda s=sql: _read(s, dialect)) == shallow
+
+
+def test_half_the_bound_is_read_whatever_is_nested() -> None:
+    for build in NESTED.values():
+        assert parse(build(MAX_DEPTH // 2), "duckdb").tree is not None
+
+
+def _called_from(frames: int, function: Callable[[], Reading]) -> Reading:
+    depth, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    return _descend(frames - depth, function)
+
+
+def _descend(more: int, function: Callable[[], Reading]) -> Reading:
+    return function() if more <= 0 else _descend(more - 1, function)
+
+
+def test_one_parse_is_one_run_of_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    original = parser.Parser._parse
+
+    def counted(self: parser.Parser, *args: object, **kwargs: object) -> object:
+        runs.append(1)
+        return original(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(parser.Parser, "_parse", counted)
+    parsed = parse("WITH x AS (SELECT a::int, b -> '$.c' FROM t) SELECT CAST(a AS TEXT) FROM x", "postgres")
+    check(parsed)
+    resolve(parsed, _schema("postgres"))
+    facts(parsed, _schema("postgres"))
+    assert len(runs) == 1
+
+
+_VOCABULARY = """
+SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET JOIN LEFT NATURAL USING ON AS AND OR NOT IN IS NULL LIKE BETWEEN
+CASE WHEN THEN ELSE END CAST INTERVAL WITH RECURSIVE UNION ALL EXCEPT VALUES DISTINCT OVER PARTITION FILTER LATERAL
+EXISTS ANY ARRAY UNNEST DATE t u a b c x count sum abs ( ) [ ] { } , . ; :: -> ->> || + - * / % ^ ~ = < > <> ! @ # $
+? : /* */ -- 1 1.5 0x1F 's' "q" `b` $$x$$ E's'
+"""
+WORDS = [*_VOCABULARY.split(), "\n"]
+_HARMLESS = {dialect: [c.text for c in cases(FIXTURES / "guard" / f"harmless_{dialect}.sql")] for dialect in DIALECTS}
+
+bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@bounded
+@given(st.sampled_from(DIALECTS), st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join))
+def test_any_soup_of_words_is_read_without_an_error(dialect: Dialect, soup: str) -> None:
+    _read(soup, dialect)
+    _read("SELECT " + soup, dialect)
+
+
+@bounded
+@given(st.sampled_from(DIALECTS), st.text(max_size=200))
+def test_any_text_is_read_without_an_error(dialect: Dialect, text: str) -> None:
+    _read(text, dialect)
+    _read(f"SELECT a FROM t WHERE {text}", dialect)
+
+
+@bounded
+@given(st.sampled_from(DIALECTS), st.randoms(use_true_random=False))
+def test_a_harmless_statement_changed_at_random_is_read_without_an_error(
+    dialect: Dialect, chance: random.Random
+) -> None:
+    pieces = chance.choice(_HARMLESS[dialect]).split(" ")
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(pieces))
+        pieces[at : at + chance.randint(0, 2)] = chance.choice(
+            [[], [chance.choice(WORDS)], pieces[:4], [pieces[at]] * 3]
+        )
+        pieces = pieces or ["SELECT"]
+    _read(" ".join(pieces), dialect)
