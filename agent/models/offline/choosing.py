@@ -21,6 +21,9 @@ _CLOSE = 0.3
 """Columns of at most so much less worth are offered as the next best reading."""
 
 
+_ALSO = 0.6
+"""A word that names something else at least so well might mean that."""
+_ALMOST = 0.15
 SIBLING = 0.1
 """What a column named nearby adds to the tables that hold it: columns listed together mostly share a table."""
 
@@ -71,7 +74,25 @@ class Chooser:
         self.named = [self.table_of(i) for i in range(len(self.items)) if self.sorts[i] == "table"]
 
     def _sort(self, i: int) -> str:
-        """table, column, value, measure, or the item's own kind."""
+        """table, column, value, measure, or the item's own kind; another than the likeliest where that is avoided."""
+        likeliest = self._likeliest_sort(i)
+        mention = self.items[i].mention
+        if self.items[i].kind != "mention" or mention is None:
+            return likeliest
+        scores = {
+            "table": mention.tables[0][1] if mention.tables else 0.0,
+            "column": mention.columns[0][1] if mention.columns else 0.0,
+            "value": mention.value_score,
+            "measure": 0.7 if mention.measure else 0.0,
+        }
+        taken = scores.pop(likeliest, 0.0)
+        other = max(scores, key=lambda sort: scores[sort])
+        if scores[other] < (taken if likeliest == "table" else max(_ALSO, taken - _ALMOST)):
+            return likeliest
+        self.draft.close["sort", i, likeliest] = None
+        return other if ("sort", i, likeliest) in self.avoid else likeliest
+
+    def _likeliest_sort(self, i: int) -> str:
         item = self.items[i]
         mention = item.mention
         if item.kind != "mention" or mention is None:

@@ -1,8 +1,10 @@
 """Measuring the engine: `python -m agent.models.offline.evaluate --bench DIR --set spider_dev`.
 
-In: a folder of question sets, each with `questions.jsonl` and `databases/{db}.sqlite`. Out, printed: execution accuracy
-overall and by difficulty, precision and coverage at the engine's threshold, calibration, time. `--fit` learns the
-confidence weights from the set, by logistic regression.
+In: a folder of question sets, each with `questions.jsonl` and `databases/{db}.sqlite`; or `--set demo`, the questions
+on the two bundled databases. Out, printed: execution accuracy overall and by difficulty, precision and coverage at the
+engine's threshold, calibration, time. `--fit` learns the confidence weights from the set, by logistic regression, and
+`--cross-validate` prints what weights learned on the set's other databases would give, and the threshold for a
+precision asked for.
 """
 
 from __future__ import annotations
@@ -126,7 +128,7 @@ def report(found: Sequence[Outcome], threshold: float) -> str:
     return "\n".join(lines)
 
 
-def fit(found: Sequence[Outcome], *, rounds: int = 400, rate: float = 0.5, decay: float = 2e-4) -> dict[str, float]:
+def fit(found: Sequence[Outcome], *, rounds: int = 300, rate: float = 0.5, decay: float = 3e-4) -> dict[str, float]:
     """Weights by logistic regression (batch gradient descent with momentum, L2) on whether the readings were right."""
     usable = [o for o in found if o.features]
     names = sorted({n for o in usable for n in o.features})
@@ -154,6 +156,27 @@ def fit(found: Sequence[Outcome], *, rounds: int = 400, rate: float = 0.5, decay
     return {"bias": bias, **{n: w / scale[n] for n, w in zip(names, weights, strict=True)}}
 
 
+def cross_validate(found: Sequence[Outcome], folds: int = 5) -> None:
+    """Give each outcome the confidence that weights learned on the other databases have for it."""
+    fold = {db: k % folds for k, db in enumerate(sorted({o.db for o in found}))}
+    for k in range(folds):
+        weights = fit([o for o in found if fold[o.db] != k], rounds=150)
+        for o in found:
+            if fold[o.db] == k and o.features:
+                o.confidence = ranking.confidence(o.features, weights)
+
+
+def threshold_for(found: Sequence[Outcome], precision: float) -> float:
+    """The lowest confidence, in steps of 0.01, from which on at least this share of the answers is right."""
+    answered = sorted((o for o in found if o.sql), key=lambda o: -o.confidence)
+    chosen, right = 1.0, 0
+    for count, o in enumerate(answered, 1):
+        right += o.right
+        if right / count >= precision:
+            chosen = o.confidence
+    return round(chosen, 2)
+
+
 def write_weights(weights: dict[str, float], source: str, count: int) -> None:
     """Store the weights as text, where `ranking` reads them."""
     path = Path(ranking.__file__).parent / "confidence.txt"
@@ -165,22 +188,43 @@ def write_weights(weights: dict[str, float], source: str, count: int) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _demo() -> tuple[list[dict[str, object]], dict[str, Path]]:
+    """The questions on the bundled databases, and where those lie."""
+    from agent.catalogue import resolve_database
+
+    folder = Path(__file__).resolve().parents[3] / "tests" / "fixtures"
+    questions: list[dict[str, object]] = []
+    paths: dict[str, Path] = {}
+    for name in ("shop", "enterprise"):
+        paths[name] = Path(resolve_database(name).url.removeprefix("sqlite:///"))
+        lines = (folder / f"demo_questions_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        questions += [{**json.loads(line), "db": name} for line in lines]
+    return questions, paths
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--bench", type=Path, required=True, help="folder that holds the question sets")
-    parser.add_argument("--set", required=True, help="spider_dev, spider_train, geoquery, classicmodels …")
+    parser.add_argument("--bench", type=Path, help="folder that holds the question sets")
+    parser.add_argument("--set", required=True, help="demo, spider_dev, spider_train, geoquery, classicmodels …")
     parser.add_argument("--split", help="only questions of this split")
     parser.add_argument("--limit", type=int, help="only so many questions, spread over the set")
     parser.add_argument("--dump", type=Path, help="write every outcome as JSON lines")
     parser.add_argument("--fit", action="store_true", help="learn the confidence weights from this set")
+    parser.add_argument("--cross-validate", action="store_true", help="confidence learned on the set's other databases")
+    parser.add_argument("--precision", type=float, default=0.86, help="with --cross-validate: to choose a threshold by")
     options = parser.parse_args(arguments)
-    folder = options.bench / options.set
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    if options.set == "demo":
+        questions, paths = _demo()
+    elif options.bench is None:
+        parser.error("--bench is needed for this set")
+    else:
+        text = (options.bench / options.set / "questions.jsonl").read_text(encoding="utf-8")
+        questions, paths = [json.loads(line) for line in text.splitlines()], {}
     questions = [q for q in questions if q.get("gold_ok", True) and options.split in (None, q.get("split"))]
     if options.limit and options.limit < len(questions):
         step = len(questions) / options.limit
         questions = [questions[int(k * step)] for k in range(options.limit)]
-    found = list(outcomes(folder, questions))
+    found = list(outcomes((options.bench or Path()) / options.set, questions, paths))
     if not found:
         sys.stdout.write("no question could be read\n")
         return 1
@@ -189,9 +233,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ranking.weights.cache_clear()
         for o in found:
             o.confidence = ranking.confidence(o.features) if o.features else 0.0
+    threshold = ranking.THRESHOLD
+    if options.cross_validate:
+        cross_validate(found)
+        threshold = threshold_for(found, options.precision)
+        sys.stdout.write(f"cross-validated by database; precision {options.precision} from confidence {threshold} on\n")
     if options.dump:
         options.dump.write_text("".join(json.dumps(asdict(o)) + "\n" for o in found), encoding="utf-8")
-    sys.stdout.write(report(found, ranking.THRESHOLD) + "\n")
+    sys.stdout.write(report(found, threshold) + "\n")
     return 0
 
 

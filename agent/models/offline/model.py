@@ -36,7 +36,7 @@ class OfflineModel:
     offline = True
 
     def __init__(self) -> None:
-        self._last: tuple[tuple[str, str, str, str], Reading] | None = None
+        self._last: tuple[tuple[str, str, str, str, int], Reading] | None = None
 
     async def plan(self, request: PlanRequest) -> PlanReply:
         """One task; the confidence is the reading's (0.0 where it abstains)."""
@@ -49,10 +49,11 @@ class OfflineModel:
         return PlanReply(plan, _usage(started))
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
-        """The query; a retry gets the same answer, for the engine would only repeat itself."""
+        """The query; a retry with feedback gets the next best reading where there is one, else the same again."""
         started = time.perf_counter()
         question = request.task.description or request.question
-        reading = await self._read(question, request.schema, request.database, request.dialect)
+        place = request.attempt if request.feedback else 1
+        reading = await self._read(question, request.schema, request.database, request.dialect, place)
         return SqlReply(
             reading.sql,
             reading.interpretation,
@@ -80,12 +81,14 @@ class OfflineModel:
     async def close(self) -> None:
         self._last = None
 
-    async def _read(self, question: str, schema: Schema, database: Database, dialect: Dialect) -> Reading:
-        key = (question, database.url, schema.fingerprint, dialect)
+    async def _read(
+        self, question: str, schema: Schema, database: Database, dialect: Dialect, place: int = 1
+    ) -> Reading:
+        key = (question, database.url, schema.fingerprint, dialect, place)
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
-        reading = await asyncio.to_thread(read, question, schema, index, dialect)
+        reading = await asyncio.to_thread(read, question, schema, index, dialect, place=place)
         self._last = (key, reading)
         return reading
 

@@ -184,9 +184,9 @@ def weights() -> dict[str, float]:
     return found
 
 
-def confidence(observed: dict[str, float]) -> float:
-    """Probability 0..1."""
-    known = weights()
+def confidence(observed: dict[str, float], known: dict[str, float] | None = None) -> float:
+    """Probability 0..1, by the stored weights or the ones given."""
+    known = weights() if known is None else known
     total = known.get("bias", 0.0) + sum(known.get(name, 0.0) * value for name, value in observed.items())
     probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
     return (

@@ -121,6 +121,10 @@ class _Door:
         known = meanings(knowledge, self._words) if knowledge else ()
         items = link(tokens, self._words, self._values, known)
         attempt = self._attempt(tokens, items)
+        if attempt.confidence < _SURE:
+            other = self._next(tokens, items, attempt)
+            if other is not None and other.confidence > attempt.confidence + _MARGIN:
+                attempt = other
         for _ in range(place - 1):
             further = self._next(tokens, items, attempt)
             if further is None:
@@ -184,7 +188,11 @@ class _Door:
         return sure
 
 
-_CLOSE_CHOICES = 4
+_SURE = 0.75
+"""Below this confidence other readings are weighed against the first."""
+_MARGIN = 0.08
+"""How much more likely than the first another reading must be to replace it."""
+_CLOSE_CHOICES = 6
 """Choices that are decided otherwise, one at a time, when another reading is asked for."""
 
 _PAST = word_set(

@@ -50,6 +50,8 @@ def settle(r: Reader) -> None:
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
     _group(r)
+    if query.group and _listed_again(r):
+        query.select.sort(key=lambda e: bool(e.function))
     _both(r)
     if r.distinct and not query.aggregates() and query.select:
         query.distinct = True
@@ -57,6 +59,12 @@ def settle(r: Reader) -> None:
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r)
+
+
+def _listed_again(r: Reader) -> bool:
+    """`How many …? List the city and the count.`: the second sentence says what to show, the number last."""
+    ends = [k for k, t in enumerate(r.tokens[:-1]) if t.text in ".?!"]
+    return bool(ends) and r.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
 
 
 def _counts(r: Reader) -> bool:
