@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 MAX_CHARACTERS = 100_000
 MAX_TOKENS = 12_000
-MAX_DEPTH = 30
+MAX_DEPTH = 27
 """Parentheses, brackets, CASE expressions and the NOT, +, - and INTERVAL before them, open at once."""
 MAX_LEVELS = 180
 """Nodes of the tree above one another; a chain of binary operators or of set operations counts as one."""

@@ -125,7 +125,7 @@ def test_the_verdict_does_not_depend_on_the_stack_of_the_caller(dialect: Dialect
         sql = NESTED[name](levels)
         shallow = _read(sql, dialect)
         for frames in (50, 95, 300, 600, 900):
-            assert _called_from(frames, lambda s=sql: _read(s, dialect)) == shallow
+            assert _called_from(frames, sql, dialect) == shallow
 
 
 def test_half_the_bound_is_read_whatever_is_nested() -> None:
@@ -133,15 +133,15 @@ def test_half_the_bound_is_read_whatever_is_nested() -> None:
         assert parse(build(MAX_DEPTH // 2), "duckdb").tree is not None
 
 
-def _called_from(frames: int, function: Callable[[], Reading]) -> Reading:
+def _called_from(frames: int, sql: str, dialect: Dialect) -> Reading:
     depth, frame = 0, sys._getframe()
     while frame.f_back is not None:
         depth, frame = depth + 1, frame.f_back
-    return _descend(frames - depth, function)
+    return _descend(frames - depth, sql, dialect)
 
 
-def _descend(more: int, function: Callable[[], Reading]) -> Reading:
-    return function() if more <= 0 else _descend(more - 1, function)
+def _descend(more: int, sql: str, dialect: Dialect) -> Reading:
+    return _read(sql, dialect) if more <= 0 else _descend(more - 1, sql, dialect)
 
 
 def test_one_parse_is_one_run_of_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:

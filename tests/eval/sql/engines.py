@@ -1,0 +1,87 @@
+"""The four real engines as judges: open connections that run the text of a test directly, past the guard.
+
+In: a dialect and a place (an empty database). Out: an `Engine` that runs a text and says what the engine says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from eval.schema import Dialect
+from tests.eval.sql.fixture_files import FIXTURES
+
+SETUP = FIXTURES / "guard" / "setup_common.sql"
+
+
+@dataclass(frozen=True)
+class Engine:
+    dialect: Dialect
+    connection: Any
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of a statement; the driver's own error where it fails."""
+        if self.dialect == "duckdb":
+            return list(self.connection.execute(sql).fetchall())
+        with contextlib.closing(self.connection.cursor()) as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def error(self, sql: str) -> str | None:
+        """What the engine says against a statement, None where it runs."""
+        try:
+            self.rows(sql)
+        except Exception as problem:  # noqa: BLE001 - four drivers, four families of errors
+            return str(problem)
+        return None
+
+
+@contextmanager
+def engine(dialect: Dialect, url: str | None = None) -> Iterator[Engine]:
+    """An engine that holds the tables of the guard's corpora; `url` names the scratch database of a server."""
+    found = Engine(dialect, _connect(dialect, url))
+    with contextlib.closing(found.connection):
+        for table in ("customers", "orders", "secrets"):
+            _run(found, f"DROP TABLE IF EXISTS {table}")
+        for statement in SETUP.read_text(encoding="utf-8").split(";\n"):
+            if statement.strip():
+                _run(found, statement)
+        yield found
+
+
+def _run(found: Engine, statement: str) -> None:
+    if found.dialect == "duckdb":
+        found.connection.execute(statement)
+        return
+    with contextlib.closing(found.connection.cursor()) as cursor:
+        cursor.execute(statement)
+
+
+def _connect(dialect: Dialect, url: str | None) -> Any:
+    if dialect == "sqlite":
+        return sqlite3.connect(":memory:", isolation_level=None)
+    if dialect == "duckdb":
+        import duckdb
+
+        return duckdb.connect(":memory:")
+    if dialect == "postgres":
+        import psycopg
+
+        return psycopg.connect(url or "", autocommit=True)
+    import pymysql
+
+    parts = urlsplit(url or "")
+    return pymysql.connect(
+        host=parts.hostname,
+        port=parts.port or 3306,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        database=parts.path.lstrip("/"),
+        charset="utf8mb4",
+        autocommit=True,
+    )

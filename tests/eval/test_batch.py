@@ -1,0 +1,167 @@
+"""`python -m eval.batch check` and `run` as a user runs them: processes, lines in, lines out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def databases(tmp_path: Path) -> Path:
+    for name, rows in (("shop", 3), ("farm", 1)):
+        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
+            connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL)")
+            connection.executemany("INSERT INTO orders (total) VALUES (?)", [(i * 1.5,) for i in range(rows)])
+            connection.commit()
+    return tmp_path
+
+
+def _command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "eval.batch", *map(str, arguments)]
+
+
+def _lines(text: str, *arguments: str | Path) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        _command(*arguments), input=text, capture_output=True, text=True, timeout=60, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _text(*records: object) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -> None:
+    text = _text(
+        {"id": "a", "db": "shop", "sql": "SELECT totl FROM orders -- note"},
+        {"id": 2, "db": "shop", "sql": "DROP TABLE orders"},
+        {"id": None, "db": "farm", "sql": "SELECT o.id FROM order o"},
+        {"id": 4, "db": "farm", "sql": "SELECT name FROM sqlite_master"},
+        {"id": 5, "db": "farm", "sql": "SELECT id FROM other.orders"},
+    )
+    first, second, third, fourth, fifth = _lines(text, "check", "--dialect", "sqlite", "--databases", databases, "-q")
+    assert first["id"] == "a"
+    assert first["sql"] == "SELECT totl FROM orders"
+    assert first["phantoms"]["columns"] == [{"name": "totl", "nearest": ["total"]}]
+    assert (second["allowed"], second["sql"]) == (False, None)
+    assert "DROP" in second["reason"]
+    assert third["id"] is None
+    assert third["phantoms"]["tables"] == [{"name": "order", "nearest": ["orders"]}]
+    assert not fourth["allowed"]
+    assert fourth["phantoms"]["tables"] == [{"name": "sqlite_master", "nearest": []}]
+    assert [p["name"] for p in fifth["phantoms"]["tables"]] == ["other.orders"]
+
+
+def test_run_returns_rows_in_order_and_refuses_what_writes(databases: Path) -> None:
+    text = _text(
+        {"id": 1, "db": "shop", "sql": "SELECT id, total FROM orders ORDER BY id"},
+        {"id": 2, "db": "shop", "sql": "DELETE FROM orders"},
+        {"id": 3, "db": "farm", "sql": "SELECT nothing FROM orders"},
+        {"id": 4, "db": "shop", "sql": "SELECT COUNT(*) AS n FROM orders"},
+    )
+    first, second, third, fourth = _lines(text, "run", "--databases", databases)
+    assert first["rows"] == [[1, 0.0], [2, 1.5], [3, 3.0]]
+    assert first["columns"] == ["id", "total"]
+    assert (second["status"], second["rows"]) == ("refused", [])
+    assert third["status"] == "error"
+    assert "nothing" in third["error"]
+    assert fourth["rows"] == [[3]]
+
+
+def test_a_bad_line_gets_an_error_and_the_rest_goes_on(databases: Path) -> None:
+    good = _text({"id": 9, "db": "shop", "sql": "SELECT 1"})
+    text = "{broken\n" + _text({"id": 1, "db": "nowhere", "sql": "SELECT 1"}, {"id": 2, "db": "shop"}, [1]) + good
+    *bad, last = _lines(text, "run", "--databases", databases)
+    assert [line["id"] for line in bad] == [None, 1, 2, None]
+    assert all(line["error"] for line in bad)
+    assert last["rows"] == [[1]]
+    assert not (databases / "nowhere.sqlite").exists()
+
+
+def test_more_processes_give_the_same_lines_and_a_url_serves_as_well(databases: Path, tmp_path: Path) -> None:
+    records = [{"id": i, "db": ("shop", "farm")[i % 2], "sql": f"SELECT {i}, id FROM orders"} for i in range(40)]
+    file = tmp_path / "statements.jsonl"
+    file.write_text(_text(*records), encoding="utf-8")
+    runs = [
+        _lines("", "run", "--databases", place, *jobs, "-q", file)
+        for place, jobs in ((databases, ()), (databases, ("--jobs", "2")), (f"sqlite:///{databases}/{{db}}.sqlite", ()))
+    ]
+    for lines in runs:
+        assert [line["id"] for line in lines] == list(range(40))
+        for line in lines:
+            line.pop("execution_time_ms")
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(databases: Path) -> None:
+    records = [{"id": i, "db": "shop", "sql": "SELECT * FROM orders"} for i in range(5_000)]
+    with subprocess.Popen(
+        _command("run", "--databases", databases, "-q"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(_text(*records[:5]).encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 0
+        process.stdout.close()
+        try:
+            process.stdin.write(_text(*records).encode())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.wait(timeout=60)
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_an_interrupt_stops_at_once_without_a_traceback(databases: Path) -> None:
+    with subprocess.Popen(
+        _command("run", "--databases", databases, "-q"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(_text({"id": 1, "db": "shop", "sql": "SELECT 1"}).encode())
+        process.stdin.flush()
+        process.stdout.readline()
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check", "--dialect", "oracle"), ("run",), ("run", "--databases", ".", "no file")]
+)
+def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run(_command(*arguments), capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_help_has_an_example(command: str) -> None:
+    done = subprocess.run(_command(command, "--help"), capture_output=True, text=True, timeout=60, cwd=ROOT, check=True)
+    assert "Example" in done.stdout
