@@ -303,7 +303,7 @@ class Chooser:
         ranked = sorted(candidates, key=worth, reverse=True)
         ranked = [pair for pair in ranked if ("column", pair[0].key) not in self.avoid] or ranked
         best = worth(ranked[0])
-        if len(ranked) > 1 and worth(ranked[1]) > best - _CLOSE:
+        if len(ranked) > 1 and worth(ranked[1]) > best - _CLOSE and ranked[1][1] > ranked[0][1] - _ALMOST:
             self.draft.close["column", ranked[0][0].key] = None
         if len(ranked) > 1 and worth(ranked[1]) > best - 0.03:
             self.draft.doubt("column_ambiguous")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from agent.knowledge.values import ValueHit
-from agent.models.offline.tokens import lemma
+from agent.models.offline.tokens import tokenize
 from agent.models.offline.vocabulary import ColumnWord, Vocabulary
 
 _MARK = re.compile(r"\n\s*\n\s*evidence:", re.IGNORECASE)
@@ -46,14 +46,14 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
     for statement in re.split(r"[;\n]|,(?=[^']*\brefers?\s+to\b)|\.(?=\s|$)", evidence)[:_MAX_STATEMENTS]:
         pair, said = _VALUE.match(statement), _STATEMENT.match(statement)
         if said is not None and (columns := _columns(said["column"], vocabulary)):
-            phrase = tuple(lemma(w) for w in re.findall(r"\w+", said["phrase"].lower()))
+            phrase = tuple(t.lemma for t in tokenize(said["phrase"]))
             if said["value"] is not None:
                 found.append(Meaning(phrase, values=_hits(columns, said["value"])))
             else:
                 found.append(Meaning(phrase, columns))
         elif pair is not None and (columns := _columns(pair["column"], vocabulary)):
             value = pair["value"].strip("'\"")
-            phrase = tuple(lemma(w) for w in re.findall(r"\w+", value.lower()))
+            phrase = tuple(t.lemma for t in tokenize(value))
             found.append(Meaning(phrase, values=_hits(columns, value)))
     return tuple(m for m in found if m.phrase)
 

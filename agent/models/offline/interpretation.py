@@ -92,6 +92,8 @@ class Query:
     limit: int | None = None
     offset: int = 0
     distinct: bool = False
+    keep_empty: bool = False
+    """Groups without any row to count are shown too, with 0."""
     intersect: Query | None = None
     minus: Query | None = None
     alternatives: Query | None = None

@@ -124,7 +124,11 @@ class _Door:
         if attempt.confidence < _SURE:
             other = self._next(tokens, items, attempt)
             if other is not None and other.confidence > attempt.confidence + _MARGIN:
-                attempt = other
+                features = {**other.features, "another reading taken": 1.0}
+                attempt = replace(other, features=features, confidence=ranking.confidence(features))
+            elif other is not None:
+                features = {**attempt.features, "rival reading": max(0.0, other.confidence - attempt.confidence + 0.2)}
+                attempt = replace(attempt, features=features, confidence=ranking.confidence(features))
         for _ in range(place - 1):
             further = self._next(tokens, items, attempt)
             if further is None:

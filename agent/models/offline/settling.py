@@ -53,12 +53,39 @@ def settle(r: Reader) -> None:
     if query.group and _listed_again(r):
         query.select.sort(key=lambda e: bool(e.function))
     _both(r)
+    query.keep_empty = _wants_empty_groups(r)
     if r.distinct and not query.aggregates() and query.select:
         query.distinct = True
     tables = list(dict.fromkeys(r.entities))
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r)
+
+
+_EVEN_EMPTY = (
+    "including those", "even those", "even if", "also those", "including the ones", "even the ones", "or none",
+    "if any", "including empty", "with zero", "with none",
+)  # fmt: skip
+
+
+def _wants_empty_groups(r: Reader) -> bool:
+    """`How many products does each category have?` counts 0 for a category without any, `products per category` not."""
+    query = r.query
+    text = " ".join(t.lower for t in r.tokens)
+    owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
+    if not ((owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+        return False
+    groups = {t for e in query.group for t in e.tables}
+    counted = [e for e in query.select if e.function]
+    return (
+        len(groups) == 1
+        and bool(counted)
+        and all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
+        and not query.having
+        and query.limit is None
+        and query.intersect is None
+        and all(t in groups for clause in query.where for c in clause for t in c.tables)
+    )
 
 
 def _listed_again(r: Reader) -> bool:

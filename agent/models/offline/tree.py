@@ -54,8 +54,9 @@ class TreeBuilder:
         if query.distinct:
             select = select.distinct(copy=False)
         select = select.from_(self._table(plan.root), copy=False)
+        join = "left" if query.keep_empty else "inner"
         for table, edge in plan.steps:
-            select = select.join(self._table(table), on=self._on(edge), join_type="inner", copy=False)
+            select = select.join(self._table(table), on=self._on(edge), join_type=join, copy=False)
         shares = any(e.share for e in query.select)
         for clause in () if shares else query.where:
             select = select.where(self._clause(clause, alone), copy=False)
@@ -80,7 +81,7 @@ class TreeBuilder:
         return select
 
     def _plan(self, query: Query) -> JoinPlan:
-        needed: list[str] = []
+        needed: list[str] = [t for e in query.group for t in e.tables] if query.keep_empty else []
         for e in (*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)):
             needed.extend(e.tables)
         needed.extend(query.tables)
@@ -159,6 +160,11 @@ class TreeBuilder:
         if e.column is not None:
             column = self._column(e.column, alone)
             return exp.Count(this=exp.Distinct(expressions=[column]) if e.distinct else column)
+        own = self._vocabulary.key_column(e.table) if e.table is not None and query.keep_empty else None
+        if own is not None:
+            rows = self._column(own.key, alone)
+            links = self._counts_links(own.table, plan, query) or not plan.multiplies(own.table)
+            return exp.Count(this=rows if links else exp.Distinct(expressions=[rows]))
         if e.table is not None and plan.multiplies(e.table) and not self._counts_links(e.table, plan, query):
             key = self._vocabulary.key_column(e.table)
             if key is not None:

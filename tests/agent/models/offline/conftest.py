@@ -43,7 +43,7 @@ def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> Value
 def ask(schema: Schema, values: ValueIndex) -> Callable[..., Reading]:
     """Read a question against the library, on a fixed day."""
 
-    def _ask(question: str, dialect: Dialect = "sqlite") -> Reading:
-        return read(question, schema, values, dialect, today=TODAY)
+    def _ask(question: str, dialect: Dialect = "sqlite", threshold: float | None = None) -> Reading:
+        return read(question, schema, values, dialect, today=TODAY, threshold=threshold)
 
     return _ask

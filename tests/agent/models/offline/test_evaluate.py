@@ -22,7 +22,7 @@ def test_holds_its_floor_on_unseen_databases(
     found = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
     answered = [o for o in found if o["confidence"] >= THRESHOLD and o["sql"]]
     assert sum(o["right"] for o in found) / len(found) >= 0.60
-    assert sum(o["right"] for o in answered) / len(answered) >= 0.72
+    assert sum(o["right"] for o in answered) / len(answered) >= 0.80
     assert "refused by the guard: 0" in capsys.readouterr().out
 
 

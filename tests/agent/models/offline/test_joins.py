@@ -46,6 +46,28 @@ def test_knows_which_rows_a_join_repeats() -> None:
     assert not to_parent.multiplies("casting")
 
 
+def test_goes_over_real_links_rather_than_over_a_shared_parent() -> None:
+    schema = Schema(
+        "sqlite",
+        (
+            _table("tenant", "name"),
+            _table("product", "title", refers=("tenant",)),
+            _table("sale", "total", refers=("tenant", "product")),
+            _table("refund", "reason", refers=("tenant", "sale")),
+            _table("newsletter", "subject", refers=("tenant",)),
+        ),
+    )
+    graph = JoinGraph(vocabulary(schema))
+    plan = graph.plan(["product", "refund"])
+    assert plan is not None
+    assert plan.tables == ("product", "sale", "refund")
+    assert plan.fan_outs() == frozenset()
+    shared = graph.plan(["product", "newsletter"])
+    assert shared is not None
+    assert shared.fan_outs() == {"tenant"}
+    assert read("How many newsletters per product title?", schema).abstained
+
+
 def test_a_table_without_keys_cannot_be_reached() -> None:
     assert GRAPH.plan(["film", "weather"]) is None
     reading = read("How many actors per weather sky?", SCHEMA)
