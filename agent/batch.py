@@ -1,6 +1,6 @@
-"""Batch commands over files of questions: `python -m agent.batch answer --databases DIR [FILE]`.
+"""Batch commands over files of questions: `python -m agent.batch answer|score|opinion --databases DIR [FILE]`.
 
-In: JSON lines `{id, db, question, evidence?}` on standard input or in a file. Out: one JSON line for each, same order
+In: JSON lines `{id, db, question, ...}` on standard input or in a file. Out: one JSON line for each, same order
 (`eval.jsonl` has the protocol). `DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
 """
 
@@ -23,6 +23,11 @@ from eval.jsonl import LineError, Record, Submit, answer_lines, input_lines, out
 if TYPE_CHECKING:
     from agent.runner import Answer
     from eval.collection import Collection
+    from eval.databases.base import Database
+    from eval.schema import Schema
+
+NEUTRAL = 0.5
+"""The relevance where no model judges."""
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -67,6 +72,83 @@ def answer(
     except KeyboardInterrupt:
         code = exits.INTERRUPTED
     raise typer.Exit(code)
+
+
+_Databases = Annotated[
+    str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
+]
+_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
+_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+
+
+@app.command()
+def score(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+    """Score each line {id, db, question, sql} as the gate does with no model at hand: {id, score, correctness,
+    dimensions, vetoes, evidence}; relevance is neutral, the offline engine's reading is the second opinion."""
+    _compute(functools.partial(_scored, databases), file, jobs, quiet)
+
+
+@app.command()
+def opinion(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+    """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
+    where it reads nothing. What `python -m eval.scoring.fit --opinions` takes."""
+    _compute(functools.partial(_opinion, databases), file, jobs, quiet)
+
+
+def _compute(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
+    try:
+        with input_lines(file) as lines, workers(work, jobs) as submit:
+            code = answer_lines(lines, submit, output(), ahead=jobs * 8, progress=None if quiet else sys.stderr)
+    except OSError as error:
+        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
+        code = exits.USAGE
+    except KeyboardInterrupt:
+        code = exits.INTERRUPTED
+    raise typer.Exit(code)
+
+
+def _scored(databases: str, record: Record) -> Record:
+    from dataclasses import asdict, replace
+
+    from agent.second_opinion import second_opinion
+    from eval.scoring import final_score
+    from eval.scoring import score as judged
+    from eval.scoring.examining import examine
+
+    question, sql = text_field(record, "question"), record.get("sql")
+    if not isinstance(sql, str):
+        raise LineError("'sql' is missing or not a text")
+    database, schema = _opened(databases, text_field(record, "db"))
+    case = examine(question, sql, database, schema=schema)
+    scored = judged(replace(case, second_opinion=second_opinion(question, database, schema)))
+    return {
+        "score": round(final_score(scored, NEUTRAL), 4),
+        "correctness": round(scored.dimensions["correctness"], 4),
+        "dimensions": {name: round(value, 4) for name, value in scored.dimensions.items()},
+        "vetoes": list(scored.vetoes),
+        "evidence": [asdict(e) for e in scored.evidence],
+    }
+
+
+def _opinion(databases: str, record: Record) -> Record:
+    from agent.second_opinion import second_opinion
+
+    question = text_field(record, "question")
+    read = second_opinion(question, *_opened(databases, text_field(record, "db")))
+    return {"sql": read.sql if read else None, "confidence": round(read.confidence, 4) if read else 0.0}
+
+
+@functools.lru_cache(maxsize=256)
+def _opened(databases: str, name: str) -> tuple[Database, Schema]:
+    """A database and its structure, read once by each process."""
+    from eval.databases import DatabaseError
+
+    try:
+        database = _collection(databases).database(name)
+        return database, database.schema()
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
 
 
 @contextmanager

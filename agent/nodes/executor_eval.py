@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from agent.attempts import attempts_at
@@ -16,11 +16,13 @@ from agent.context import RunContext
 from agent.events import QueryResultEvent
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import JudgeRequest, ModelError
+from agent.second_opinion import second_opinion_async
 from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, ResultStatus
 from eval.databases.base import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.schema import Schema
 from eval.scoring import Case, Score, final_score, score
+from eval.scoring.stored import with_stored
 from eval.sql import ParsedQuery, References, Verdict, check, facts, parse, resolve
 
 log = logging.getLogger(__name__)
@@ -78,7 +80,7 @@ async def _attempt(question: str, task: QueryTask, draft: Draft, attempt: int, c
         plan_confidence=draft.confidence,
         reasoning=draft.reasoning,
     )
-    scored = score(case)
+    scored = score(await _with_opinions(case, context))
     data = json_rows(executed.rows) if executed else []
     relevance = await _judged(question, task, draft, executed, data, context)
     return QueryResult(
@@ -112,6 +114,18 @@ async def _executed(verdict: Verdict, references: References, context: RunContex
     if verdict.statement is None or references.phantoms:
         return None
     return await context.database.execute_async(verdict.statement, limits=context.limits())
+
+
+async def _with_opinions(case: Case, context: RunContext) -> Case:
+    """The case with what the database holds of its constants, and with the offline engine's own reading of the
+    question, where another model wrote the query."""
+    if case.result is None or not case.result.ok:
+        return case
+    case = await asyncio.to_thread(with_stored, case, context.database)
+    if context.model.offline:
+        return case
+    opinion = await second_opinion_async(case.question, context.database, case.schema)
+    return replace(case, second_opinion=opinion)
 
 
 async def _judged(

@@ -1,4 +1,4 @@
-"""What an observation costs a dimension: a quarter of the log-odds that it was found to cost, at most a half.
+"""What an observation costs a dimension: a tenth of the log-odds that it was found to cost, at most three tenths.
 
 So a sign that recorded answers showed to be empty costs nothing, and no cost is set by taste, but for `GRAVE`: signs so
 rare among real answers that the fit can't know them, yet beyond doubt.
@@ -12,8 +12,8 @@ from types import MappingProxyType
 from eval.scoring.correctness import coefficients
 from eval.scoring.evidence.reading import Observation
 
-PER_LOG_ODDS = 0.25
-MOST = 0.5
+PER_LOG_ODDS = 0.1
+MOST = 0.3
 GRAVE = MappingProxyType({"nothing_linked": 0.5, "other_table_named": 0.5, "cartesian": 0.5, "all_null": 0.3})
 
 

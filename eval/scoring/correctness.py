@@ -3,8 +3,9 @@
 The probability is a logistic regression over the named observations of `eval.scoring.evidence`; its coefficients are
 in `correctness.txt`, written by `python -m eval.scoring.fit`, which also measures it. The dimension is a monotone image
 of the probability: `dimension(p)` is piecewise linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), where the pivot
-is the probability below which lie 2.5 % of the gold queries of the training questions (stated in the file). It puts the
-gate's threshold, which the weights fix, where the odds of a wrong refusal are known.
+is the greatest probability at which the gate refuses at most 5 % of the recorded right answers, by the
+cross-validated estimates. It puts the gate's threshold, which the weights fix, where the odds of a wrong refusal are
+known.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.reading import Observation
+from eval.scoring.evidence.signs import sign
 from eval.scoring.types import Case, Evidence
 
 PIVOT_VALUE = 0.30
@@ -87,11 +89,11 @@ def correctness(case: Case, seen: Sequence[Observation], *, vetoed: bool) -> tup
 
 
 def evidence(seen: Iterable[Observation]) -> tuple[Evidence, ...]:
-    """The observations that have a sentence, the weightiest first."""
+    """The observations that have a sentence and speak for or against, the weightiest first."""
     weights = coefficients().weights
     found = []
     for o in seen:
         weight = weights.get(o.name, 0.0) * o.value
-        if o.text:
+        if o.text and sign(o.name):
             found.append(Evidence(o.name, None if abs(weight) < _SHOWN else weight > 0, round(weight, 3), o.text))
     return tuple(sorted(found, key=lambda e: -abs(e.weight)))

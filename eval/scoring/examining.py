@@ -1,9 +1,10 @@
-"""From a question, a query and a database to a `Case`: parse, guard, references, run, facts, in this order."""
+"""From question, query and database to a `Case`: parse, guard, references, run, facts, constants, in this order."""
 
 from __future__ import annotations
 
 from eval.databases.base import Database, Limits
 from eval.schema import Schema
+from eval.scoring.stored import with_stored
 from eval.scoring.types import Case
 from eval.sql import check, facts, parse, resolve
 
@@ -21,7 +22,7 @@ def examine(
     references = resolve(parsed, schema)
     may_run = verdict.statement is not None and not references.phantoms
     result = database.execute(verdict.statement, limits=limits) if may_run and verdict.statement else None
-    return Case(
+    case = Case(
         question=question,
         parsed=parsed,
         verdict=verdict,
@@ -30,3 +31,4 @@ def examine(
         schema=schema,
         result=result,
     )
+    return with_stored(case, database)

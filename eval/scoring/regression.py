@@ -7,7 +7,7 @@ and calibration error.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 Row = Mapping[str, float]
@@ -28,20 +28,25 @@ def fit(
     *,
     penalty: float,
     prior: Mapping[str, float] | None = None,
+    sign: Callable[[str], int] = lambda _: 0,
     steps: int = 12,
 ) -> Fit:
     """Maximise the log-likelihood less `penalty / 2` times the squared distance of the weights from `prior`'s (0 where
     it has none; the intercept is free). A name that only the prior knows keeps its weight.
+
+    `sign` gives 1 for a name whose weight may not be negative, -1 for one that may not be positive, 0 for any. A weight
+    that would come out with the wrong sign is 0 (projected Newton steps).
 
     Newton's steps (iteratively reweighted least squares) until the largest change is below 1e-3, at most `steps`.
     """
     prior = prior or {}
     names = sorted({name for row in rows for name in row} | set(prior))
     place = {name: i + 1 for i, name in enumerate(names)}
+    signs = [0, *map(sign, names)]
     sparse = [[(0, 1.0), *((place[n], v) for n, v in sorted(row.items()) if v)] for row in rows]
     width = len(names) + 1
     centre = [0.0, *(prior.get(name, 0.0) for name in names)]
-    beta = list(centre)
+    beta = [0.0 if b * s < 0 else b for b, s in zip(centre, signs, strict=True)]
     for _ in range(steps):
         gradient = [0.0] * width
         hessian = [[0.0] * width for _ in range(width)]
@@ -56,9 +61,17 @@ def fit(
         for i in range(1, width):
             gradient[i] -= penalty * (beta[i] - centre[i])
             hessian[i][i] += penalty
-        change = _solved(hessian, gradient)
-        beta = [b + c for b, c in zip(beta, change, strict=True)]
-        if max(map(abs, change)) < 1e-3:
+        # A weight at 0 that would leave to the wrong side stays there for this step: a projected Newton step.
+        moving = [i for i in range(width) if not (signs[i] and beta[i] == 0.0 and gradient[i] * signs[i] <= 0)]
+        lower = [[hessian[i][j] for j in moving[: a + 1]] for a, i in enumerate(moving)]
+        change = _solved(lower, [gradient[i] for i in moving])
+        largest = 0.0
+        for i, c in zip(moving, change, strict=True):
+            after = beta[i] + c
+            after = 0.0 if after * signs[i] < 0 else after
+            largest = max(largest, abs(after - beta[i]))
+            beta[i] = after
+        if largest < 1e-3:
             break
     return Fit(beta[0], dict(zip(names, beta[1:], strict=True)))
 

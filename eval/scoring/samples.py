@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlglot
@@ -22,7 +22,7 @@ from eval.metrics.mutations import mutants
 from eval.scoring.evidence.observing import observations
 from eval.scoring.evidence.reading import Reading
 from eval.scoring.examining import examine
-from eval.scoring.types import Case, Score
+from eval.scoring.types import Case, Score, SecondOpinion
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
 
@@ -43,6 +43,16 @@ class Sample:
     """The weighted sum of the other six dimensions, so that the gate can be measured without scoring again."""
 
 
+Opinions = Mapping[str, tuple[str, float]]
+"""By a question's id, another reading of it: SQL, and how sure the reader is (0..1)."""
+
+
+def read_opinions(path: Path | None) -> Opinions:
+    """Lines `{id, sql, confidence}`, as `python -m agent.batch opinion` writes them; those without SQL are left out."""
+    lines = _lines(path) if path is not None else ()
+    return {line["id"]: (line["sql"], float(line["confidence"])) for line in lines if line.get("sql")}
+
+
 def of_case(case: Case, benchmark: str, database: str, question: str, system: str, right: bool) -> Sample:
     from eval.scoring.judging import score
     from eval.scoring.presets import weights
@@ -55,31 +65,30 @@ def of_case(case: Case, benchmark: str, database: str, question: str, system: st
     return Sample(benchmark, database, question, system, right, bool(scored.vetoes), features, others)
 
 
-def recorded(bench: Path, recordings: Path) -> Iterator[Sample]:
+def recorded(bench: Path, recordings: Path, opinions: Opinions) -> Iterator[Sample]:
     """Every recorded answer whose benchmark is at hand; MySQL's dialect is rewritten to SQLite's where it can be."""
     for folder, file in (("spider_dev", "spider_dev"), ("classicmodels", "classicmodels_llama-3-8b")):
-        golds = _Golds(bench / folder)
+        golds = _Golds(bench / folder, opinions)
         for line in _lines(recordings / f"{file}.jsonl"):
             sql = line["sql"] or ""
             if folder == "classicmodels":
                 sql = _from_mysql(sql)
-            database = golds.database(line["db"])
-            case = examine(golds.questions[line["id"]]["question"], sql, database, limits=LIMITS)
+            case = golds.examined(line["id"], sql)
             yield of_case(case, folder, line["db"], line["id"], line["system"], golds.right(line["id"], case))
 
 
-def mutated(bench: Path, *, every: int = 1, each: int = 2, seed: int = 7) -> Iterator[Sample]:
+def mutated(bench: Path, opinions: Opinions, *, every: int = 3, each: int = 2, seed: int = 7) -> Iterator[Sample]:
     """Gold queries of every `every`-th training question as right answers; up to `each` mutants of it, and at times
     another question's gold, as wrong ones. Mutants with gold's result are left out."""
-    golds = _Golds(bench / "spider_train")
+    golds = _Golds(bench / "spider_train", opinions)
     dice = random.Random(seed)  # noqa: S311 - reproducible, not secret
     by_database: dict[str, list[str]] = {}
     for question in golds.questions.values():
         by_database.setdefault(question["db"], []).append(question["gold_sql"])
     for question in list(golds.questions.values())[::every]:
-        name, text = question["db"], question["question"]
+        name = question["db"]
         database = golds.database(name)
-        gold = examine(text, question["gold_sql"], database, limits=LIMITS)
+        gold = golds.examined(question["id"], question["gold_sql"])
         if gold.result is None or not gold.result.ok or gold.parsed.tree is None:
             continue
         yield of_case(gold, "spider_train", name, question["id"], "gold", True)
@@ -89,7 +98,7 @@ def mutated(bench: Path, *, every: int = 1, each: int = 2, seed: int = 7) -> Ite
         if dice.random() < 0.3:
             tries.append(("another_question", dice.choice(by_database[name])))
         for kind, sql in tries:
-            case = examine(text, sql, database, limits=LIMITS)
+            case = golds.examined(question["id"], sql)
             ran = case.result is not None and case.result.ok
             if ran and not golds.right(question["id"], case):
                 yield of_case(case, "spider_train", name, question["id"], kind, False)
@@ -98,8 +107,10 @@ def mutated(bench: Path, *, every: int = 1, each: int = 2, seed: int = 7) -> Ite
 class _Golds:
     """A benchmark's questions, its databases opened once, and gold's results computed once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, opinions: Opinions) -> None:
         self.folder = folder
+        self.opinions = opinions
+        self._read: dict[str, SecondOpinion | None] = {}
         self.questions = {q["id"]: q for q in _lines(folder / "questions.jsonl") if q["gold_ok"]}
         self._databases: dict[str, Database] = {}
         self._results: dict[str, tuple[ExecutionResult | None, bool]] = {}
@@ -108,6 +119,24 @@ class _Golds:
         if name not in self._databases:
             self._databases[name] = open_database(self.folder / "databases" / f"{name}.sqlite")
         return self._databases[name]
+
+    def examined(self, question: str, sql: str) -> Case:
+        """The case of an answer to a question, with the second opinion where there is one."""
+        item = self.questions[question]
+        database = self.database(item["db"])
+        case = examine(item["question"], sql, database, limits=LIMITS)
+        if question not in self._read:
+            self._read[question] = self._opinion(question, database)
+        return replace(case, second_opinion=self._read[question])
+
+    def _opinion(self, question: str, database: Database) -> SecondOpinion | None:
+        if question not in self.opinions:
+            return None
+        sql, confidence = self.opinions[question]
+        read = examine("", sql, database, limits=LIMITS)
+        if read.result is None or not read.result.ok or read.result.truncated:
+            return None
+        return SecondOpinion(sql, read.facts, read.result, confidence)
 
     def right(self, question: str, case: Case) -> bool:
         if question not in self._results:

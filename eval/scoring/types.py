@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from eval.databases.base import ExecutionResult
 from eval.schema import Schema
@@ -32,6 +33,17 @@ class SecondOpinion:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredConstant:
+    """Where a text that the query compares with a column is stored."""
+
+    value: str
+    table: str
+    column: str
+    found: Literal["exactly", "otherwise", "elsewhere", "nowhere"]
+    """In the column as written; there in other case only; in another column of the query's tables; in none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One query with everything already known of it; scoring parses nothing, connects to nothing, asks no model."""
 
@@ -52,6 +64,8 @@ class Case:
     second_opinion: SecondOpinion | None = None
     candidates_agreeing: tuple[int, int] | None = None
     """(candidates with the same result as this one, candidates in all), this one counted."""
+    stored: tuple[StoredConstant, ...] = ()
+    """The texts that the query compares with columns, looked up (`eval.scoring.stored`); empty when nobody looked."""
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
+from eval.databases.base import ExecutionResult
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+
+_LOOKED_AT = 2_000
+"""Rows beyond which columns are not compared one by one."""
 
 
 def observe(reading: Reading) -> Observations:
@@ -23,7 +28,31 @@ def observe(reading: Reading) -> Observations:
         return
     if same_result(opinion.result, case.result, ordered=False):
         text = "An independent reading of the question returns the same rows."
-        yield Observation("second_reading_agrees", opinion.confidence, text)
-    else:
-        text = "An independent reading of the question returns other rows."
-        yield Observation("second_reading_differs", opinion.confidence, text)
+        yield Observation("second_reading_agrees", 1, text)
+        yield Observation("second_reading_sure", opinion.confidence)
+        return
+    text = "An independent reading of the question returns other rows."
+    yield Observation("second_reading_differs", opinion.confidence, text)
+    if opinion.result.rows and not case.result.rows:
+        text = "The query returns no rows where an independent reading of the question finds some."
+        yield Observation("empty_beside_second_reading", 1, text)
+    yield from _columns_apart(opinion.result, case.result)
+
+
+def _columns_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observations:
+    """The same columns in another order, more of them or fewer: what differs is what is shown, not which rows."""
+    if not opinion.rows or not result.rows or len(opinion.rows) != len(result.rows) or len(result.rows) > _LOOKED_AT:
+        return
+    theirs, ours = _bags(opinion), _bags(result)
+    if all(bag in ours for bag in theirs):
+        if len(theirs) == len(ours):
+            text = "An independent reading returns the same columns in another order."
+            yield Observation("second_reading_reordered", 1, text)
+        else:
+            yield Observation("second_reading_narrower", 1, "An independent reading returns fewer columns.")
+    elif all(bag in theirs for bag in ours):
+        yield Observation("second_reading_wider", 1, "An independent reading returns these columns and more.")
+
+
+def _bags(result: ExecutionResult) -> list[Counter[str]]:
+    return [Counter(map(repr, column)) for column in zip(*result.rows, strict=True)]

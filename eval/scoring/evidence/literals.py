@@ -15,6 +15,7 @@ _SMALL = {0.0, 1.0}
 def observe(reading: Reading) -> Observations:
     yield from _question_side(reading)
     yield from _query_side(reading)
+    yield from _stored(reading)
 
 
 def _question_side(r: Reading) -> Observations:
@@ -84,6 +85,17 @@ def _query_side(r: Reading) -> Observations:
         yield Observation("code_foreign", 1)
     if len(texts) >= 2:
         yield Observation("several_values", 1)
+
+
+def _stored(r: Reading) -> Observations:
+    otherwise = next((s for s in r.case.stored if s.found == "otherwise"), None)
+    if otherwise is not None:
+        text = f"{otherwise.column} holds {_shown(otherwise.value)} in other capitals only."
+        yield Observation("value_stored_otherwise", 1, text)
+    elsewhere = next((s for s in r.case.stored if s.found == "elsewhere"), None)
+    if elsewhere is not None:
+        text = f"{_shown(elsewhere.value)} is not in {elsewhere.column} but in another column."
+        yield Observation("value_stored_elsewhere", 1, text)
 
 
 _NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)

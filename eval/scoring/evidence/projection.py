@@ -23,7 +23,9 @@ def observe(reading: Reading) -> Observations:
         return
     yield Observation("output_width", float(min(len(output), 6) - 1))
     plain = reading.output_columns
-    unnamed = [c for c in plain if not meets(c, reading.words) and not meets_any(c, reading)]
+    unnamed = [
+        c for c in plain if not (meets(c, reading.words) or meets_any(c, reading) or _names_what_is_asked(c, reading))
+    ]
     if unnamed:
         text = f"The column {unnamed[0]} is returned, which the question does not name."
         yield Observation("output_unnamed", len(unnamed) / len(output), text)
@@ -39,8 +41,8 @@ def observe(reading: Reading) -> Observations:
         yield Observation("name_not_returned", 1, "The question asks for names; no name column is returned.")
     if re.search(r"\bids?\b", reading.question) and plain and not keys and not facts.output_aggregates:
         yield Observation("key_not_returned", 1, "The question asks for an identifier; none is returned.")
-    filtered = {c.column.casefold() for c in reading.constants if c.column and c.operator == "="}
-    if any(c.casefold() in filtered for c in plain) and len(plain) == 1:
+    filtered = {(c.table, c.column) for c in reading.constants if c.table and c.column and c.operator == "="}
+    if len(plain) == 1 and reading.output_places & filtered:
         yield Observation("filtered_value_returned", 1, "The query returns the very value that it filters by.")
     twin = _text_twin(reading)
     if twin is not None:
@@ -51,8 +53,22 @@ def observe(reading: Reading) -> Observations:
     yield from _ranked_by_output(reading)
     yield from _listed(reading)
     places = [p for p in reading.asked_positions() if p is not None]
-    if len(places) >= 2 and places != sorted(places):
-        yield Observation("output_order_differs", 1)
+    if len(places) >= 2 and len(set(places)) == len(places):
+        if places == sorted(places):
+            yield Observation(
+                "output_order_matched", 1, "The columns come in the order in which the question names them."
+            )
+        else:
+            yield Observation(
+                "output_order_differs", 1, "The columns come in another order than the question names them."
+            )
+
+
+def _names_what_is_asked(column: str, r: Reading) -> bool:
+    """The name of a thing that the question speaks of: what people want who ask which, who or what."""
+    if not {"name", "titl"} & set(name_words(column)):
+        return False
+    return any(t in r.linked_tables for t, c in r.output_places if c.casefold() == column.casefold())
 
 
 def _text_twin(r: Reading) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ In: a `Case`. Out: a `Reading`. An `Observation` is what the evidence files make
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from eval.schema import Column
 from eval.scoring.evidence.constants import constants
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
-from eval.scoring.words import content_words, meets, name_words, question_words
+from eval.scoring.words import content_words, meets, name_words, question_words, stem
 from eval.sql.types import Constant
 
 
@@ -31,6 +32,15 @@ class Observation:
 
 
 Observations = Iterator[Observation]
+
+_WORDS = re.compile(r"[^\W_]+")
+_SAID: dict[type, tuple[str, ...]] = {
+    exp.Count: ("number", "numbers", "count", "many", "amount"),
+    exp.Avg: ("average", "avg", "mean"),
+    exp.Sum: ("total", "sum", "much"),
+    exp.Max: ("maximum", "max", "highest", "largest", "most", "greatest", "oldest", "longest", "latest", "biggest"),
+    exp.Min: ("minimum", "min", "lowest", "smallest", "least", "youngest", "shortest", "earliest"),
+}
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,9 @@ class Reading:
 
     @cached_property
     def linked_tables(self) -> frozenset[str]:
-        """Tables of the query whose own name, or a used column of theirs, meets the question's words."""
+        """Tables of the query whose own name, or a used column or a value looked for in it, meets the question."""
         by_name = {t for t in self.tables if meets(t, self.words)}
+        by_name |= {c.table for c in self.constants if c.table and c.value.strip("% ").casefold() in self.question}
         return frozenset(by_name | {t for t, c in self.case.references.columns if meets(c, self.words)})
 
     @cached_property
@@ -96,6 +107,22 @@ class Reading:
     def output_columns(self) -> tuple[str, ...]:
         """Plain columns of the outermost SELECT list."""
         return tuple(e.name for e in self.output if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star))
+
+    @cached_property
+    def output_places(self) -> frozenset[tuple[str, str]]:
+        """The real (table, column) behind each plain output column that names its table, or has but one to be from."""
+        if self.select is None:
+            return frozenset()
+        sources = {t.alias_or_name.casefold(): t.name for t in self.select.find_all(exp.Table)}
+        places = set()
+        for e in self.output:
+            if not isinstance(e, exp.Column):
+                continue
+            names = [sources.get(e.table.casefold(), "")] if e.table else [*sources.values()]
+            owners = {t.name: c.name for n in names if (t := self.case.schema.table(n)) and (c := t.column(e.name))}
+            if len(owners) == 1:
+                places |= set(owners.items())
+        return frozenset(places)
 
     @cached_property
     def selects(self) -> tuple[exp.Select, ...]:
@@ -131,13 +158,21 @@ class Reading:
         return found.column(name) if found is not None else None
 
     def asked_positions(self) -> list[int | None]:
-        """For each output expression, where in the question its first word stands; None when it is not named."""
+        """For each output expression, where in the question it is first spoken of: an aggregate at the word for it, a
+        column at the first word of its own that is there, or else of its table; None when it is not named."""
         order = question_words(self.case.question)
+        spoken = [w.casefold() for w in _WORDS.findall(self.case.question)]
+        stems = [stem(w) for w in spoken]
         places: list[int | None] = []
         for expression in self.output:
-            names = [c.name for c in expression.find_all(exp.Column)] or [expression.name]
-            parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [
-                p for name in names for p in name_words(name)
-            ]
-            places.append(next((i for i, word in enumerate(order) if word in parts), None))
+            call = expression.find(exp.AggFunc)
+            said = _SAID.get(type(call), ()) if call is not None else ()
+            place = next((i for i, word in enumerate(spoken) if word in said), None)
+            if place is None:
+                names = [c.name for c in expression.find_all(exp.Column)] or [expression.name]
+                parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [
+                    p for name in names for p in name_words(name)
+                ]
+                place = next((i for i, word in enumerate(stems) if word in parts and word in order), None)
+            places.append(place)
         return places

@@ -1,0 +1,100 @@
+"""Whether the texts that a query compares with a column are in that column: a bounded look-up for `Case.stored`.
+
+In: a case and its open database. Out: one `StoredConstant` for each text compared with `=`, `<>` or IN, at most
+`MOST` of them. One statement where all are stored as written, two otherwise; built on the syntax tree and passed by
+the guard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from eval.databases.base import Database, Limits
+from eval.schema import Schema, Table
+from eval.scoring.evidence.constants import constants
+from eval.scoring.types import Case, StoredConstant
+from eval.sql import check, parsed_from_tree
+from eval.sql.types import Constant
+
+MOST = 6
+ELSEWHERE = 12
+"""Other columns of the query's tables that are looked at."""
+ROWS = 100_000
+"""Larger tables are not searched: a value that is not there costs a scan."""
+LIMITS = Limits(seconds=1.0, rows=1)
+_TEXT = ("char", "text", "clob", "string", "enum")
+
+
+def with_stored(case: Case, database: Database) -> Case:
+    """The case with `stored` filled. A look-up that fails or takes too long leaves it as it is."""
+    if case.result is None or not case.result.ok:
+        return case
+    if any((t.row_count or 0) > ROWS for name in case.references.tables if (t := case.schema.table(name)) is not None):
+        return case
+    compared = [c for c in constants(case) if c.is_string and c.table and c.column and c.operator in ("=", "<>", "in")]
+    wanted = list(dict.fromkeys(compared))[:MOST]
+    if not wanted:
+        return case
+    exactly = _answers([_exists(case.schema, c, c.table or "", c.column or "") for c in wanted], database)
+    if exactly is None:
+        return case
+    missing = [c for c, found in zip(wanted, exactly, strict=True) if not found]
+    others = _answers([question for c in missing for question in _elsewhere(case, c)], database) if missing else []
+    if others is None:
+        return case
+    told = dict(zip(missing, zip(others[::2], others[1::2], strict=True), strict=True))
+    return replace(case, stored=tuple(_told(c, *told.get(c, (None, None))) for c in wanted))
+
+
+def _told(constant: Constant, otherwise: bool | None, elsewhere: bool | None) -> StoredConstant:
+    assert constant.table is not None
+    assert constant.column is not None
+    found = "otherwise" if otherwise else "elsewhere" if elsewhere else "nowhere"
+    if otherwise is None:
+        found = "exactly"
+    return StoredConstant(constant.value, constant.table, constant.column, found)  # type: ignore[arg-type]
+
+
+def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr]:
+    """Is it there but for case; is it in another text column of the query's tables?"""
+    table, column = constant.table or "", constant.column or ""
+    others = [
+        (t.name, c.name)
+        for name in case.references.tables
+        if (t := case.schema.table(name)) is not None
+        for c in t.columns
+        if (t.name, c.name) != (table, column) and any(kind in c.type.lower() for kind in _TEXT)
+    ][:ELSEWHERE]
+    found: exp.Expr = exp.false()
+    for other, name in others:
+        found = exp.or_(found, _exists(case.schema, constant, other, name))
+    return _exists(case.schema, constant, table, column, folded=True), found
+
+
+def _exists(schema: Schema, constant: Constant, table: str, column: str, *, folded: bool = False) -> exp.Expr:
+    known = schema.table(table)
+    cell: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
+    value: exp.Expr = exp.Literal.string(constant.value)
+    if folded:
+        cell, value = exp.Lower(this=cell), exp.Lower(this=value)
+    inner = exp.select("1").from_(_source(known, table)).where(exp.EQ(this=cell, expression=value)).limit(1)
+    return exp.Exists(this=inner)
+
+
+def _source(known: Table | None, name: str) -> exp.Table:
+    namespace = known.namespace if known is not None else None
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True),
+        db=exp.to_identifier(namespace, quoted=True) if namespace else None,
+    )
+
+
+def _answers(questions: list[exp.Expr], database: Database) -> list[bool] | None:
+    tree = exp.select(*(exp.alias_(q, f"q{i}") for i, q in enumerate(questions)))
+    statement = check(parsed_from_tree(tree, database.dialect)).statement
+    result = database.execute(statement, limits=LIMITS) if statement is not None else None
+    if result is None or not result.ok or not result.rows:
+        return None
+    return [bool(cell) for cell in result.rows[0]]

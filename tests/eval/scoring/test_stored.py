@@ -1,0 +1,36 @@
+"""Constants are looked up in the database, and what is found there counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.databases.base import Database
+from eval.scoring import score
+from eval.scoring.examining import examine
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("country = 'France'", ["exactly"]),
+        ("country = 'france'", ["otherwise"]),
+        ("name = 'France'", ["elsewhere"]),
+        ("country = 'Atlantis'", ["nowhere"]),
+        ("country IN ('France', 'FRANCE')", ["exactly", "otherwise"]),
+        ("country = 'x'' OR ''1''=''1'", ["nowhere"]),
+        ("customer_id > 1", []),
+    ],
+)
+def test_where_a_constant_is_stored(shop: Database, where: str, found: list[str]) -> None:
+    case = examine("Which customers are in France?", f"SELECT name FROM customers WHERE {where}", shop)
+    assert [s.found for s in case.stored] == found
+
+
+def test_a_constant_in_other_capitals_is_said_and_lowers_the_estimate(shop: Database) -> None:
+    question = "What are the names of the customers in France?"
+    right, wrong = (
+        score(examine(question, f"SELECT name FROM customers WHERE country = '{value}'", shop))
+        for value in ("France", "france")
+    )
+    assert any(e.name == "value_stored_otherwise" and e.weight < 0 for e in wrong.evidence)
+    assert (wrong.probability or 0) < (right.probability or 0)
