@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from agent.state import QueryPlan, QueryResult
 
+SURE = 0.65
+"""A writer that knows its own confidence and has less than this makes the answer doubtful."""
+
 
 def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResult]:
     return [r for r in results if r.task_id == task_id]
@@ -15,6 +18,11 @@ def passes(result: QueryResult, threshold: float) -> bool:
     """The gate's condition: a score at or above the threshold, and nothing vetoes."""
     vetoes = result.eval_report.vetoes if result.eval_report else ()
     return result.status == "success" and result.score >= threshold and not vetoes
+
+
+def sure(result: QueryResult) -> bool:
+    """The writer of the query is sure of how it read the question, or does not say."""
+    return result.confidence is None or result.confidence >= SURE
 
 
 def best_attempt(task_id: str, results: Iterable[QueryResult]) -> QueryResult | None:
@@ -47,6 +55,10 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
             why = result.eval_report.vetoes if result.eval_report else []
             reason = f": {'; '.join(why)}" if why else ""
             found.append(f"{of}the score {result.score:.2f} is below {threshold:.2f}, so treat this with care{reason}.")
+        if not sure(result):
+            found.append(
+                f"{of}this way of reading the question is only about {result.confidence:.0%} likely to be right."
+            )
         if result.truncated:
             found.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(found)

@@ -121,7 +121,7 @@ def _scored(databases: str, record: Record) -> Record:
         raise LineError("'sql' is missing or not a text")
     database, schema = _opened(databases, text_field(record, "db"))
     case = examine(question, sql, database, schema=schema)
-    scored = judged(replace(case, second_opinion=second_opinion(question, database, schema)))
+    scored = judged(replace(case, second_opinion=asyncio.run(second_opinion(question, database, schema))))
     return {
         "score": round(final_score(scored, NEUTRAL), 4),
         "correctness": round(scored.dimensions["correctness"], 4),
@@ -135,7 +135,7 @@ def _opinion(databases: str, record: Record) -> Record:
     from agent.second_opinion import second_opinion
 
     question = text_field(record, "question")
-    read = second_opinion(question, *_opened(databases, text_field(record, "db")))
+    read = asyncio.run(second_opinion(question, *_opened(databases, text_field(record, "db"))))
     return {"sql": read.sql if read else None, "confidence": round(read.confidence, 4) if read else 0.0}
 
 

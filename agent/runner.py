@@ -51,7 +51,7 @@ class Answer(BaseModel):
 
     question: str
     status: Literal["success", "doubtful", "abstained", "error"]
-    """`doubtful`: there are rows, but the score is below the threshold."""
+    """`doubtful`: there are rows, but the score is below the threshold, or the reading is unsure."""
     sql: str = ""
     """The SQL behind the answer; of the last task when there are several."""
     columns: list[str] = Field(default_factory=list)
@@ -237,7 +237,7 @@ class _Recorder:
 def _answer(
     state: dict[str, Any], context: RunContext, retries: dict[tuple[str, int], RetryCategory], seconds: float
 ) -> Answer:
-    from agent.attempts import chosen, doubts, failure_text, passes
+    from agent.attempts import chosen, doubts, failure_text, passes, sure
 
     plan: QueryPlan = state["plan"]
     results: list[QueryResult] = state.get("query_results", [])
@@ -249,7 +249,7 @@ def _answer(
     if last is None:
         status, kind = "error", "internal"
     elif last.status == "success":
-        status = "success" if all(passes(r, threshold) for r in best) else "doubtful"
+        status = "success" if all(passes(r, threshold) and sure(r) for r in best) else "doubtful"
     elif last.failure and last.failure.kind == "abstained":
         status = "abstained"
     else:

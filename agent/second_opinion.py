@@ -13,6 +13,7 @@ from collections import OrderedDict
 from eval.databases.base import Database, Limits
 from eval.schema import Schema
 from eval.scoring.types import SecondOpinion
+from eval.sql.types import ParsedQuery, ReadStatement
 
 log = logging.getLogger(__name__)
 
@@ -20,17 +21,18 @@ LIMITS = Limits(seconds=2.0, rows=5_000, bytes=8 * 1024 * 1024)
 """An opinion is worth little time: a reading that runs longer is none."""
 _KEPT = 256
 
-_known: OrderedDict[tuple[str, str, str], SecondOpinion | None] = OrderedDict()
+_Key = tuple[str, str, str, str]
+_known: OrderedDict[_Key, SecondOpinion | None] = OrderedDict()
 
 
-def second_opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
-    """Read the question and run the reading, both within bounds. Some milliseconds, and none for a question asked
-    before (its retries)."""
-    key = (question, database.url, schema.fingerprint)
-    if key in _known:
-        return _known[key]
+async def second_opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
+    """Read the question off the event loop and run the reading, both within bounds. Some milliseconds, and next to
+    none for a question asked before (its retries) while the data stays as it is. Cancelling stops the statement."""
     try:
-        opinion = _read(question, database, schema)
+        key = (question, database.url, schema.fingerprint, await asyncio.to_thread(database.data_version))
+        if key in _known:
+            return _known[key]
+        opinion = await _opinion(question, database, schema)
     except Exception:  # an opinion is an extra: nothing of it may stop a question
         log.exception("The second opinion failed inside")
         return None
@@ -40,24 +42,29 @@ def second_opinion(question: str, database: Database, schema: Schema) -> SecondO
     return opinion
 
 
-async def second_opinion_async(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
-    """As `second_opinion`, off the event loop."""
-    return await asyncio.to_thread(second_opinion, question, database, schema)
+async def _opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
+    from eval.sql import facts
+
+    found = await asyncio.to_thread(_read, question, database, schema)
+    if found is None:
+        return None
+    parsed, statement, confidence = found
+    result = await database.execute_async(statement, limits=LIMITS)
+    if not result.ok or result.truncated:
+        return None
+    return SecondOpinion(parsed.text, facts(parsed, schema), result, confidence)
 
 
-def _read(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
+def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuery, ReadStatement, float] | None:
     from agent.knowledge.values import value_index
     from agent.models.offline import read
-    from eval.sql import check, facts, parse, resolve
+    from eval.sql import check, parse, resolve
 
     reading = read(question, schema, value_index(database, schema), schema.dialect, threshold=0.0)
     if not reading.sql:
         return None
     parsed = parse(reading.sql, schema.dialect)
-    verdict = check(parsed)
-    if verdict.statement is None or resolve(parsed, schema).phantoms:
+    statement = check(parsed).statement
+    if statement is None or resolve(parsed, schema).phantoms:
         return None
-    result = database.execute(verdict.statement, limits=LIMITS)
-    if not result.ok or result.truncated:
-        return None
-    return SecondOpinion(reading.sql, facts(parsed, schema), result, reading.confidence)
+    return parsed, statement, reading.confidence

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import tempfile
+import time
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ VALUE_LENGTH = 80
 """Characters; longer values are texts to read, not values to name."""
 SCANNED_ROWS = 50_000
 """Rows of one table that are looked at; beyond, the index is a sample of the table's beginning."""
+BUILD_SECONDS = 10.0
+"""Time for reading values; tables that come after it are left out of the index."""
 SPAN_WORDS = 8
 """Words of the longest phrase that is looked up."""
 _FORMAT = 3
@@ -258,9 +261,12 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     """Distinct values of the text columns, one statement a table, through the guard."""
     columns: Columns = []
     budget = VALUES_IN_ALL
+    deadline = time.monotonic() + BUILD_SECONDS
     for table in schema.tables:
         wanted = [c for c in table.columns if _may_hold_names(table, c)]
-        if not wanted or budget <= 0:
+        if budget <= 0 or time.monotonic() > deadline:
+            break
+        if not wanted:
             continue
         found: dict[str, list[str]] = {c.name: [] for c in wanted}
         for number, value in _distinct(database, schema, table, wanted):

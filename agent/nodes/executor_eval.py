@@ -16,7 +16,7 @@ from agent.context import RunContext
 from agent.events import QueryResultEvent
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import JudgeRequest, ModelError
-from agent.second_opinion import second_opinion_async
+from agent.second_opinion import second_opinion
 from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, ResultStatus
 from eval.databases.base import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
@@ -124,7 +124,7 @@ async def _with_opinions(case: Case, context: RunContext) -> Case:
     case = await asyncio.to_thread(with_stored, case, context.database)
     if context.model.offline:
         return case
-    opinion = await second_opinion_async(case.question, context.database, case.schema)
+    opinion = await second_opinion(case.question, context.database, case.schema)
     return replace(case, second_opinion=opinion)
 
 

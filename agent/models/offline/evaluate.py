@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from agent.attempts import SURE
 from agent.knowledge.values import value_index
 from agent.models.offline import ranking
 from agent.models.offline.reading import read
@@ -109,7 +110,9 @@ def report(found: Sequence[Outcome], threshold: float) -> str:
             f"{name:<10}{len(members):>6}{right / len(members):>8.3f}{f'{low:.3f}-{high:.3f}':>18}"
             f"{len(answered) / len(members):>10.3f}{precision:>11.3f}{good / len(members):>13.3f}"
         )
-    lines.append("EX: every reading counts, also those held back. EX answered: held back counts as wrong.")
+    lines.append(
+        "EX: every reading counts, also those held back. EX answered: held back, or told with a doubt, counts as wrong."
+    )
     bins: dict[int, list[Outcome]] = defaultdict(list)
     for o in found:
         bins[min(9, int(o.confidence * 10))].append(o)
@@ -233,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ranking.weights.cache_clear()
         for o in found:
             o.confidence = ranking.confidence(o.features) if o.features else 0.0
-    threshold = ranking.THRESHOLD
+    threshold = SURE  # answers without a stated doubt; the engine already abstains below ranking.THRESHOLD
     if options.cross_validate:
         cross_validate(found)
         threshold = threshold_for(found, options.precision)

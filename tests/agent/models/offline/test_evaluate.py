@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.attempts import SURE
 from agent.models.offline.evaluate import Outcome, fit, main, outcomes
-from agent.models.offline.ranking import THRESHOLD
 
 
 @pytest.mark.bench
@@ -20,7 +20,7 @@ def test_holds_its_floor_on_unseen_databases(
     dump = tmp_path / "outcomes.jsonl"
     assert main(["--bench", str(bench_dir), "--set", "spider_dev", "--dump", str(dump)]) == 0
     found = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
-    answered = [o for o in found if o["confidence"] >= THRESHOLD and o["sql"]]
+    answered = [o for o in found if o["confidence"] >= SURE and o["sql"]]
     assert sum(o["right"] for o in found) / len(found) >= 0.60
     assert sum(o["right"] for o in answered) / len(answered) >= 0.80
     assert "refused by the guard: 0" in capsys.readouterr().out
