@@ -19,6 +19,8 @@ from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
 
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for"}
+_ORDERS = {"list", "show", "give", "display", "return", "find", "get", "tell"}
+_AFTER_ORDERS = {"all", "the", "me", "us", "every", "each", "any", "out"}
 _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
           "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74, "million": 0.9,
           "billion": 0.9, "thousand": 0.9, "usd": 0.9, "eur": 0.9, "dollar": 0.9, "percent": 0.88, "percentage": 0.85,
@@ -110,7 +112,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     items: dict[int, TableWord | ColumnWord] = {}
     by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
     for i, token in enumerate(tokens):
-        if token.kind != "word" or token.lower in _GAPS:
+        if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens)):
             continue
         for word, score in vocabulary.affinities(token.lower).items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
@@ -130,6 +132,19 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
             else:
                 span.columns.setdefault(item.key, (item, 0.96))
     return spans
+
+
+def _commands(tokens: Sequence[Token]) -> bool:
+    """The question begins with an order ("List all …", "Show me …"), whose verb names nothing of the schema."""
+    return len(tokens) > 1 and tokens[0].lower in _ORDERS and tokens[1].lower in _AFTER_ORDERS
+
+
+def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], _Span]) -> bool:
+    """What stands after "by" or "per" is what to group by, so a table or column of that name is meant, not a value."""
+    span = spans.get((at, at + 1))
+    if span is None or not at or tokens[at - 1].lower not in ("by", "per", "each", "every"):
+        return False
+    return any(score >= 0.9 for _, score in (*span.tables.values(), *span.columns.values()))
 
 
 def _windows(
@@ -237,6 +252,8 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
             ):
                 continue
             if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
+                continue
+            if token.kind != "quoted" and not token.capital and _names_a_group(tokens, found.start, spans):
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (
             covered[0].lower in FUNCTION_WORDS
