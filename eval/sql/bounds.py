@@ -2,7 +2,8 @@
 
 In: the text, the tokens before the parser sees them, or the tree. Out: None, or why it is refused. The bounds leave
 room for what people and programs write (IN lists of 5,000 values, 2,000 columns, UNION of 500 branches); within them
-parse, guard, references and facts together stay near a second of processor time at worst and inside `eval.sql.stack.HEADROOM`.
+parse, guard, references and facts together stay near a second of processor time at worst, and inside
+`eval.sql.stack.HEADROOM`.
 """
 
 from __future__ import annotations
