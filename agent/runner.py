@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent.config import Settings, settings
+from agent.config import Settings, settings, settings_problem
 from agent.context import RunContext
 from agent.events import AnswerEvent, DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, RetryEvent
 from agent.models.protocol import Model, Usage
@@ -173,7 +173,7 @@ async def _work(
     except DatabaseError as error:
         return failed("database", str(error))
     except ValidationError as error:
-        return failed("settings", _settings_problem(error))
+        return failed("settings", settings_problem(error))
     except TimeoutError:
         return failed("timeout", f"The time for this question ({config.run_seconds if config else 0:g} s) ran out.")
     except Exception as error:
@@ -306,8 +306,3 @@ def _tokens(usage: Usage) -> Tokens:
 def _without_repeats(answer: Answer) -> dict[str, Any]:
     """The answer as an event: the rows of each attempt have been sent with its own event already."""
     return answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})
-
-
-def _settings_problem(error: ValidationError) -> str:
-    problems = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_input=False)]
-    return "A setting is not usable: " + "; ".join(problems)
