@@ -1,0 +1,33 @@
+"""Results kept for paging and export, and edited SQL run under the same guard and caps.
+
+In: a database and a statement. Out: pages as JSON values, files as chunks of bytes, or a `ResultError` for the user.
+"""
+
+from agent.results.edited import CheckedSql, SqlOutcome, check_sql, run_sql
+from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
+from agent.results.exporting import MEDIA_TYPES, Export, Format, export
+from agent.results.facts import ColumnFacts
+from agent.results.paging import Filter, Page, Sort
+from agent.results.store import KeptResult, ResultStore
+
+__all__ = [
+    "MEDIA_TYPES",
+    "BadRequest",
+    "CheckedSql",
+    "ColumnFacts",
+    "Export",
+    "ExtraMissing",
+    "Filter",
+    "Format",
+    "KeptResult",
+    "Page",
+    "ResultError",
+    "ResultGone",
+    "ResultStore",
+    "Sort",
+    "SqlOutcome",
+    "StatementFailed",
+    "check_sql",
+    "export",
+    "run_sql",
+]

@@ -1,0 +1,99 @@
+"""CSV and JSON lines, batch by batch.
+
+CSV follows RFC 4180: UTF-8, CRLF, a header row. NULL is an empty field, an empty text is `""` (as PostgreSQL's COPY
+writes them; in a file of one column NULL is an empty line). Numbers, dates and booleans are written as in JSON, bytes
+as `\\x` and hex, lists and dicts as JSON. For a spreadsheet, `guard_formulas` puts an apostrophe before a text that
+one would take for a formula (starting with = + - @, tab or return); it changes the data, so it is off by default.
+
+A JSON line is an object; columns that share a name are numbered (`name`, `name_2`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+
+from eval.databases.base import Value
+from eval.databases.values import interval_text, json_value
+
+_QUOTED = re.compile(r'[",\r\n]|^$|^[ \t]|[ \t]$').search
+_FORMULA = re.compile(r"[=+\-@\t\r]").match
+Batches = Iterator[list[Sequence[Value]]]
+
+
+def csv_chunks(names: Sequence[str], batches: Batches, *, bom: bool, guard_formulas: bool) -> Iterator[bytes]:
+    """CSV of these columns, a chunk a batch; `bom` marks UTF-8 for programs that would guess otherwise (Excel)."""
+
+    def field(text: str) -> str:
+        if guard_formulas and _FORMULA(text):
+            text = "'" + text
+        return '"' + text.replace('"', '""') + '"' if _QUOTED(text) else text
+
+    yield (b"\xef\xbb\xbf" if bom else b"") + (",".join(map(field, map(_text, names))) + "\r\n").encode()
+    for columns in batches:
+        written = [_written(column, field) for column in columns]
+        yield ("\r\n".join(map(",".join, zip(*written, strict=True))) + "\r\n").encode()
+
+
+def _written(column: Sequence[Value], field: Callable[[str], str]) -> list[str]:
+    types = set(map(type, column))
+    if types == {int}:
+        return list(map(str, column))
+    if types <= {str, type(None)} and all(cell is None or cell.isascii() for cell in column):  # type: ignore[attr-defined]
+        return ["" if cell is None else field(cell) for cell in column]  # type: ignore[arg-type]
+    return ["" if cell is None else field(_text(cell)) if isinstance(cell, str) else _plain(cell) for cell in column]
+
+
+def _plain(cell: Value) -> str:
+    """Anything but text and NULL; only JSON may need quotes."""
+    if isinstance(cell, bytes):
+        return "\\x" + cell.hex()
+    shown = text_of(cell)
+    return '"' + shown.replace('"', '""') + '"' if _QUOTED(shown) else shown
+
+
+def text_of(cell: Value) -> str:
+    """A cell as one text, for formats without its type."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, bytes):
+        return "\\x" + cell.hex()
+    if isinstance(cell, Decimal):
+        return format(cell, "f") if cell.is_finite() and abs(cell.adjusted()) < 1000 else str(cell)
+    if isinstance(cell, (date, time)):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return interval_text(cell)
+    shown = json_value(cell)
+    return json.dumps(shown, ensure_ascii=False) if isinstance(shown, (list, dict)) else str(shown)
+
+
+def _text(text: str) -> str:
+    return str(json_value(text))
+
+
+def json_chunks(names: Sequence[str], batches: Batches) -> Iterator[bytes]:
+    """JSON lines, a chunk a batch; strict JSON, in the forms of `eval.databases.values`."""
+    keys = [json.dumps(name, ensure_ascii=False) + ": " for name in unique_names(names)]
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    for columns in batches:
+        written = (
+            [key + encode(json_value(cell)) for cell in column] for key, column in zip(keys, columns, strict=True)
+        )
+        yield "".join("{" + ", ".join(row) + "}\n" for row in zip(*written, strict=True)).encode()
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """The names with those that came before numbered: a, a_2, a_3."""
+    taken = set(map(_text, names))
+    given: list[str] = []
+    for name in map(_text, names):
+        unique, number = name, 1
+        while unique in given or (number > 1 and unique in taken):
+            number += 1
+            unique = f"{name}_{number}"
+        given.append(unique)
+    return given

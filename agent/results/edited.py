@@ -1,0 +1,108 @@
+"""SQL that a person wrote or edited, under the same guard, references and caps as the agent's own.
+
+In: a database and a text. Out: what the guard says, the names that do not exist with the nearest real ones, and, where
+it may run, its rows as JSON. Never raises for what the text holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from eval.databases.base import Database, DatabaseError, Limits
+from eval.databases.values import json_rows, json_value
+from eval.sql import ReadStatement, check, parse, resolve
+
+
+class UnknownName(BaseModel):
+    """A name that the database does not have, or (`ambiguous`) has more than once."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["table", "column", "function", "ambiguous"]
+    name: str
+    nearest: list[str] = Field(default_factory=list)
+
+
+class CheckedSql(BaseModel):
+    """What is known of a text before it runs."""
+
+    model_config = ConfigDict(frozen=True)
+
+    allowed: bool
+    reason: str | None = None
+    """Why it may not run; None when it may."""
+    sql: str = ""
+    """What would be sent: generated back from the tree, comments gone. Empty when refused."""
+    phantoms: list[UnknownName] = Field(default_factory=list)
+    statement: ReadStatement | None = Field(None, exclude=True, repr=False)
+    """For `ResultStore.keep`."""
+
+
+class SqlOutcome(BaseModel):
+    """What came of running a text."""
+
+    model_config = ConfigDict(frozen=True)
+
+    allowed: bool
+    reason: str | None = None
+    status: Literal["success", "error", "timeout", "cancelled", "refused"]
+    sql: str = ""
+    """The statement as sent; empty when refused."""
+    phantoms: list[UnknownName] = Field(default_factory=list)
+    columns: list[str] = Field(default_factory=list)
+    rows: list[list[Any]] = Field(default_factory=list)
+    """JSON values (`eval.databases.values`)."""
+    truncated: bool = False
+    error: str | None = None
+    """The engine's own message, or the guard's reason."""
+    execution_time_ms: float = 0.0
+
+
+async def check_sql(database: Database, sql: str, *, schema_ttl: float = 300.0) -> CheckedSql:
+    """Parse once, ask the guard, look up the names. Nothing runs."""
+    return await asyncio.to_thread(_checked, database, sql, schema_ttl)
+
+
+async def run_sql(database: Database, sql: str, *, limits: Limits, schema_ttl: float = 300.0) -> SqlOutcome:
+    """Check a text and run it within the limits if the guard lets it. Cancelling the awaiting task interrupts it.
+
+    A text with unknown names runs all the same: the engine has the last word, and its message comes with the names.
+    """
+    checked = await check_sql(database, sql, schema_ttl=schema_ttl)
+    if checked.statement is None:
+        return SqlOutcome(allowed=False, reason=checked.reason, status="refused", error=checked.reason)
+    done = await database.execute_async(checked.statement, limits=limits)
+    rows = await asyncio.to_thread(json_rows, done.rows)
+    return SqlOutcome(
+        allowed=True,
+        status=done.status,
+        sql=checked.sql,
+        phantoms=checked.phantoms,
+        columns=[str(json_value(name)) for name in done.columns],
+        rows=rows,
+        truncated=done.truncated,
+        error=done.error,
+        execution_time_ms=round(done.execution_time_ms, 3),
+    )
+
+
+def _checked(database: Database, sql: str, schema_ttl: float) -> CheckedSql:
+    parsed = parse(sql, database.dialect)
+    verdict = check(parsed)
+    if verdict.statement is None:
+        return CheckedSql(allowed=False, reason=verdict.reason)
+    try:
+        schema = database.schema(ttl=schema_ttl)
+    except DatabaseError:
+        schema = None  # the statement itself will show what is wrong with the database
+    found = [] if schema is None else resolve(parsed, schema).phantoms
+    return CheckedSql(
+        allowed=True,
+        sql=verdict.statement.sql,
+        phantoms=[UnknownName(**asdict(phantom)) for phantom in found],
+        statement=verdict.statement,
+    )

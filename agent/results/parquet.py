@@ -1,0 +1,105 @@
+"""Parquet: types kept, written in row groups into a temporary file and sent when it is whole.
+
+A column's type follows from all its values: int64, double, decimal, boolean, string, binary, date, timestamp in
+microseconds (UTC where all have a zone), time, duration; lists and dicts as JSON text; kinds that do not go together
+as text. Columns that share a name are numbered, since most readers look them up by name.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from agent.results.delimited import Batches, text_of, unique_names
+from agent.results.errors import ExtraMissing
+from agent.results.facts import ColumnFacts
+from eval.databases.base import Value
+
+BATCH_ROWS = 20_000
+_CHUNK = 256 * 1024
+
+
+def check_installed() -> None:
+    """Raises ExtraMissing without the package."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise ExtraMissing("Parquet needs an optional package: pip install 'text2sql[export]'") from None
+
+
+def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Path) -> Iterator[bytes]:
+    """The file. An empty chunk comes after each batch while it is being written, to be stopped at."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = [_Column(f) for f in facts]
+    names = unique_names([f.name for f in facts])
+    schema = pa.schema([pa.field(n, c.type) for n, c in zip(names, columns, strict=True)])
+    with tempfile.TemporaryFile(prefix=".parquet-", dir=folder) as file:
+        with pq.ParquetWriter(file, schema, compression="snappy") as writer:
+            for batch in batches:
+                arrays = [column.array(cells) for column, cells in zip(columns, batch, strict=True)]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+                yield b""
+        file.seek(0)
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+class _Column:
+    """One column's type and how its values come to it."""
+
+    def __init__(self, facts: ColumnFacts) -> None:
+        import pyarrow as pa
+
+        self.type: Any = pa.string()
+        self._convert: Callable[[Value], Any] | None = text_of
+        types = set(facts.types)
+        simple = {
+            "bool": pa.bool_(),
+            "float": pa.float64(),
+            "bytes": pa.binary(),
+            "date": pa.date32(),
+            "time": pa.time64("us"),
+            "timedelta": pa.duration("us"),
+        }
+        if len(types) == 1 and (kind := next(iter(types))) in simple:
+            self.type, self._convert = simple[kind], None
+        elif types == {"datetime"}:
+            self.type, self._convert = self._moments(facts)
+        elif types == {"int"} and facts.digits <= 18:
+            self.type, self._convert = pa.int64(), None
+        elif types and types <= {"int", "Decimal"} and facts.digits + facts.scale <= 76:
+            kind = pa.decimal128 if facts.digits + facts.scale <= 38 else pa.decimal256
+            self.type, self._convert = kind(max(1, facts.digits + facts.scale), facts.scale), _decimal
+        elif types and types <= {"int", "float"} and facts.digits <= 15:
+            self.type, self._convert = pa.float64(), float  # type: ignore[assignment]
+
+    def _moments(self, facts: ColumnFacts) -> tuple[Any, Callable[[Value], Any] | None]:
+        import pyarrow as pa
+
+        if facts.minimum is None:  # some with a zone, some without
+            return pa.string(), text_of
+        aware = datetime.fromisoformat(facts.minimum).tzinfo is not None
+        return (pa.timestamp("us", tz="UTC"), _in_utc) if aware else (pa.timestamp("us"), None)
+
+    def array(self, cells: Sequence[Value]) -> Any:
+        import pyarrow as pa
+
+        convert = self._convert
+        if convert is not None:
+            cells = [None if cell is None else convert(cell) for cell in cells]
+        return pa.array(cells, type=self.type)
+
+
+def _decimal(cell: Value) -> Decimal | None:
+    number = Decimal(cell) if isinstance(cell, (int, Decimal)) else None
+    return number if number is not None and number.is_finite() else None
+
+
+def _in_utc(cell: Value) -> Any:
+    return cell.astimezone(UTC) if isinstance(cell, datetime) else cell

@@ -1,0 +1,121 @@
+"""A statement's rows on disk: one run, streamed into a SQLite file that holds the rows exactly.
+
+In: a database, a statement that the guard let through, limits. Out: a finished file, or a `ResultError` and no file.
+The file has a table `answer` with a row for each row, in order (`c0, c1, …` to compare by and `x0, …` exact forms, see
+`agent.results.cells`), and a table `about` with one JSON text of what is known of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent.results.cells import stored_cell, stored_column
+from agent.results.errors import ResultError, StatementFailed
+from agent.results.facts import FactGatherer
+from eval.databases.base import CancelToken, Database, Limits, Value
+from eval.databases.streaming import RowStream
+from eval.sql.types import ReadStatement
+
+MAX_COLUMNS = 900
+"""SQLite holds 2,000 columns in a table, and a column may need two."""
+FREE_BYTES = 256 * 1024 * 1024
+"""Left free on the disk."""
+
+
+def spool(database: Database, statement: ReadStatement, path: Path, limits: Limits, cancel: CancelToken) -> None:
+    """Run once and write the file at `path`, which must not exist. Memory is bounded by a batch.
+
+    Raises StatementFailed (the engine's error, the deadline, cancelled) and ResultError (no room, too many columns).
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    try:
+        with database.stream(statement, limits=limits, cancel=cancel) as stream:
+            _check_status(stream)
+            if len(stream.columns) > MAX_COLUMNS:
+                raise ResultError(f"a result of {len(stream.columns):,} columns cannot be kept; at most {MAX_COLUMNS}")
+            with closing(sqlite3.connect(path, isolation_level=None)) as file:
+                writer = SpoolWriter(file, stream.columns)
+                for batch in stream:
+                    _check_room(path)
+                    writer.add(batch)
+                _check_status(stream)
+                writer.finish(database, stream.sql, stream.truncated, stream.execution_time_ms)
+    except sqlite3.Error as e:
+        path.unlink(missing_ok=True)
+        raise ResultError(f"the result cannot be kept: {e}") from None
+    except BaseException:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+
+
+class SpoolWriter:
+    """Writes batches of rows; exact forms get a column of their own once a column needs one."""
+
+    def __init__(self, file: sqlite3.Connection, columns: tuple[str, ...]) -> None:
+        self._file = file
+        self._names = columns
+        self._gatherers = [FactGatherer(name) for name in columns]
+        self._exact: list[int] = []
+        self._rows = 0
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", "page_size = 8192"):
+            file.execute(f"PRAGMA {pragma}")
+        file.execute(f"CREATE TABLE answer ({', '.join(f'c{i}' for i in range(len(columns)))})")
+        file.execute("CREATE TABLE about (json TEXT)")
+        file.execute("BEGIN")
+        self._insert = self._insertion()
+
+    def add(self, batch: Sequence[Sequence[Value]]) -> None:
+        stored, exact = [], {}
+        for i, column in enumerate(zip(*batch, strict=True)):
+            types = set(map(type, column))
+            self._gatherers[i].add(column, types)
+            values, forms = stored_column(column, types)
+            stored.append(values)
+            if forms is not None:
+                exact[i] = forms
+        if new := [i for i in exact if i not in self._exact]:
+            for i in new:
+                self._file.execute(f"ALTER TABLE answer ADD COLUMN x{i}")
+            self._exact += new
+            self._insert = self._insertion()
+        nothing = [None] * len(batch)
+        stored += [exact.get(i, nothing) for i in self._exact]
+        self._file.executemany(self._insert, zip(*stored, strict=True))
+        self._rows += len(batch)
+
+    def finish(self, database: Database, sql: str, truncated: bool, execution_time_ms: float) -> None:
+        about = {
+            "database": database.name,
+            "dialect": database.dialect,
+            "sql": stored_cell(sql)[0],
+            "row_count": self._rows,
+            "truncated": truncated,
+            "execution_time_ms": round(execution_time_ms, 3),
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "columns": [gatherer.facts().model_dump(mode="json") for gatherer in self._gatherers],
+            "exact": sorted(self._exact),
+        }
+        self._file.execute("INSERT INTO about VALUES (?)", (json.dumps(about),))
+        self._file.execute("COMMIT")
+
+    def _insertion(self) -> str:
+        names = [f"c{i}" for i in range(len(self._names))] + [f"x{i}" for i in self._exact]
+        return f"INSERT INTO answer ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+def _check_status(stream: RowStream) -> None:
+    if stream.status not in (None, "success"):
+        raise StatementFailed(stream.status, stream.error or "the statement failed")
+
+
+def _check_room(path: Path) -> None:
+    if shutil.disk_usage(path.parent).free < FREE_BYTES:
+        raise ResultError("there is no room on the disk to keep this result")

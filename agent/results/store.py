@@ -1,0 +1,251 @@
+"""Results kept on disk for paging and export, so that a second page does not run the query again.
+
+In: a database, a checked statement, an owner. Out: a `KeptResult` that reads pages from its file. Files live in one
+private folder, are bounded in number by size and by time since their last use, and may be shared by several processes:
+a file appears whole, by a rename, and one that is removed stays readable to whoever has it open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+from agent.config import Settings
+from agent.private import private_folder
+from agent.results.errors import BadRequest, ResultError, ResultGone
+from agent.results.facts import ColumnFacts
+from agent.results.paging import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
+from agent.results.spool import spool
+from eval.databases.base import CancelToken, Database, DatabaseError, Limits, Value, in_statement_thread
+from eval.databases.values import json_value
+from eval.sql.types import ReadStatement
+
+_ABANDONED_SECONDS = 3600.0
+_SWEEP_SECONDS = 30.0
+_ID = re.compile(r"[0-9a-f]{40}")
+
+
+class KeptResult(BaseModel):
+    """One result on disk. Reading it blocks for some ms: call it from a thread."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    """Names the result to its owner; nobody else can use it."""
+    database: str
+    dialect: Literal["sqlite", "duckdb", "postgres", "mysql"]
+    sql: str
+    """What was sent."""
+    columns: list[ColumnFacts]
+    row_count: int
+    """Rows kept."""
+    truncated: bool
+    """True when the statement had more rows, or a cell was cut, at a limit."""
+    execution_time_ms: float
+    """Of the one run, reading and writing included."""
+    created_at: str
+    """ISO 8601, UTC."""
+    _path: Path = PrivateAttr()
+    _exact: list[int] = PrivateAttr()
+
+    def page(
+        self, offset: int = 0, limit: int = 100, sort: Sequence[Sort] = (), filters: Sequence[Filter] = ()
+    ) -> Page:
+        """Rows `offset` to `offset + limit`, filtered, then sorted. Raises BadRequest, ResultGone."""
+        if offset < 0 or not 1 <= limit <= MAX_PAGE:
+            raise BadRequest(f"a page starts at 0 or later and has 1 to {MAX_PAGE:,} rows")
+        chosen = selection(self.columns, self._exact, sort, filters)
+        with self.opened() as file:
+            total, exact = count_rows(file, chosen, self.row_count)
+            found = read_rows(
+                file, len(self.columns), self._exact, chosen, offset=min(offset, 2**62), limit=limit, batch=limit
+            )
+            columns = next(found, None)
+            found.close()  # type: ignore[attr-defined]
+        rows = (
+            [list(row) for row in zip(*([json_value(v) for v in c] for c in columns), strict=True)] if columns else []
+        )
+        return Page(offset=offset, rows=rows, total=total, total_exact=exact and not self.truncated)
+
+    def batches(
+        self, sort: Sequence[Sort] = (), filters: Sequence[Filter] = (), size: int = 2000
+    ) -> Iterator[list[Sequence[Value]]]:
+        """All rows that the filters keep, as exact values, column by column, in batches of `size` rows."""
+        chosen = selection(self.columns, self._exact, sort, filters)
+        with self.opened() as file:
+            yield from read_rows(file, len(self.columns), self._exact, chosen, batch=size)
+
+    @property
+    def folder(self) -> Path:
+        """The private folder that the result is in, for what an export has to write aside."""
+        return self._path.parent
+
+    @property
+    def exact(self) -> list[int]:
+        """The columns that have exact forms beside what they are compared by."""
+        return self._exact
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """The file, to be read only. Raises ResultGone."""
+        with closing(_opened(self._path)) as file:
+            yield file
+
+    @classmethod
+    def read(cls, result_id: str, path: Path) -> KeptResult:
+        """Raises ResultGone."""
+        with closing(_opened(path)) as file:
+            about = json.loads(file.execute("SELECT json FROM about").fetchone()[0])
+        exact = about.pop("exact")
+        result = cls(id=result_id, **about)
+        result._path, result._exact = path, exact
+        return result
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    try:
+        file = sqlite3.connect(
+            f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        file.execute("PRAGMA temp_store = MEMORY" if path.stat().st_size < 1 << 26 else "PRAGMA temp_store = FILE")
+    except (sqlite3.Error, OSError):
+        raise ResultGone("this result is no longer kept; run the query again") from None
+    file.create_function("holds", 2, holds, deterministic=True)
+    return file
+
+
+class ResultStore:
+    """The results under one folder. Safe to use from several threads and processes."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        limits: Limits,
+        total_bytes: int = 4 << 30,
+        seconds_kept: float = 3600.0,
+    ) -> None:
+        """`limits` bound one result, `total_bytes` all of them, `seconds_kept` the time since a result's last use.
+        Raises ResultError when the folder cannot be made private."""
+        self._folder = folder
+        self._limits = limits
+        self._total_bytes = total_bytes
+        self._seconds_kept = seconds_kept
+        self._lock = threading.Lock()
+        self._running: dict[str, threading.Lock] = {}
+        self._swept = 0.0
+        try:
+            private_folder(folder)
+        except OSError as e:
+            raise ResultError(f"the folder for results cannot be used: {e.strerror}") from None
+
+    @classmethod
+    def from_settings(cls, folder: Path, settings: Settings) -> ResultStore:
+        """Raises ResultError."""
+        return cls(
+            folder,
+            limits=Limits(seconds=settings.export_seconds, rows=settings.export_rows, bytes=settings.result_mb << 20),
+            total_bytes=settings.results_mb << 20,
+            seconds_kept=settings.result_seconds,
+        )
+
+    async def keep(self, database: Database, statement: ReadStatement, *, owner: str = "") -> KeptResult:
+        """The statement's result: the kept one while the data is unchanged, else one run. Cancelling the awaiting
+        task interrupts the statement. Raises StatementFailed, ResultError."""
+        return await in_statement_thread(lambda cancel: self.keep_now(database, statement, owner=owner, cancel=cancel))
+
+    def keep_now(
+        self, database: Database, statement: ReadStatement, *, owner: str = "", cancel: CancelToken | None = None
+    ) -> KeptResult:
+        """`keep`, blocking."""
+        result_id = self._id(database, statement, owner)
+        path = self._path(result_id, owner)
+        with self._lock:
+            running = self._running.setdefault(result_id, threading.Lock())
+        try:
+            with running:  # the same query asked for twice at once runs once
+                with suppress(ResultGone):
+                    return self.find(result_id, owner=owner)
+                self.sweep()
+                part = self._folder / f".{secrets.token_hex(16)}.part"
+                spool(database, statement, part, self._limits, cancel or CancelToken())
+                result = KeptResult.read(result_id, part)  # before another process may sweep it away
+                part.replace(path)
+                result._path = path
+        finally:
+            with self._lock:
+                self._running.pop(result_id, None)
+        self.sweep()
+        return result
+
+    def find(self, result_id: str, *, owner: str = "") -> KeptResult:
+        """A result kept for this owner, used now. Raises ResultGone, also for another owner's."""
+        path = self._path(result_id, owner)
+        try:
+            if time.time() - path.stat().st_mtime > self._seconds_kept:
+                raise ResultGone("this result is no longer kept; run the query again")
+            os.utime(path)
+        except OSError:
+            raise ResultGone("this result is no longer kept; run the query again") from None
+        if time.monotonic() - self._swept > _SWEEP_SECONDS:
+            self.sweep()
+        return KeptResult.read(result_id, path)
+
+    def forget(self, result_id: str, *, owner: str = "") -> None:
+        """Remove a result, if it is there."""
+        with suppress(OSError, ResultGone):
+            self._path(result_id, owner).unlink()
+
+    def sweep(self) -> None:
+        """Remove what was not used for too long, then the least recently used until the rest fits."""
+        self._swept = time.monotonic()
+        now, kept = time.time(), []
+        for entry in os.scandir(self._folder):
+            with suppress(OSError):
+                s = entry.stat(follow_symlinks=False)
+                age = now - s.st_mtime
+                if entry.name.endswith(".result") and age <= self._seconds_kept:
+                    kept.append((s.st_mtime, s.st_size, entry.path))
+                elif entry.name.endswith(".result") or (entry.name.startswith(".") and age > _ABANDONED_SECONDS):
+                    if entry.is_dir(follow_symlinks=False):  # what a killed export left
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                    else:
+                        os.unlink(entry.path)  # noqa: PTH108
+        total = sum(size for _, size, _ in kept)
+        for _, size, name in sorted(kept)[:-1]:  # the newest stays, whatever its size
+            if total <= self._total_bytes:
+                return
+            with suppress(OSError):
+                os.unlink(name)  # noqa: PTH108
+            total -= size
+
+    def _id(self, database: Database, statement: ReadStatement, owner: str) -> str:
+        try:
+            version = database.data_version()
+        except DatabaseError as e:
+            raise ResultError(str(e)) from None
+        if version == "memory":  # names nothing: two databases in memory are not the same
+            version = f"memory {id(database)}"
+        limits = self._limits
+        parts: list[Any] = [owner, database.dialect, database.url, version, statement.sql, limits.rows, limits.bytes]
+        return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+    def _path(self, result_id: str, owner: str) -> Path:
+        if not _ID.fullmatch(result_id):
+            raise ResultGone("this is no result's id")
+        mark = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return self._folder / f"{mark}-{result_id}.result"

@@ -1,0 +1,90 @@
+"""What can go wrong with the state, as the store says it. The messages are for people and hold no credentials.
+
+StoreError              the state cannot be used as asked
+├── StateUnavailable    the state database is away, locked for too long, or its disk is full: later may do
+├── StateUnusable       the file is damaged, read-only, or written by a newer version: somebody has to look
+├── SecretMissing       nothing to seal or unseal a connected database's address with
+├── ThreadBusy          another question is running on this thread
+└── NotFound            no such record, or somebody else's
+BadCursor (ValueError)  a paging cursor that this store never gave out
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+
+class StoreError(Exception):
+    """The state cannot be used as asked. Nothing has been changed."""
+
+
+class StateUnavailable(StoreError):
+    """The state database does not answer now."""
+
+
+class StateUnusable(StoreError):
+    """The state database answers, but cannot be worked with before somebody has looked at it."""
+
+
+class SecretMissing(StoreError):
+    """There is no key to seal with, or not the one with which it was sealed."""
+
+
+class ThreadBusy(StoreError):
+    """One question at a time on a thread."""
+
+    def __init__(self) -> None:
+        super().__init__("Another question is still running on this thread. Wait for it, or cancel it.")
+
+
+class NotFound(StoreError):
+    """No such record of this owner."""
+
+
+class BadCursor(ValueError):
+    """Not a cursor of this store."""
+
+
+_UNUSABLE = {
+    "malformed": "is damaged",
+    "not a database": "is not a state database, or is damaged",
+    "encrypted": "is not a state database, or is damaged",
+    "readonly": "cannot be written",
+    "read-only": "cannot be written",
+    "permission denied": "may not be used by this user",
+    "no such table": "lacks a table that it should have",
+    "no such column": "lacks a column that it should have",
+}
+_AWAY = {
+    "unable to open": "cannot be opened",
+    "locked": "was locked by another process for too long",
+    "busy": "was locked by another process for too long",
+    "full": "has no room left on its disk",
+    "i/o error": "could not be read or written (the disk reports an error)",
+}
+
+
+@contextlib.contextmanager
+def told_plainly(place: str) -> Iterator[None]:
+    """Turn a driver's error into a StoreError about `place` (which must hold no credentials)."""
+    try:
+        yield
+    except DBAPIError as error:
+        said = str(error.orig).lower()
+        for sign, meaning in _UNUSABLE.items():
+            if sign in said:
+                raise StateUnusable(
+                    f"The state database {place} {meaning}. Nothing was changed; set it right, move it away, or name "
+                    "another place by TEXT2SQL_STATE_DIR or TEXT2SQL_STATE_URL."
+                ) from error
+        for sign, meaning in _AWAY.items():
+            if sign in said:
+                raise StateUnavailable(f"The state database {place} {meaning}.") from error
+        if error.connection_invalidated or type(error.orig).__name__ in ("OperationalError", "PoolTimeout"):
+            raise StateUnavailable(f"The state database {place} does not answer.") from error
+        raise StoreError(f"The state database {place} refused a statement ({type(error.orig).__name__}).") from error
+    except (OSError, SQLAlchemyError) as error:
+        raise StateUnavailable(f"The state database {place} does not answer ({type(error).__name__}).") from error

@@ -1,0 +1,101 @@
+"""Where the state is kept: a private folder by default, or a PostgreSQL server.
+
+In: settings. Out: a `Location`: SQLAlchemy's URL, a name for messages without credentials, and for SQLite the file,
+made with nobody else's access (folder 0700, files 0600).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from agent.config import Settings
+from agent.store.errors import StateUnusable
+
+PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    url: URL = field(repr=False)
+    """As SQLAlchemy's async engine takes it."""
+    place: str
+    """For messages and logs; holds no credentials."""
+    folder: Path
+    """Where files beside a SQLite state are kept (the key, threads)."""
+
+    @property
+    def sqlite(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def postgres_uri(self) -> str:
+        """For psycopg itself; holds the password."""
+        return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def state_folder(settings: Settings) -> Path:
+    """The folder for what outlives a process: TEXT2SQL_STATE_DIR, else the platform's place for a user's state.
+
+    Not made yet. Raises StateUnusable when none is named and the user has no home (a service account, say).
+    """
+    if settings.state_dir:
+        return Path(settings.state_dir).expanduser()
+    try:
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "text2sql" / "state"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Application Support" / "text2sql"
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "text2sql"
+    except RuntimeError as error:
+        raise StateUnusable("There is no home folder to keep the state in; set TEXT2SQL_STATE_DIR.") from error
+
+
+def state_location(settings: Settings) -> Location:
+    """Where runs, threads and feedback are kept. Raises StateUnusable for a URL that is neither SQLite's nor
+    PostgreSQL's."""
+    folder = state_folder(settings)
+    if not settings.state_url:
+        return _file(folder / "state.sqlite", folder)
+    try:
+        url = make_url(settings.state_url)
+    except (ArgumentError, ValueError):  # a port that is no number
+        raise StateUnusable("TEXT2SQL_STATE_URL is not a URL; it looks like postgresql://user@host/database.") from None
+    kind = url.drivername.partition("+")[0]
+    if kind == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise StateUnusable("TEXT2SQL_STATE_URL names no file; the state has to outlive the process.")
+        path = Path(url.database)
+        return _file(path, path.parent)
+    if kind in ("postgresql", "postgres"):
+        place = f"{url.host or 'localhost'}/{url.database or ''}"
+        return Location(url.set(drivername="postgresql+psycopg"), place, folder)
+    raise StateUnusable(f"TEXT2SQL_STATE_URL begins with {kind}://; the state is kept in sqlite:/// or postgresql://.")
+
+
+def _file(path: Path, folder: Path) -> Location:
+    path = path.expanduser().absolute()
+    return Location(URL.create("sqlite+aiosqlite", database=str(path)), str(path), folder)
+
+
+def private_folder(folder: Path) -> None:
+    """Make the folder if it is not there, for this user alone. A folder that is there keeps its mode."""
+    try:
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateUnusable(f"The folder for the state, {folder}, cannot be made: {error.strerror}.") from error
+
+
+def private_file(path: Path) -> None:
+    """Make an empty file for this user alone, if it is not there; SQLite gives its journals the same mode."""
+    private_folder(path.parent)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+    except OSError as error:
+        raise StateUnusable(f"The state file {path} cannot be opened for writing: {error.strerror}.") from error

@@ -1,0 +1,34 @@
+"""Cursors: where a page of records, newest first, goes on.
+
+In: the time and id of a page's last record. Out: an opaque text, and the two again. A cursor is no secret and grants
+nothing: the page behind it is cut from the owner's own records.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from agent.store.errors import BadCursor
+
+LARGEST_PAGE = 200
+
+
+def cursor(moment: int, record_id: str) -> str:
+    return base64.urlsafe_b64encode(f"{moment}:{record_id}".encode()).decode().rstrip("=")
+
+
+def position(cursor: str) -> tuple[int, str]:
+    """(microseconds, id). Raises BadCursor."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+        moment, separator, record_id = text.partition(":")
+        if not separator or not moment.isascii() or not moment.isdigit() or len(moment) > 18 or "\x00" in record_id:
+            raise ValueError(cursor)
+        return int(moment), record_id
+    except (ValueError, binascii.Error):
+        raise BadCursor("This is not a cursor that was given out here.") from None
+
+
+def page_size(limit: int) -> int:
+    return max(1, min(limit, LARGEST_PAGE))

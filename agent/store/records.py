@@ -1,0 +1,93 @@
+"""What the store keeps, as values: runs, threads, feedback, databases that a client brought.
+
+Each record belongs to an `owner` (the name of a client) and is found by its owner only. Times are aware UTC datetimes.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+RunStatus = Literal[
+    "running", "success", "doubtful", "abstained", "error", "cancelled", "interrupted", "waiting", "refused", "timeout"
+]
+"""`interrupted`: the server that ran it went away; `waiting`: it asked the user something back. `refused` and
+`timeout` are for SQL typed by a person."""
+
+Verdict = Literal["right", "wrong", "corrected"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class RunRecord(_Record):
+    run_id: str
+    owner: str
+    thread_id: str | None = None
+    turn: int = 0
+    """1 for the first question of a thread; 0 outside of one."""
+    kind: Literal["question", "sql"] = "question"
+    preset: str
+    question: str = ""
+    status: RunStatus = "running"
+    started: datetime
+    seconds: float | None = None
+    score: float | None = None
+    sql: str = ""
+    """The SQL behind the answer."""
+    model: str = ""
+    answer: dict[str, Any] | None = None
+    """The finished `agent.runner.Answer` as JSON with at most 200 rows a result; for kind `sql`, the outcome."""
+    short: str = ""
+    """The first words of the answer, for a list of runs."""
+    feedback: Verdict | None = None
+    """The owner's latest verdict."""
+
+
+class ThreadRecord(_Record):
+    thread_id: str
+    owner: str
+    title: str
+    """The first question, cut."""
+    preset: str
+    turns: int = 0
+    created: datetime
+    updated: datetime
+
+
+class FeedbackRecord(_Record):
+    feedback_id: str
+    owner: str
+    run_id: str
+    preset: str
+    question: str
+    sql: str
+    """The SQL held right: the run's, or the corrected one."""
+    verdict: Verdict
+    comment: str = ""
+    created: datetime
+
+
+class SourceRecord(_Record):
+    """A database that a client connected or uploaded."""
+
+    source_id: str
+    owner: str
+    name: str
+    kind: Literal["connected", "uploaded"]
+    dialect: str
+    location: str
+    """Path or URL to open; holds credentials for a connected one, so it never leaves the server or a log."""
+    created: datetime
+
+
+class StoredEvent(_Record):
+    """One event of a run as it was sent."""
+
+    number: int
+    """1 for the first; the SSE id."""
+    data: str
+    """The JSON object, one line."""

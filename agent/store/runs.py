@@ -1,0 +1,158 @@
+"""Runs: what was asked, by whom, and what came of it.
+
+In: run records. Out: the same, by their owner. A run that goes on is leased to the server instance that runs it; when
+the lease runs out without being renewed, the instance is gone and the run is `interrupted`. The lease is also the lock
+of its thread: while one run of a thread is leased, no other may begin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, RowMapping, and_, literal_column, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from agent.store.base import Base, micros, moment, now, storable
+from agent.store.errors import ThreadBusy
+from agent.store.paging import cursor, page_size, position
+from agent.store.records import RunRecord, RunStatus, StoredEvent
+from agent.store.tables import events as streamed
+from agent.store.tables import runs, threads
+
+LEASE_SECONDS = 30.0
+"""For how long a run is its instance's without being renewed. Clocks of replicas must agree to well within it."""
+SHORT = 300
+"""Characters of an answer that a list shows."""
+
+_LISTED = [column for column in runs.c if column.name not in ("answer", "instance", "leased_until")]
+
+
+class RunStore(Base):
+    async def begin_run(
+        self, run: RunRecord, *, instance: str = "", lease_seconds: float = LEASE_SECONDS, fresh: bool = False
+    ) -> None:
+        """Keep a run that starts now, leased to `instance`. Raises ThreadBusy while another runs on its thread.
+        `fresh`: the thread has just been made for this run, so that no other can be running on it."""
+        busy = False
+        async with self._write() as connection:
+            if run.thread_id is not None and run.status == "running" and not fresh:
+                busy = await self._busy(connection, run.thread_id)
+            if busy:  # the turn that was counted for this run has not come to be
+                await connection.execute(
+                    update(threads)
+                    .where(threads.c.thread_id == run.thread_id, threads.c.owner == run.owner)
+                    .where(threads.c.turns == run.turn, threads.c.turns > 0)
+                    .values(turns=threads.c.turns - 1)
+                )
+            else:
+                until = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
+                await connection.execute(runs.insert().values(**_values(run), instance=instance, leased_until=until))
+        if busy:
+            raise ThreadBusy
+
+    async def finish_run(
+        self,
+        run_id: str,
+        *,
+        status: RunStatus,
+        seconds: float | None = None,
+        score: float | None = None,
+        sql: str = "",
+        model: str = "",
+        answer: dict[str, Any] | None = None,
+        events: Sequence[StoredEvent] = (),
+    ) -> bool:
+        """Keep what came of a run, and its last events with it. False when there is no such run (any more)."""
+        values = {
+            "status": status,
+            "seconds": seconds,
+            "score": score,
+            "sql": storable(sql),
+            "model": storable(model),
+            "short": storable(_short(answer)),
+            "answer": None if answer is None else json.dumps(answer, allow_nan=False),
+            "leased_until": 0,
+        }
+        async with self._write() as connection:
+            done = await connection.execute(update(runs).where(runs.c.run_id == run_id).values(**values))
+            if events and done.rowcount:
+                await connection.execute(streamed.insert(), event_rows(run_id, events))
+        return bool(done.rowcount)
+
+    async def run(self, owner: str, run_id: str) -> RunRecord | None:
+        async with self._read() as connection:
+            query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
+            found = (await connection.execute(query)).mappings().first()
+        return _record(found) if found else None
+
+    async def runs(
+        self, owner: str, *, thread_id: str | None = None, limit: int = 50, before: str | None = None
+    ) -> tuple[list[RunRecord], str | None]:
+        """The latest runs first, without their answers, and the cursor of the next page. Raises BadCursor."""
+        query = select(*_LISTED).where(runs.c.owner == owner)
+        if thread_id is not None:
+            query = query.where(runs.c.thread_id == storable(thread_id))
+        if before is not None:
+            at, last = position(before)
+            query = query.where(or_(runs.c.started < at, and_(runs.c.started == at, runs.c.run_id < last)))
+        size = page_size(limit)
+        query = query.order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(size + 1)
+        async with self._read() as connection:
+            found = (await connection.execute(query)).mappings().all()
+        more = cursor(found[size - 1]["started"], found[size - 1]["run_id"]) if len(found) > size else None
+        return [_record(one) for one in found[:size]], more
+
+    async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
+        """Say that `instance` is alive: all its running runs are its own for `seconds` from now; returns how many."""
+        query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+        async with self._write() as connection:
+            done = await connection.execute(query.values(leased_until=now() + int(seconds * 1e6)))
+        return done.rowcount
+
+    async def mark_interrupted(self) -> int:
+        """Runs whose instance is gone become `interrupted`; returns how many. A run that ends after all, because its
+        server was only slow, still gets its real outcome."""
+        query = update(runs).where(runs.c.status == "running", runs.c.leased_until < now())
+        async with self._write() as connection:
+            done = await connection.execute(query.values(status="interrupted"))
+        return done.rowcount
+
+    async def _busy(self, connection: AsyncConnection, thread_id: str) -> bool:
+        """Whether a run of this thread is leased; what lies there expired is interrupted. Holds the thread's row, so
+        that of two runs at once one comes second."""
+        held = select(threads.c.thread_id).where(threads.c.thread_id == thread_id).with_for_update()
+        await connection.execute(held)
+        running = and_(runs.c.thread_id == thread_id, runs.c.status == "running")
+        if await connection.scalar(select(literal_column("1")).where(running, runs.c.leased_until >= now()).limit(1)):
+            return True
+        await connection.execute(update(runs).where(running).values(status="interrupted"))
+        return False
+
+
+def event_rows(run_id: str, sent: Sequence[StoredEvent]) -> list[dict[str, Any]]:
+    return [
+        {"run_id": run_id, "number": one.number, "data": (data := storable(one.data)), "size": len(data)}
+        for one in sent
+    ]
+
+
+def _values(run: RunRecord) -> dict[str, Any]:
+    values = run.model_dump(exclude={"answer", "started"})
+    texts = {name: storable(value) for name, value in values.items() if isinstance(value, str)}
+    short = run.short or _short(run.answer)
+    answer = None if run.answer is None else json.dumps(run.answer, allow_nan=False)
+    return values | texts | {"started": micros(run.started), "answer": answer, "short": storable(short)}
+
+
+def _short(answer: dict[str, Any] | None) -> str:
+    text = str((answer or {}).get("answer") or (answer or {}).get("final_answer") or "")
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
+
+
+def _record(row: RowMapping | Row[Any]) -> RunRecord:
+    values = dict(row)
+    answer = values.pop("answer", None)
+    started = moment(values.pop("started"))
+    return RunRecord(**values, started=started, answer=json.loads(answer) if answer else None)

@@ -1,0 +1,83 @@
+"""Sources: databases that clients brought, connected by URL or uploaded.
+
+In: source records. Out: the same, by their owner. A location is sealed before it is written; an uploaded file's path is
+no secret and is kept as it is where there is no key.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from sqlalchemy import RowMapping, delete, select
+
+from agent.store.base import Base, micros, moment, storable
+from agent.store.errors import SecretMissing
+from agent.store.records import SourceRecord
+from agent.store.tables import sources
+
+log = logging.getLogger(__name__)
+
+_PLAIN = "plain:"
+_SEALED = "sealed:"
+
+
+class SourceStore(Base):
+    async def add_source(self, source: SourceRecord) -> None:
+        """Raises SecretMissing when a connected database's address cannot be sealed."""
+        values = source.model_dump() | {"created": micros(source.created), "location": self._kept(source)}
+        values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
+        async with self._write() as connection:
+            await connection.execute(sources.insert().values(**values))
+
+    async def sources(self, owner: str) -> list[SourceRecord]:
+        """The owner's databases, oldest first; one whose address cannot be unsealed is left out, with a line in the
+        log."""
+        query = select(sources).where(sources.c.owner == owner).order_by(sources.c.created, sources.c.source_id)
+        async with self._read() as connection:
+            found = (await connection.execute(query)).mappings().all()
+        opened: list[SourceRecord] = []
+        for one in found:
+            try:
+                opened.append(self._opened(one))
+            except SecretMissing as error:
+                log.warning("The database %s is left out: %s", one["source_id"], error)
+        return opened
+
+    async def source(self, owner: str, source_id: str) -> SourceRecord | None:
+        """Raises SecretMissing when its address cannot be unsealed."""
+        query = select(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
+        async with self._read() as connection:
+            found = (await connection.execute(query)).mappings().first()
+        return self._opened(found) if found else None
+
+    async def remove_source(self, owner: str, source_id: str) -> SourceRecord | None:
+        """Forget a database; returns what it was (without a location that cannot be unsealed), or None."""
+        query = delete(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
+        async with self._write() as connection:
+            found = (await connection.execute(query.returning(*sources.c))).mappings().first()
+        if found is None:
+            return None
+        try:
+            return self._opened(found)
+        except SecretMissing:
+            return _record(found, "")
+
+    def _kept(self, source: SourceRecord) -> str:
+        try:
+            return _SEALED + self._sealer.seal(source.location)
+        except SecretMissing:
+            if source.kind == "connected":
+                raise
+            return _PLAIN + source.location
+
+    def _opened(self, row: RowMapping) -> SourceRecord:
+        kept: str = row["location"]
+        if kept.startswith(_PLAIN):
+            return _record(row, kept.removeprefix(_PLAIN))
+        return _record(row, self._sealer.unseal(kept.removeprefix(_SEALED)))
+
+
+def _record(row: RowMapping, location: str) -> SourceRecord:
+    values: dict[str, Any] = dict(row)
+    return SourceRecord(**values | {"created": moment(values["created"]), "location": location})

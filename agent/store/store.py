@@ -1,0 +1,49 @@
+"""The store whole: one door to everything that outlives a process.
+
+In: settings. Out: an open `Store`, safe to share between the tasks of one event loop; any number of processes may open
+the same state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from agent.config import Settings
+from agent.store.errors import StateUnusable
+from agent.store.location import state_location
+from agent.store.sealing import Sealer
+from agent.store.sources import SourceStore
+from agent.store.streamed import EventStore
+from agent.store.tables import version
+from agent.store.threads import ThreadStore
+from agent.store.verdicts import FeedbackStore
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+
+class Store(ThreadStore, EventStore, FeedbackStore, SourceStore):
+    """Runs, threads, events, feedback and sources. Every method raises StoreError when the state cannot be used."""
+
+    async def ping(self) -> None:
+        """Raises StoreError when the state database is away."""
+        async with self._read() as connection:
+            if await connection.scalar(select(version.c.version)) is None:
+                raise StateUnusable(f"The state database {self.place} is empty.")
+
+
+async def open_store(settings: Settings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:
+    """Open the state that the settings name, made or brought to the current form first. `checkpointer` holds the
+    threads' own state, which `delete_thread` removes too. Raises StoreError; a state that is damaged, read-only or
+    newer than this program is left as it is."""
+    location = state_location(settings)
+    store = Store(location, Sealer(settings, location))
+    store.checkpointer = checkpointer
+    try:
+        await store._open()
+    except BaseException:
+        await store.close()
+        raise
+    return store

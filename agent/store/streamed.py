@@ -1,0 +1,62 @@
+"""Streamed events: what a run said, kept so that a reader whose connection broke can go on where it stopped.
+
+In: events as they were sent. Out: those after a number. They are a convenience for a while, not the record of a run
+(that is its answer), so they are pruned by age and by size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import delete, func, select
+
+from agent.store.base import Base, now, storable
+from agent.store.records import StoredEvent
+from agent.store.runs import event_rows
+from agent.store.tables import events, runs
+
+EVENT_DAYS = 3.0
+EVENT_BYTES = 256 * 1024 * 1024
+
+
+class EventStore(Base):
+    async def append_events(self, run_id: str, sent: Sequence[StoredEvent]) -> None:
+        """Keep events in one transaction; several at a time cost little more than one."""
+        if not sent:
+            return
+        async with self._write() as connection:
+            await connection.execute(events.insert(), event_rows(run_id, sent))
+
+    async def events_after(self, run_id: str, number: int = 0, *, owner: str | None = None) -> list[StoredEvent]:
+        """The events of a run from `number` + 1 on, in order; none of a run that is not `owner`'s, where one is
+        given."""
+        query = select(events.c.number, events.c.data).where(events.c.run_id == storable(run_id))
+        query = query.where(events.c.number > number).order_by(events.c.number)
+        if owner is not None:
+            query = query.join(runs, runs.c.run_id == events.c.run_id).where(runs.c.owner == owner)
+        async with self._read() as connection:
+            found = (await connection.execute(query)).all()
+        return [StoredEvent(number=one.number, data=one.data) for one in found]
+
+    async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
+        """Drop the events of runs that began more than `days` ago, and of the oldest runs while all events together
+        have more than `size` characters; those of runs that go on stay. Returns how many runs lost theirs."""
+        per_run = (
+            select(runs.c.run_id, runs.c.started, runs.c.status, func.sum(events.c.size).label("size"))
+            .join(events, events.c.run_id == runs.c.run_id)
+            .group_by(runs.c.run_id, runs.c.started, runs.c.status)
+            .order_by(runs.c.started.desc())
+        )
+        oldest = now() - int(days * 86_400e6)
+        async with self._read() as connection:
+            found = (await connection.execute(per_run)).all()
+        total = 0
+        gone: list[str] = []
+        for one in found:
+            total += int(one.size)
+            if one.status != "running" and (one.started < oldest or total > size):
+                gone.append(one.run_id)
+        for start in range(0, len(gone), 500):  # in pieces, so that other writers get their turn
+            async with self._write() as connection:
+                await connection.execute(delete(events).where(events.c.run_id.in_(gone[start : start + 500])))
+        return len(gone)

@@ -1,0 +1,119 @@
+"""The tables of the state, and how an older state becomes the current one.
+
+In: an open connection inside a transaction. Out: the tables in their current form. Times are whole microseconds since
+1970 UTC, which sort and compare alike on both databases; JSON is text, which holds anything that JSON can escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import BigInteger, Column, Connection, Float, Index, Integer, MetaData, Table, Text, inspect, select
+
+from agent.store.errors import StateUnusable
+
+metadata = MetaData()
+
+version = Table("text2sql_state", metadata, Column("version", Integer, nullable=False))
+
+threads = Table(
+    "text2sql_threads",
+    metadata,
+    Column("thread_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("preset", Text, nullable=False),
+    Column("turns", Integer, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Index("text2sql_threads_latest", "owner", "updated", "thread_id"),
+)
+
+runs = Table(
+    "text2sql_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("thread_id", Text),
+    Column("turn", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("preset", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("started", BigInteger, nullable=False),
+    Column("seconds", Float),
+    Column("score", Float),
+    Column("sql", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("short", Text, nullable=False),
+    Column("answer", Text),
+    Column("feedback", Text),
+    Column("instance", Text, nullable=False),
+    Column("leased_until", BigInteger, nullable=False),
+    Index("text2sql_runs_latest", "owner", "started", "run_id"),
+    Index("text2sql_runs_of_thread", "thread_id", "started"),
+    Index("text2sql_runs_by_status", "status", "leased_until"),
+)
+
+events = Table(
+    "text2sql_events",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("data", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+)
+
+feedback = Table(
+    "text2sql_feedback",
+    metadata,
+    Column("feedback_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("preset", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("sql", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Index("text2sql_feedback_of_run", "owner", "run_id", "created"),
+)
+
+sources = Table(
+    "text2sql_sources",
+    metadata,
+    Column("source_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("dialect", Text, nullable=False),
+    Column("location", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Index("text2sql_sources_of_owner", "owner", "created"),
+)
+
+
+def _first(connection: Connection) -> None:
+    metadata.create_all(connection)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_first,)
+"""Step n brings a state of version n to n + 1. Steps are added at the end and never changed."""
+
+
+def migrate(connection: Connection, place: str) -> None:
+    """Bring the state to the current form; the caller's transaction makes it all or nothing, and has to keep other
+    processes out. Raises StateUnusable for a state that a newer version has written."""
+    found = connection.scalar(select(version.c.version)) if inspect(connection).has_table(version.name) else None
+    now = int(found or 0)
+    if now > len(STEPS):
+        raise StateUnusable(
+            f"The state database {place} was written by a newer version of this program (its form is {now}, this "
+            f"program knows {len(STEPS)}). Update the program, or name another place by TEXT2SQL_STATE_DIR."
+        )
+    if now == len(STEPS):
+        return
+    for step in STEPS[now:]:
+        step(connection)
+    connection.execute(version.delete())
+    connection.execute(version.insert().values(version=len(STEPS)))

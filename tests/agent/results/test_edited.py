@@ -1,0 +1,97 @@
+"""Edited SQL runs under the guard and the caps, and says which names do not exist."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent.results import ResultStore, check_sql, run_sql
+from eval.databases import Database, Limits, open_database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO customers (name) VALUES (?)", [("Ada",), ("Bob",), (None,)])
+    with open_database(path) as opened:
+        yield opened
+
+
+async def test_rows_come_as_json_with_what_was_sent(database: Database):
+    done = await run_sql(database, "select name, name -- the names\nfrom customers order by id", limits=Limits())
+
+    assert (done.allowed, done.status, done.error) == (True, "success", None)
+    assert done.sql == "SELECT name, name FROM customers ORDER BY id"
+    assert (done.columns, done.rows) == (["name", "name"], [["Ada", "Ada"], ["Bob", "Bob"], [None, None]])
+    assert done.execution_time_ms > 0
+
+
+async def test_infinity_is_valid_json(database: Database):
+    done = await run_sql(database, "SELECT 9e999", limits=Limits())
+
+    assert done.rows == [["Infinity"]]
+    assert "Infinity" in done.model_dump_json()
+    assert math.isfinite(done.execution_time_ms)
+
+
+@pytest.mark.parametrize(
+    "sql", ["DROP TABLE customers", "DELETE FROM customers", "SELECT 1; SELECT 2", "", "ATTACH 'x' AS y", "nonsense ("]
+)
+async def test_what_the_guard_refuses_is_never_sent(database: Database, sql: str):
+    done = await run_sql(database, sql, limits=Limits())
+
+    assert (done.allowed, done.status, done.sql, done.rows) == (False, "refused", "", [])
+    assert done.reason
+    assert (await run_sql(database, "SELECT count(*) FROM customers", limits=Limits())).rows == [[3]]
+
+
+async def test_names_that_do_not_exist_come_with_the_nearest(database: Database):
+    done = await run_sql(database, "SELECT nme FROM custmers", limits=Limits())
+
+    assert (done.allowed, done.status) == (True, "error")
+    assert "custmers" in (done.error or "")
+    assert ("table", "custmers", ["customers"]) in [(p.kind, p.name, p.nearest) for p in done.phantoms]
+
+
+async def test_the_caps_hold(database: Database):
+    done = await run_sql(database, "SELECT * FROM customers", limits=Limits(rows=2))
+
+    assert (len(done.rows), done.truncated) == (2, True)
+
+
+async def test_the_deadline_holds(database: Database):
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+    started = time.monotonic()
+    done = await run_sql(database, endless, limits=Limits(seconds=0.2))
+
+    assert (done.allowed, done.status) == (True, "timeout")
+    assert time.monotonic() - started < 2
+
+
+async def test_cancelling_interrupts_it(database: Database):
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+    task = asyncio.create_task(run_sql(database, endless, limits=Limits(seconds=30)))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    database.close()  # would wait for a statement that goes on
+
+
+async def test_checked_sql_can_be_kept(database: Database, tmp_path: Path):
+    checked = await check_sql(database, "SELECT id FROM customers ORDER BY id DESC")
+    assert checked.statement is not None
+    assert "statement" not in checked.model_dump()
+    kept = await ResultStore(tmp_path / "results", limits=Limits()).keep(database, checked.statement)
+
+    assert kept.page().rows == [[3], [2], [1]]
+    assert (await check_sql(database, "DROP TABLE customers")).statement is None

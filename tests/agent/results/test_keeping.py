@@ -1,0 +1,331 @@
+"""A result is kept exactly, once, for its owner, and read back in pages: sorted, filtered, counted."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import time as clock
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.results import BadRequest, Filter, ResultError, ResultGone, ResultStore, Sort, StatementFailed
+from agent.results.cells import exact_column, stored_column
+from agent.results.spool import SpoolWriter
+from agent.results.store import KeptResult
+from eval.databases import Database, Limits, open_database
+from eval.sql.types import ReadStatement
+
+LIMITS = Limits(seconds=20, rows=10_000, bytes=10_000_000)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, word TEXT, price REAL, odd)")
+        connection.executemany(
+            "INSERT INTO t VALUES (?, ?, ?, ?)",
+            [
+                (1, "pear", 2.5, None),
+                (2, "Apple", 10.0, "text"),
+                (3, "apple pie", None, 7),
+                (4, "Äpfel 100%", -1.0, 2.5),
+                (5, None, 2.5, b"\x00\xff"),
+            ],
+        )
+    with open_database(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResultStore:
+    return ResultStore(tmp_path / "results", limits=LIMITS)
+
+
+def select(sql: str) -> ReadStatement:
+    return ReadStatement(sql=sql, dialect="sqlite")
+
+
+@pytest.fixture
+def kept(database: Database, store: ResultStore) -> KeptResult:
+    return store.keep_now(database, select("SELECT id, word, price, odd, id FROM t ORDER BY id"))
+
+
+def ids(result: KeptResult, **asked: Any) -> list[int]:
+    return [row[0] for row in result.page(**asked).rows]
+
+
+def test_a_page_is_json_with_a_total(kept: KeptResult):
+    page = kept.page(1, 2)
+
+    assert page.rows == [[2, "Apple", 10.0, "text", 2], [3, "apple pie", None, 7, 3]]
+    assert (page.offset, page.total, page.total_exact) == (1, 5, True)
+    assert kept.page(5, 2).rows == []
+    assert kept.page(4, 1).rows[0][3] == {"$blob": "AP8=", "size": 2}
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ([Sort(column=1)], [2, 3, 1, 4, 5]),
+        ([Sort(column=1, descending=True)], [4, 1, 3, 2, 5]),
+        ([Sort(column=2)], [4, 1, 5, 2, 3]),
+        ([Sort(column=2, descending=True), Sort(column=0, descending=True)], [2, 5, 1, 4, 3]),
+        ([Sort(column=3)], [4, 3, 2, 5, 1]),
+    ],
+)
+def test_sorting_puts_null_last_and_numbers_before_text(kept: KeptResult, sort: list[Sort], expected: list[int]):
+    assert ids(kept, sort=sort) == expected
+    assert ids(kept, sort=sort, offset=2, limit=2) == expected[2:4]
+
+
+@pytest.mark.parametrize(
+    ("column", "op", "value", "expected"),
+    [
+        (1, "contains", "APPLE", [2, 3]),
+        (1, "contains", "äPF", [4]),
+        (1, "contains", "0%", [4]),
+        (1, "contains", "_", []),
+        (2, "contains", "2.5", [1, 5]),
+        (1, "=", "apple pie", [3]),
+        (1, "=", "APPLE PIE", []),
+        (1, "!=", "pear", [2, 3, 4, 5]),
+        (2, "=", 2.5, [1, 5]),
+        (2, "=", "2.5", [1, 5]),
+        (2, "<", 2.5, [4]),
+        (2, ">=", "2.5", [1, 2, 5]),
+        (2, "is null", None, [3]),
+        (2, "not null", None, [1, 2, 4, 5]),
+        (1, "<=", "apple", [2]),
+        (3, ">", 3, [3]),
+        (3, ">", "a", [2]),
+        (1, "=", "x' OR 1=1 --", []),
+    ],
+)
+def test_filters(kept: KeptResult, column: int, op: Any, value: Any, expected: list[int]):
+    page = kept.page(filters=[Filter(column=column, op=op, value=value)])
+
+    assert [row[0] for row in page.rows] == expected
+    assert (page.total, page.total_exact) == (len(expected), True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"offset": -1},
+        {"limit": 0},
+        {"limit": 10_001},
+        {"sort": [Sort(column=9)]},
+        {"filters": [Filter(column=-1, op="=", value=1)]},
+        {"filters": [Filter(column=2, op="<", value="cheap")]},
+        {"filters": [Filter(column=2, op="<")]},
+        {"filters": [Filter(column=1, op="contains", value="x" * 2000)]},
+    ],
+)
+def test_what_makes_no_sense_is_refused(kept: KeptResult, asked: dict[str, Any]):
+    with pytest.raises(BadRequest):
+        kept.page(**asked)
+
+
+def test_the_facts_of_columns(kept: KeptResult):
+    by_position = [(c.name, c.kind, c.nulls, c.minimum, c.maximum, c.distinct) for c in kept.columns]
+
+    assert by_position == [
+        ("id", "number", 0, 1, 5, 5),
+        ("word", "text", 1, "Apple", "Äpfel 100%", 4),
+        ("price", "number", 1, -1.0, 10.0, 3),
+        ("odd", "mixed", 1, None, None, 4),
+        ("id", "number", 0, 1, 5, 5),
+    ]
+
+
+CELLS: list[Any] = [
+    None, 0, -(2**63), 2**63 - 1, 2**63, 10**400, True, False, 0.1, math.inf, -math.inf, math.nan, "", "text\0text",
+    "\udcff", "\\udcff", b"", b"\x00", Decimal("12.50"), Decimal("1E+40"), Decimal("NaN"), Decimal("-Infinity"),
+    Decimal("0.1234567890123456789012345"), date(2024, 2, 29), datetime(1, 1, 1), datetime(2024, 1, 1, 12, 30, 0, 5),
+    datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=5, minutes=30))),
+    clock(23, 59, 59, 999999), timedelta(days=-1, microseconds=1), [1, "a", None], {"k": [1.5]}, [],
+]  # fmt: skip
+
+
+def test_every_kind_of_cell_comes_back_as_it_was(tmp_path: Path, database: Database):
+    path = tmp_path / "cells.result"
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        writer = SpoolWriter(file, ("x", "x"))
+        for start in range(0, len(CELLS), 4):  # exact forms begin in the midst of a column
+            writer.add([(cell, 1) for cell in CELLS[start : start + 4]])
+        writer.finish(database, "SELECT", False, 0.0)
+
+    result = KeptResult.read("0" * 40, path)
+    back = [cell for columns in result.batches(size=5) for cell in columns[0]]
+
+    assert [(type(cell), repr(cell)) for cell in back] == [(type(cell), repr(cell)) for cell in CELLS]
+    assert [(c.kind, c.nulls) for c in result.columns] == [("mixed", 1), ("number", 0)]
+
+
+def test_stand_ins_sort_as_the_values_do():
+    for values in (
+        [Decimal("-2.5"), Decimal("0"), Decimal("12.50"), 2**70, Decimal("1e300")],
+        [datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))), datetime(2024, 1, 1, tzinfo=UTC)],
+        [date(999, 1, 1), date(2024, 1, 1), date(9999, 1, 1)],
+        [timedelta(days=-3), timedelta(seconds=1), timedelta(days=2)],
+        [-5.0, 3, math.inf, math.nan],
+    ):
+        stored, exact = stored_column(values, set(map(type, values)))
+        assert sorted(stored, key=float if not isinstance(stored[0], str) else str) == list(stored)
+        if exact is not None:
+            assert list(map(repr, exact_column(stored, exact))) == list(map(repr, values))
+
+
+async def test_the_second_time_nothing_runs(database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch):
+    first = await store.keep(database, select("SELECT * FROM t"), owner="ada")
+    monkeypatch.setattr(type(database), "stream", lambda *_, **__: pytest.fail("ran again"))
+
+    assert (await store.keep(database, select("SELECT * FROM t"), owner="ada")).id == first.id
+    assert store.find(first.id, owner="ada").row_count == 5
+
+
+async def test_asked_for_at_once_it_runs_once(database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch):
+    runs = []
+    stream = type(database).stream
+    monkeypatch.setattr(type(database), "stream", lambda *a, **k: (runs.append(1), time.sleep(0.1), stream(*a, **k))[2])
+
+    kept = await asyncio.gather(*(store.keep(database, select("SELECT * FROM t")) for _ in range(5)))
+
+    assert len({result.id for result in kept}) == 1
+    assert len(runs) == 1
+
+
+def test_changed_data_is_another_result_and_the_old_one_stays(database: Database, store: ResultStore, tmp_path: Path):
+    old = store.keep_now(database, select("SELECT count(*) FROM t"))
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as writer, writer:
+        writer.execute("DELETE FROM t WHERE id > 2")
+    new = store.keep_now(database, select("SELECT count(*) FROM t"))
+
+    assert (old.id != new.id, old.page().rows, new.page().rows) == (True, [[5]], [[2]])
+
+
+def test_another_owner_cannot_read_it(database: Database, store: ResultStore):
+    mine = store.keep_now(database, select("SELECT * FROM t"), owner="ada")
+
+    for result_id in (mine.id, "../" + mine.id, "", "0" * 40):
+        with pytest.raises(ResultGone):
+            store.find(result_id, owner="eve")
+    assert store.keep_now(database, select("SELECT * FROM t"), owner="eve").id != mine.id
+
+
+def test_files_are_private_and_nothing_is_left_by_a_failure(database: Database, store: ResultStore, tmp_path: Path):
+    store.keep_now(database, select("SELECT * FROM t"))
+    with pytest.raises(StatementFailed, match="no such table") as failed:
+        store.keep_now(database, select("SELECT * FROM missing"))
+
+    folder = tmp_path / "results"
+    assert failed.value.status == "error"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [f.stat().st_mode & 0o777 for f in folder.iterdir()] == [0o600]
+
+
+def test_limits_cut_and_the_result_says_so(database: Database, tmp_path: Path):
+    small = ResultStore(tmp_path / "small", limits=Limits(rows=3))
+    result = small.keep_now(database, select("SELECT id FROM t"))
+
+    assert (result.row_count, result.truncated) == (3, True)
+    assert (result.page().total, result.page().total_exact) == (3, False)
+
+
+async def test_cancelling_stops_the_statement(database: Database, store: ResultStore, tmp_path: Path):
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
+    task = asyncio.create_task(store.keep(database, select(endless)))
+    await asyncio.sleep(0.3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for _ in range(50):
+        await asyncio.sleep(0.02)
+        if not list((tmp_path / "results").iterdir()):
+            break
+
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_the_deadline_is_a_failure_with_its_status(database: Database, tmp_path: Path):
+    hasty = ResultStore(tmp_path / "hasty", limits=Limits(seconds=0.2))
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
+    with pytest.raises(StatementFailed) as failed:
+        hasty.keep_now(database, select(endless))
+
+    assert failed.value.status == "timeout"
+
+
+def test_what_is_unused_goes_first_when_room_is_short(database: Database, tmp_path: Path):
+    tight = ResultStore(tmp_path / "tight", limits=LIMITS, total_bytes=1 << 30)
+    kept = [tight.keep_now(database, select(f"SELECT {n} FROM t")) for n in range(4)]
+    for age, result in enumerate(reversed(kept), start=1):
+        os.utime(next((tmp_path / "tight").glob(f"*{result.id}*")), (time.time() - age,) * 2)
+    tight._total_bytes = 70_000
+    tight.find(kept[0].id)
+    tight.sweep()
+    left = {name.name[17:57] for name in (tmp_path / "tight").iterdir()}
+
+    assert kept[0].id in left
+    assert kept[1].id not in left
+    assert sum(f.stat().st_size for f in (tmp_path / "tight").iterdir()) <= 70_000
+
+
+def test_what_is_unused_for_long_goes(database: Database, tmp_path: Path):
+    short = ResultStore(tmp_path / "short", limits=LIMITS, seconds_kept=60)
+    result = short.keep_now(database, select("SELECT * FROM t"))
+    for file in (tmp_path / "short").iterdir():
+        os.utime(file, (time.time() - 100,) * 2)
+    with pytest.raises(ResultGone):
+        short.find(result.id)
+    short.sweep()
+
+    assert list((tmp_path / "short").iterdir()) == []
+    with pytest.raises(ResultGone):
+        result.page()
+
+
+def test_several_processes_share_a_folder(database: Database, tmp_path: Path):
+    script = (
+        "import sys; from pathlib import Path; from agent.results import ResultStore\n"
+        "from eval.databases import Limits, open_database; from eval.sql.types import ReadStatement\n"
+        "store = ResultStore(Path(sys.argv[2]), limits=Limits(), total_bytes=60_000)\n"
+        "database = open_database(sys.argv[1])\n"
+        "for n in range(40):\n"
+        "    r = store.keep_now(database, ReadStatement(f'SELECT {n % 7} AS n, * FROM t', 'sqlite'))\n"
+        "    try: assert r.page().rows[0][0] == n % 7\n"
+        "    except Exception as e: assert type(e).__name__ == 'ResultGone', e\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(tmp_path / "shop.sqlite"), str(tmp_path / "shared")]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    errors = [process.communicate(timeout=60)[1] for process in running]
+
+    assert errors == ["", "", ""]
+    assert not list((tmp_path / "shared").glob(".*"))
+
+
+def test_settings_bound_the_store(database: Database, tmp_path: Path):
+    settings = Settings(_env_file=None, TEXT2SQL_EXPORT_ROWS=2)
+    store = ResultStore.from_settings(tmp_path / "set", settings)
+
+    assert store.keep_now(database, select("SELECT id FROM t")).row_count == 2
+
+
+def test_a_folder_that_is_somebody_elses_is_refused(tmp_path: Path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(ResultError, match="not this server's own"):
+        ResultStore(tmp_path / "link", limits=LIMITS)

@@ -1,0 +1,44 @@
+"""The same state on both databases: every test that takes `settings` or `store` runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from agent.config import Settings
+from agent.store import Store, open_store
+from agent.store.records import RunRecord
+
+SECRET = "a long random text, the same on every server"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings that name an empty state."""
+    values: dict[str, Any] = {"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
+    if request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+        engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text("DROP SCHEMA public CASCADE"))
+            connection.execute(text("CREATE SCHEMA public"))
+        engine.dispose()
+        values |= {"TEXT2SQL_STATE_URL": url, "TEXT2SQL_SECRET": SECRET}
+    return Settings(_env_file=None, **values)
+
+
+@pytest.fixture
+async def store(config: Settings) -> AsyncIterator[Store]:
+    opened = await open_store(config)
+    yield opened
+    await opened.close()
+
+
+def a_run(run_id: str = "r1", owner: str = "ann", **more: Any) -> RunRecord:
+    values: dict[str, Any] = {"preset": "shop", "question": "How many orders?", "started": datetime.now(UTC)}
+    return RunRecord(run_id=run_id, owner=owner, **values | more)

@@ -1,0 +1,327 @@
+"""The state on disk: private, shared safely by processes, never destroyed, and its secrets unreadable."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
+from agent.store.location import state_folder, state_location
+from agent.store.records import SourceRecord
+from tests.agent.store.conftest import SECRET, a_run
+
+URL = "postgresql://me:hunter2@db/sales"
+
+
+def settings(folder: Path, **more: str) -> Settings:
+    return Settings.model_validate({"TEXT2SQL_STATE_DIR": str(folder), **more})
+
+
+def source(kind: str = "connected", location: str = URL) -> SourceRecord:
+    return SourceRecord.model_validate(
+        {
+            "source_id": "s1",
+            "owner": "ann",
+            "name": "sales",
+            "kind": kind,
+            "dialect": "postgres",
+            "location": location,
+            "created": datetime.now(UTC),
+        }
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
+async def test_nobody_else_may_read_the_state(tmp_path: Path):
+    folder = tmp_path / "state"
+    store = await open_store(settings(folder))
+    await store.begin_run(a_run())
+    await store.add_source(source())
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    await store.close()
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert set(modes) >= {"state.sqlite", "state.sqlite-wal", "secret.key"}
+    assert set(modes.values()) == {0o600}
+
+
+def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    default = Settings.model_validate({})
+
+    assert state_folder(default) == tmp_path / "text2sql"
+    assert state_folder(settings(tmp_path / "own")) == tmp_path / "own"
+    assert state_location(default).place == str(tmp_path / "text2sql" / "state.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://root:hunter2@db/state", "sqlite:/// or postgresql://"),
+        ("sqlite://", "outlive"),
+        ("sqlite:///:memory:", "outlive"),
+        ("nonsense", "not a URL"),
+        ("postgresql://me:hunter2@db:port/x", "not a URL"),
+    ],
+)
+async def test_a_url_that_names_no_state_is_refused_without_repeating_it(tmp_path: Path, url: str, said: str):
+    with pytest.raises(StateUnusable, match=said) as refused:
+        await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_a_damaged_state_is_left_as_it_is(tmp_path: Path):
+    file = tmp_path / "state.sqlite"
+    file.write_bytes(b"This is no database, but may be dear to somebody. " * 100)
+    before = file.read_bytes()
+
+    with pytest.raises(StateUnusable, match="damaged") as refused:
+        await open_store(settings(tmp_path))
+
+    assert str(file) in str(refused.value)
+    assert file.read_bytes() == before
+
+
+async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path):
+    store = await open_store(settings(tmp_path))
+    for number in range(300):
+        await store.begin_run(a_run(f"r{number}", status="success", question="?" * 500))
+    await store.close()
+    file = tmp_path / "state.sqlite"
+    content = bytearray(file.read_bytes())
+    content[4096 * 12 : 4096 * 30] = os.urandom(4096 * 18)
+    file.write_bytes(content)
+
+    store = await open_store(settings(tmp_path))
+    with pytest.raises(StateUnusable, match="damaged"):
+        await _all(store)
+    await store.close()
+
+    assert file.read_bytes() == bytes(content)
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root may write anything")
+async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path):
+    os.chmod(tmp_path, 0o500)  # noqa: PTH101
+    with pytest.raises(StateUnusable, match="cannot be"):
+        await open_store(settings(tmp_path / "state"))
+
+
+async def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path):
+    (tmp_path / "state").write_text("in the way")
+    with pytest.raises(StateUnusable, match=str(tmp_path / "state")):
+        await open_store(settings(tmp_path / "state"))
+
+
+async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
+    store = await open_store(settings(tmp_path))
+    async with store._engine.connect() as connection:
+        await connection.exec_driver_sql("PRAGMA query_only=ON")
+    with pytest.raises(StateUnusable, match="cannot be written"):
+        await store.begin_run(a_run())
+    await store.close()
+
+
+async def test_a_state_of_a_newer_version_is_left_alone(config: Settings):
+    store = await open_store(config)
+    async with store._write() as connection:
+        await connection.exec_driver_sql("UPDATE text2sql_state SET version = 99")
+    await store.close()
+
+    with pytest.raises(StateUnusable, match=r"newer version .* form is 99"):
+        await open_store(config)
+
+
+async def test_a_state_database_that_is_away_is_unavailable(tmp_path: Path):
+    away = "postgresql://me:hunter2@127.0.0.1:9/state"
+    with pytest.raises(StateUnavailable, match="does not answer") as refused:
+        await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=away))
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.2)
+    store = await open_store(settings(tmp_path))
+    other = sqlite3.connect(tmp_path / "state.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StateUnavailable, match="locked by another process"):
+        await store.begin_run(a_run())
+    assert await store.runs("ann") == ([], None)  # readers go on
+    other.execute("ROLLBACK")
+    other.close()
+    await store.begin_run(a_run())
+    await store.close()
+
+
+async def test_a_change_that_stops_half_way_has_never_been(store: Store):
+    async def stopped() -> None:
+        async with store._write() as connection:
+            await connection.exec_driver_sql("DELETE FROM text2sql_state")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await stopped()
+    await store.ping()
+    await store.begin_run(a_run())
+
+
+# --- secrets ---
+
+
+async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: Settings):
+    store = await open_store(config)
+    await store.add_source(source())
+    async with store._read() as connection:
+        kept = (await connection.exec_driver_sql("SELECT location FROM text2sql_sources")).scalar()
+    await store.close()
+
+    again = await open_store(config)
+    found = await again.source("ann", "s1")
+    listed = await again.sources("ann")
+    removed = await again.remove_source("ann", "s1")
+    left = await again.sources("ann")
+    await again.close()
+
+    assert kept is not None
+    assert "hunter2" not in kept
+    assert found == listed[0] == removed
+    assert found is not None
+    assert found.location == URL
+    assert left == []
+
+
+async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
+    config: Settings, caplog: pytest.LogCaptureFixture
+):
+    store = await open_store(config)
+    await store.add_source(source())
+    await store.close()
+    other = Settings.model_validate(
+        config.model_dump(by_alias=True, exclude={"secret"}) | {"TEXT2SQL_SECRET": SECRET[::-1]}
+    )
+
+    store = await open_store(other)
+    with pytest.raises(SecretMissing, match="another key"):
+        await store.source("ann", "s1")
+    assert await store.sources("ann") == []
+    removed = await store.remove_source("ann", "s1")
+    await store.close()
+
+    assert "s1 is left out" in caplog.text
+    assert removed is not None
+    assert removed.location == ""
+
+
+async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_url: str, tmp_path: Path):
+    store = await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=postgres_url))
+    with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
+        await store.add_source(source())
+    await store.add_source(source("uploaded", "/data/uploads/a.sqlite"))
+    found = await store.source("ann", "s1")
+    await store.close()
+
+    assert found is not None
+    assert found.location == "/data/uploads/a.sqlite"
+
+
+async def test_a_short_secret_is_refused(tmp_path: Path):
+    store = await open_store(settings(tmp_path, TEXT2SQL_SECRET="short"))
+    with pytest.raises(SecretMissing, match="too short"):
+        await store.add_source(source())
+    await store.close()
+
+
+# --- several processes ---
+
+_WORKER = """
+import asyncio, sys
+from datetime import datetime, UTC
+from agent.config import Settings
+from agent.store import open_store
+from agent.store.records import RunRecord, StoredEvent
+
+async def work(name):
+    store = await open_store(Settings())
+    for n in range(25):
+        thread = await store.touch_thread("ann", sys.argv[2], "shop", "q")
+        run = RunRecord(run_id=f"{name}-{n}", owner="ann", preset="shop", question="q", started=datetime.now(UTC),
+                        thread_id=None, turn=thread.turns)
+        await store.begin_run(run, instance=name)
+        await store.append_events(run.run_id, [StoredEvent(number=i, data="{}") for i in (1, 2, 3)])
+        await store.finish_run(run.run_id, status="success", answer={"answer": "x"})
+    await store.close()
+
+asyncio.run(work(sys.argv[1]))
+"""
+
+
+_OPENER = """
+import asyncio
+from agent.config import Settings
+from agent.store import open_store
+
+async def work():
+    store = await open_store(Settings())
+    await store.ping()
+    await store.close()
+
+asyncio.run(work())
+"""
+
+
+async def test_several_processes_write_at_once_and_lose_nothing(config: Settings):
+    store = await open_store(config)
+    thread = await store.touch_thread("ann", None, "shop", "q")
+    workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
+    ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
+
+    assert [worker.returncode for worker in workers] == [0] * 4, ends
+    turns = [run.turn for run in await _all(store)]
+    assert sorted(turns) == list(range(2, 102))
+    assert (await store.thread("ann", thread.thread_id) or thread).turns == 101
+    await store.close()
+
+
+async def test_processes_that_meet_at_an_empty_state_make_it_once(config: Settings):
+    workers = [_started(_OPENER, config) for _ in range(6)]
+    ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
+
+    assert [worker.returncode for worker in workers] == [0] * 6, ends
+    store = await open_store(config)
+    async with store._read() as connection:
+        assert (await connection.exec_driver_sql("SELECT version FROM text2sql_state")).scalars().all() == [1]
+    await store.close()
+
+
+async def _all(store: Store) -> list[Any]:
+    found, before = await store.runs("ann", limit=200)
+    while before:
+        more, before = await store.runs("ann", limit=200, before=before)
+        found += more
+    return found
+
+
+def _started(code: str, config: Settings, *arguments: str) -> subprocess.Popen[str]:
+    named = {"TEXT2SQL_STATE_DIR": config.state_dir, "TEXT2SQL_STATE_URL": config.state_url}
+    root = str(Path(__file__).resolve().parents[3])
+    environment = {**os.environ, "PYTHONPATH": root, **{k: v for k, v in named.items() if v}}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,270 @@
+"""What the server keeps is there again, for its owner alone, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agent.config import Settings
+from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
+from agent.store.records import FeedbackRecord, SourceRecord, StoredEvent
+from tests.agent.store.conftest import a_run
+
+ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
+
+
+async def test_a_run_is_there_with_its_answer_after_a_restart(config: Settings):
+    first = await open_store(config)
+    await first.begin_run(a_run(), instance="one")
+    done = await first.finish_run(
+        "r1", status="success", seconds=0.4, score=0.93, sql="SELECT COUNT(*) FROM orders", model="m", answer=ANSWER
+    )
+    await first.close()
+
+    second = await open_store(config)
+    found = await second.run("ann", "r1")
+    await second.close()
+
+    assert done
+    assert found is not None
+    assert (found.status, found.seconds, found.score, found.model) == ("success", 0.4, 0.93, "m")
+    assert found.sql == "SELECT COUNT(*) FROM orders"
+    assert found.answer == ANSWER
+    assert found.short == "There are 412 orders."
+    assert found.started.tzinfo is UTC
+
+
+async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store):
+    thread = await store.touch_thread("ann", None, "shop", "How many orders?")
+    await store.begin_run(a_run(thread_id=thread.thread_id, turn=1))
+    await store.append_events("r1", [StoredEvent(number=1, data="{}")])
+    await store.add_source(_source())
+    await store.add_feedback(_feedback())
+
+    assert await store.run("bob", "r1") is None
+    assert await store.runs("bob") == ([], None)
+    assert await store.runs("bob", thread_id=thread.thread_id) == ([], None)
+    assert await store.events_after("r1", 0, owner="bob") == []
+    assert await store.thread("bob", thread.thread_id) is None
+    assert await store.threads("bob") == ([], None)
+    assert await store.delete_thread("bob", thread.thread_id) is False
+    assert await store.feedback("bob") == []
+    assert await store.sources("bob") == []
+    assert await store.source("bob", "s1") is None
+    assert await store.remove_source("bob", "s1") is None
+    with pytest.raises(NotFound):
+        await store.touch_thread("bob", thread.thread_id, "shop", "and by region?")
+    with pytest.raises(NotFound):
+        await store.add_feedback(_feedback(feedback_id="f2", owner="bob"))
+    assert await store.source("ann", "s1") is not None
+    assert (await store.thread("ann", thread.thread_id) or thread).turns == 1
+
+
+async def test_runs_come_newest_first_page_by_page(store: Store):
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    for number in range(7):  # the last three at the same moment
+        await store.begin_run(a_run(f"r{number}", started=start + timedelta(seconds=min(number, 4)), status="success"))
+
+    pages, before = [], None
+    while True:
+        page, before = await store.runs("ann", limit=3, before=before)
+        pages.append([run.run_id for run in page])
+        if before is None:
+            break
+
+    assert pages == [["r6", "r5", "r4"], ["r3", "r2", "r1"], ["r0"]]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "MTI", "LTE6cjE", "OjA", "a" * 4000, "MTow%00", "Qf=="])
+async def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str):
+    with pytest.raises(BadCursor):
+        await store.runs("ann", before=cursor)
+    with pytest.raises(BadCursor):
+        await store.threads("ann", before=cursor)
+
+
+async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store):
+    thread = await store.touch_thread("ann", None, "shop", "  Which cities\n sell most? " + "x" * 300)
+    turns = await asyncio.gather(*(store.touch_thread("ann", thread.thread_id, "shop", "more") for _ in range(8)))
+
+    assert thread.turns == 1
+    assert thread.title.startswith("Which cities sell most? xxx")
+    assert len(thread.title) == 120
+    assert sorted(t.turns for t in turns) == [2, 3, 4, 5, 6, 7, 8, 9]
+    listed, more = await store.threads("ann")
+    assert ([t.turns for t in listed], more) == ([9], None)
+
+
+async def test_the_thread_used_last_comes_first(store: Store):
+    made = [await store.touch_thread("ann", None, "shop", f"question {n}") for n in range(3)]
+    await store.touch_thread("ann", made[0].thread_id, "shop", "again")
+
+    first, more = await store.threads("ann", limit=2)
+    rest, end = await store.threads("ann", limit=2, before=more)
+
+    assert [t.title for t in [*first, *rest]] == ["question 0", "question 2", "question 1"]
+    assert end is None
+
+
+async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(store: Store):
+    thread = await store.touch_thread("ann", None, "shop", "first")
+    await store.begin_run(a_run("r1", thread_id=thread.thread_id, turn=1), instance="one")
+    turn = await store.touch_thread("ann", thread.thread_id, "shop", "second")
+
+    with pytest.raises(ThreadBusy, match="still running"):
+        await store.begin_run(a_run("r2", thread_id=thread.thread_id, turn=turn.turns), instance="two")
+    after_refusal = await store.thread("ann", thread.thread_id)
+    with pytest.raises(ThreadBusy):
+        await store.delete_thread("ann", thread.thread_id)
+    await store.finish_run("r1", status="success")
+    await store.begin_run(a_run("r3", thread_id=thread.thread_id, turn=2), instance="two")
+
+    assert after_refusal is not None
+    assert after_refusal.turns == 1
+    assert await store.run("ann", "r2") is None
+
+
+async def test_of_many_questions_at_once_one_begins(store: Store):
+    thread = await store.touch_thread("ann", None, "shop", "first")
+    begun = await asyncio.gather(
+        *(store.begin_run(a_run(f"r{n}", thread_id=thread.thread_id, turn=1)) for n in range(8)),
+        return_exceptions=True,
+    )
+
+    assert sorted(type(one).__name__ for one in begun) == ["NoneType", *["ThreadBusy"] * 7]
+
+
+async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store):
+    thread = await store.touch_thread("ann", None, "shop", "first")
+    await store.begin_run(a_run("dead", thread_id=thread.thread_id, turn=1), instance="one", lease_seconds=0.01)
+    await store.begin_run(a_run("alive"), instance="two", lease_seconds=0.01)
+    await asyncio.sleep(0.05)
+    renewed = await store.renew("two", 30)
+
+    await store.begin_run(a_run("next", thread_id=thread.thread_id, turn=2), instance="two")
+
+    assert renewed == 1
+    assert await store.mark_interrupted() == 0
+    statuses = {run.run_id: run.status for run in (await store.runs("ann"))[0]}
+    assert statuses == {"dead": "interrupted", "alive": "running", "next": "running"}
+
+
+async def test_runs_of_a_server_that_went_away_are_marked_and_a_slow_ones_outcome_still_counts(store: Store):
+    await store.begin_run(a_run("r1"), instance="one", lease_seconds=0.01)
+    await store.begin_run(a_run("r2"), instance="one", lease_seconds=0.01)
+    await asyncio.sleep(0.05)
+
+    marked = await store.mark_interrupted()
+    await store.finish_run("r2", status="success", answer=ANSWER)
+
+    assert marked == 2
+    statuses = {run.run_id: run.status for run in (await store.runs("ann"))[0]}
+    assert statuses == {"r1": "interrupted", "r2": "success"}
+
+
+async def test_events_come_back_in_order_after_a_number(store: Store):
+    await store.begin_run(a_run())
+    sent = [StoredEvent(number=n, data=f'{{"event":"node","node":"{n}"}}') for n in range(1, 13)]
+    await store.append_events("r1", sent[:5])
+    await store.append_events("r1", sent[5:])
+    await store.append_events("r1", [])
+
+    assert await store.events_after("r1") == sent
+    assert await store.events_after("r1", 9, owner="ann") == sent[9:]
+    assert await store.events_after("r1", 12) == []
+    assert await store.events_after("none", 0) == []
+
+
+async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_go_on(store: Store):
+    at = datetime.now(UTC)
+    for name, age, status in [("a", 9, "running"), ("b", 9, "success"), ("c", 2, "error"), ("d", 1, "success")]:
+        await store.begin_run(a_run(name, started=at - timedelta(days=age), status=status))
+        await store.append_events(name, [StoredEvent(number=1, data="x" * 1000)])
+
+    by_age = await store.prune_events(days=3)
+    left_by_age = [name for name in "abcd" if await store.events_after(name)]
+    by_size = await store.prune_events(days=3, size=1500)
+    left_by_size = [name for name in "abcd" if await store.events_after(name)]
+
+    assert (by_age, left_by_age) == (1, ["a", "c", "d"])
+    assert (by_size, left_by_size) == (1, ["a", "d"])
+    assert len((await store.runs("ann"))[0]) == 4
+
+
+async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store):
+    kept = await store.touch_thread("ann", None, "shop", "kept")
+    gone = await store.touch_thread("ann", None, "shop", "gone")
+    for run_id, thread in (("r1", gone), ("r2", kept)):
+        await store.begin_run(a_run(run_id, thread_id=thread.thread_id, turn=1))
+        await store.append_events(run_id, [StoredEvent(number=1, data="{}")])
+        await store.finish_run(run_id, status="success")
+        await store.add_feedback(_feedback(feedback_id=run_id, run_id=run_id))
+
+    assert await store.delete_thread("ann", gone.thread_id) is True
+    assert await store.delete_thread("ann", gone.thread_id) is False
+
+    assert await store.run("ann", "r1") is None
+    assert await store.events_after("r1") == []
+    assert [f.run_id for f in await store.feedback("ann")] == ["r2"]
+    assert [t.title for t in (await store.threads("ann"))[0]] == ["kept"]
+    assert await store.events_after("r2") != []
+
+
+async def test_the_latest_verdict_of_a_run_stands(store: Store):
+    await store.begin_run(a_run("r1"))
+    await store.begin_run(a_run("r2"))
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    await store.add_feedback(_feedback("f1", verdict="wrong", created=at))
+    await store.add_feedback(_feedback("f2", verdict="corrected", sql="SELECT 2", created=at + timedelta(seconds=1)))
+    await store.add_feedback(_feedback("f3", run_id="r2", verdict="wrong", preset="other", created=at))
+
+    assert [(f.run_id, f.verdict, f.sql) for f in await store.feedback("ann")] == [
+        ("r1", "corrected", "SELECT 2"),
+        ("r2", "wrong", "SELECT 1"),
+    ]
+    assert [f.run_id for f in await store.feedback("ann", preset="shop")] == ["r1"]
+    assert [f.run_id for f in await store.feedback("ann", verdicts=["right", "corrected"])] == ["r1"]
+    assert (await store.run("ann", "r1") or a_run()).feedback == "corrected"
+
+
+async def test_text_of_any_kind_is_kept(store: Store):
+    odd = "naïve — 日本 'quoted' \x00 \ud800 ; DROP TABLE text2sql_runs; --"
+    await store.begin_run(a_run("r1", question=odd))
+    await store.finish_run("r1", status="success", answer={"answer": odd, "rows": [[odd]]})
+    thread = await store.touch_thread("ann", None, "shop", odd)
+
+    found = await store.run("ann", "r1")
+    assert found is not None
+    assert found.question == odd.replace("\x00", "\ufffd").replace("\ud800", "?")
+    assert found.answer == {"answer": odd, "rows": [[odd]]}
+    assert thread.title == found.question
+    assert await store.run("ann", odd) is None
+
+
+async def test_not_a_number_is_never_kept(store: Store):
+    await store.begin_run(a_run("r1"))
+    with pytest.raises(ValueError, match="JSON"):
+        await store.finish_run("r1", status="success", answer={"rows": [[float("nan")]]})
+
+
+async def test_an_outcome_without_a_run_is_no_error(store: Store):
+    assert await store.finish_run("never", status="success") is False
+
+
+async def test_the_store_says_that_it_is_there(store: Store):
+    await store.ping()
+
+
+def _feedback(feedback_id: str = "f1", **more: object) -> FeedbackRecord:
+    values = {"owner": "ann", "run_id": "r1", "preset": "shop", "question": "q", "sql": "SELECT 1"}
+    return FeedbackRecord.model_validate(
+        {"feedback_id": feedback_id, "verdict": "right", "created": datetime.now(UTC), **values, **more}
+    )
+
+
+def _source(**more: object) -> SourceRecord:
+    values = {"source_id": "s1", "owner": "ann", "name": "sales", "kind": "connected", "dialect": "postgres"}
+    location = "postgresql://me:hunter2@db/sales"
+    return SourceRecord.model_validate({"location": location, "created": datetime.now(UTC), **values, **more})
