@@ -1,0 +1,272 @@
+"""Databases that a stranger names by URL: checked before anything connects, then connected with little time.
+
+In: a URL as someone sent it, and what is allowed. Out: an open `Database` with warnings, or a `SourceRefused` or
+`DatabaseError` whose message holds no credentials. A host is resolved once; every address it has is checked, and the
+connection goes to a checked address, so that a name which later points elsewhere leads nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from agent.config import Settings
+from agent.sources.errors import SourceRefused
+from eval.databases import Database, DatabaseError, DatabaseUnreachable, in_statement_thread, open_database
+from eval.databases.urls import Target, parse_target
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_MAX_URL = 2000
+_RESOLVE_SECONDS = 5.0
+_SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql", "mariadb": "mysql"}
+_FILES = {"sqlite", "duckdb"}
+_OPTIONS = {"postgres": {"sslmode", "channel_binding"}, "mysql": set[str]()}
+_PASSED_OVER = {"connect_timeout", "charset"}
+"""Often part of a URL, harmless, and decided here: a time limit and UTF-8 there always are."""
+_HOST_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*\.?")
+_METADATA = frozenset(
+    map(ipaddress.ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"))
+)
+"""Where clouds hand out credentials, apart from the link-local 169.254.0.0/16 and fe80::/10."""
+_EMBEDS_IPV4 = ipaddress.ip_network("64:ff9b::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionPolicy:
+    """What may be connected. `from_settings` reads it."""
+
+    schemes: frozenset[str] = frozenset({"postgresql", "mysql", "mariadb"})
+    hosts: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
+    """Names, `*.example.org`, addresses, networks, or `*` for any public address."""
+    ports: frozenset[int] | None = None
+    """None: 3306, 5432 and those from 1024 on."""
+    folder: Path | None = None
+    """Files below it may be opened by `sqlite:///` and `duckdb:///`; None: none may."""
+    seconds: float = 10.0
+    """For resolving, connecting and the first statements together."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ConnectionPolicy:
+        """Raises ValueError naming the setting that cannot be read."""
+        try:
+            ports = frozenset(map(int, _listed(settings.allowed_ports))) if settings.allowed_ports else None
+        except ValueError:
+            raise ValueError("TEXT2SQL_ALLOWED_PORTS holds something that is no port") from None
+        return cls(
+            schemes=_listed(settings.allowed_schemes),
+            hosts=_listed(settings.allowed_hosts),
+            ports=ports,
+            folder=Path(settings.allowed_folder).expanduser() if settings.allowed_folder else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedUrl:
+    """A URL that may be connected. Its `repr` holds no password."""
+
+    url: str
+    """Without password and options; fit to be shown and logged."""
+    targets: tuple[Target, ...] = field(repr=False)
+    """One for each address of the host, each pinned to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    database: Database
+    warnings: tuple[str, ...] = ()
+    """For the user: the login can write, the connection is not encrypted."""
+
+
+async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
+    """Whether this URL may be connected; resolves its host and connects to nothing. Raises SourceRefused, which never
+    repeats the URL, and DatabaseError for one that cannot be read."""
+    if len(url) > _MAX_URL or not url.isprintable() or " " in url.strip():
+        raise SourceRefused(f"a database URL is one line of at most {_MAX_URL:,} characters, without spaces")
+    scheme, mark, rest = url.strip().partition("://")
+    scheme = scheme.lower()
+    if not mark or scheme not in {*_SCHEMES, *_FILES}:
+        raise SourceRefused(f"a database URL begins with one of: {', '.join(sorted(policy.schemes))} and ://")
+    if scheme in _FILES:
+        return await asyncio.to_thread(_check_file, scheme, rest, policy)
+    if ("postgresql" if scheme == "postgres" else scheme) not in policy.schemes:
+        raise SourceRefused(f"{scheme}:// is not allowed here; allowed: {', '.join(sorted(policy.schemes))}")
+    target = parse_target(_without_passed_over(url.strip()))
+    if bad := sorted({key for key, _ in target.options} - _OPTIONS[_SCHEMES[scheme]]):
+        raise SourceRefused(f"the option {bad[0]!r} is not allowed in a database URL here")
+    if not target.user:
+        raise SourceRefused("the database URL names no user")
+    if re.search(r"[=/\\\0]|://", target.database):
+        raise SourceRefused("the database's name holds a character that is not allowed here")
+    _check_port(target.port, policy)
+    addresses = await _resolved(target)
+    for address in addresses:
+        _check_address(target.host, address, policy)
+    return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
+
+
+async def connect(url: str, policy: ConnectionPolicy) -> Connected:
+    """Check the URL, connect, and see that a statement runs, all within `policy.seconds`.
+
+    Raises SourceRefused (not allowed), DatabaseError (DatabaseNotFound, DatabaseUnreachable, DriverMissing: as the
+    message says). No message holds a password.
+    """
+    opening: asyncio.Future[Connected] | None = None
+    try:
+        async with asyncio.timeout(policy.seconds):
+            checked = await check_url(url, policy)
+            opening = asyncio.ensure_future(in_statement_thread(lambda _: _open(checked, policy)))
+            return await asyncio.shield(opening)
+    except TimeoutError:
+        raise DatabaseUnreachable(f"the database did not answer within {policy.seconds:g} s") from None
+    finally:
+        if opening is not None and not opening.done():
+            opening.add_done_callback(_close_unwanted)
+
+
+def _open(checked: CheckedUrl, policy: ConnectionPolicy) -> Connected:
+    seconds = max(1.0, policy.seconds / 2 / len(checked.targets))
+    failed: DatabaseError | None = None
+    for target in checked.targets:
+        try:
+            database = open_database(target, connect_seconds=seconds)
+        except DatabaseUnreachable as e:
+            failed = failed or e
+            continue
+        except DatabaseError as e:
+            raise type(e)(target.redact(str(e))) from None
+        try:
+            privileges = database.write_privileges()
+        except DatabaseError as e:
+            database.close()
+            raise DatabaseError(target.redact(str(e))) from None
+        return Connected(database, _warnings(target, privileges))
+    assert failed is not None
+    raise DatabaseUnreachable(checked.targets[0].redact(str(failed)))
+
+
+def _warnings(target: Target, privileges: tuple[str, ...]) -> tuple[str, ...]:
+    warnings = []
+    if privileges:
+        warnings.append(
+            f"The login {target.user} {'; '.join(privileges)}. Nothing is written from here, but a login that can only "
+            "read is the last barrier: use one."
+        )
+    remote = target.address and not ipaddress.ip_address(target.address).is_loopback
+    encrypted = dict(target.options).get("sslmode") in ("require", "verify-ca", "verify-full")
+    if remote and not encrypted:
+        hint = "add sslmode=require" if target.dialect == "postgres" else "reach it over a private network or a tunnel"
+        warnings.append(f"The connection to {target.host} may not be encrypted; {hint}.")
+    return tuple(warnings)
+
+
+def _close_unwanted(opening: asyncio.Future[Connected]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().database.close()
+
+
+def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
+    """A file below the allowed folder, wherever links lead. Says nothing about files elsewhere."""
+    if scheme not in policy.schemes and policy.folder is None:
+        raise SourceRefused(f"{scheme}:// is not allowed here: upload the file instead")
+    if policy.folder is None:
+        raise SourceRefused("files on the server may not be opened here: upload the file instead")
+    folder = policy.folder.resolve()
+    path = Path(unquote(rest.removeprefix("/")))
+    for candidate in (Path("/", path), folder / path):
+        try:
+            real = candidate.resolve()
+        except (OSError, RuntimeError, ValueError):
+            continue
+        if real != folder and real.is_relative_to(folder):
+            target = parse_target(f"{scheme}:///{quote(str(real), errors='surrogateescape')}")
+            return CheckedUrl(target.url, (target,))
+    raise SourceRefused("this file is not below the folder whose files may be opened here")
+
+
+def _without_passed_over(url: str) -> str:
+    head, mark, query = url.partition("?")
+    kept = [pair for pair in query.split("&") if pair.partition("=")[0].lower() not in _PASSED_OVER]
+    return head + (mark + "&".join(kept) if any(kept) else "")
+
+
+def _check_port(port: int, policy: ConnectionPolicy) -> None:
+    allowed = port in policy.ports if policy.ports is not None else port in (3306, 5432) or 1024 <= port <= 65535
+    if not allowed:
+        raise SourceRefused(f"port {port} is not allowed here")
+
+
+async def _resolved(target: Target) -> list[Address]:
+    """All addresses of the host, IPv4 first."""
+    host = target.host
+    try:
+        return [ipaddress.ip_address(host)]
+    except ValueError:
+        pass
+    if not _HOST_NAME.fullmatch(host):
+        raise SourceRefused("the database URL's host is no host name and no address")
+    ask = asyncio.get_running_loop().getaddrinfo(host, target.port, type=socket.SOCK_STREAM)
+    try:
+        found = await asyncio.wait_for(ask, _RESOLVE_SECONDS)
+    except (OSError, UnicodeError, TimeoutError):
+        raise DatabaseUnreachable(f"there is no host named {host}") from None
+    addresses = {ipaddress.ip_address(str(entry[4][0])) for entry in found}
+    return sorted(addresses, key=lambda a: (a.version, a.packed))
+
+
+def _check_address(host: str, address: Address, policy: ConnectionPolicy) -> None:
+    for seen in _meant(address):
+        if _is_never_allowed(seen):
+            raise SourceRefused(f"{host} leads to an address that may never be connected from here")
+        if not _is_allowed(host, seen, policy):
+            raise SourceRefused(f"{host} is not among the hosts that may be connected from here")
+
+
+def _meant(address: Address) -> list[Address]:
+    """The address and those of IPv4 that it stands for (mapped, 6to4, Teredo, NAT64)."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    inner: list[Address] = [a for a in (address.ipv4_mapped, address.sixtofour) if a is not None]
+    inner += address.teredo or ()
+    if address in _EMBEDS_IPV4:
+        inner.append(ipaddress.IPv4Address(address.packed[-4:]))
+    return inner if address.ipv4_mapped is not None else [address, *inner]
+
+
+def _is_never_allowed(address: Address) -> bool:
+    return (
+        address.is_link_local
+        or address.is_multicast
+        or address.is_unspecified
+        or (address.version == 4 and address.is_reserved)
+        or (address.version == 4 and address in ipaddress.ip_network("0.0.0.0/8"))
+        or getattr(address, "scope_id", None) is not None
+        or address in _METADATA
+    )
+
+
+def _is_allowed(host: str, address: Address, policy: ConnectionPolicy) -> bool:
+    name = host.rstrip(".").lower()
+    networks = [network for rule in policy.hosts if (network := _network(rule)) is not None]
+    by_address = any(address in network for network in networks)
+    if address.is_loopback:
+        return by_address or (name == "localhost" and "localhost" in policy.hosts)
+    by_name = any(fnmatchcase(name, rule) for rule in policy.hosts if rule != "*" and _network(rule) is None)
+    return by_address or by_name or ("*" in policy.hosts and address.is_global)
+
+
+def _network(rule: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(rule, strict=False)
+    except ValueError:
+        return None
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(part.strip().lower() for part in text.split(",") if part.strip())

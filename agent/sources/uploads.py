@@ -1,0 +1,327 @@
+"""Uploaded files as private databases: SQLite and DuckDB files as they are, CSV and Parquet imported into new ones.
+
+In: a file name and a stream of bytes, from a stranger. Out: a `Source`, which its owner alone can open, or a
+`SourceError`. What is written lies in a private folder under random names; a stream over the limit is left at once and
+nothing of it stays. Files are checked and imported in a process of their own (`agent.sources.preparing`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import AsyncIterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.config import Settings
+from agent.private import private_folder
+from agent.sources.delimited import text_encoding
+from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
+from eval.databases import Database, open_database
+
+Kind = Literal["sqlite", "duckdb", "delimited", "parquet"]
+
+FREE_BYTES = 256 * 1024 * 1024
+"""Left free on the disk."""
+_ROOT = Path(__file__).resolve().parents[2]
+_HEAD = 4096
+_FLUSH = 1024 * 1024
+_ABANDONED_SECONDS = 3600.0
+_ID = re.compile(r"[0-9a-f]{32}")
+_PACKED = {
+    b"PK\x03\x04": "it is a ZIP or an Office file: unpack it, or save the sheet as CSV",
+    b"\x1f\x8b": "it is compressed: unpack it first",
+    b"\xfd7zXZ": "it is compressed: unpack it first",
+    b"BZh": "it is compressed: unpack it first",
+    b"7z\xbc\xaf": "it is compressed: unpack it first",
+    b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    bytes: int = 200 * 1024 * 1024
+    """Of all files of one upload together."""
+    rows: int = 5_000_000
+    columns: int = 1000
+    kept: int = 20
+    """Uploads of one owner."""
+    seconds: float = 120.0
+    """For checking and importing."""
+    memory: int = 4 << 30
+    """Address space of the process that checks and imports."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> UploadLimits:
+        return cls(bytes=settings.upload_mb << 20, rows=settings.upload_rows, kept=settings.uploads_kept)
+
+
+class SourceTable(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    columns: int
+    rows: int | None
+    """None for views."""
+
+
+class Source(BaseModel):
+    """An uploaded database, for its owner."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    """For people: the first file's name without its path, harmless to show as text."""
+    dialect: Literal["sqlite", "duckdb"]
+    tables: list[SourceTable]
+    notes: list[str]
+    """What had to be decided or was left out on reading."""
+    bytes: int
+    """On disk."""
+    created_at: str
+    """ISO 8601, UTC."""
+
+
+class UploadStore:
+    """The uploaded databases below one folder. Safe to use from several tasks and processes."""
+
+    def __init__(self, folder: Path, limits: UploadLimits | None = None) -> None:
+        """Raises SourceError when the folder cannot be made private."""
+        self.limits = limits or UploadLimits()
+        self._folder = folder
+        _make_private(folder)
+
+    async def receive(
+        self, name: str, chunks: AsyncIterable[bytes], *, owner: str = "", declared_bytes: int | None = None
+    ) -> Source:
+        """Take one file. `declared_bytes` (a Content-Length) lets a large one be refused before it is read.
+
+        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for what is no database or table, SourceError.
+        """
+        return await self.receive_all([(name, chunks)], owner=owner, declared_bytes=declared_bytes)
+
+    async def receive_all(
+        self,
+        files: Sequence[tuple[str, AsyncIterable[bytes]]],
+        *,
+        owner: str = "",
+        declared_bytes: int | None = None,
+    ) -> Source:
+        """Take several files into one database; more than one only when all are CSV. Raises as `receive`."""
+        if declared_bytes is not None and declared_bytes > self.limits.bytes:
+            raise self._too_large()
+        if not files:
+            raise SourceRefused("no file was sent")
+        place = self._place(owner)
+        await asyncio.to_thread(self._make_room, place)
+        source_id = secrets.token_hex(16)
+        work = place / f".{source_id}"
+        try:
+            await asyncio.to_thread(work.mkdir, 0o700)
+            received: list[tuple[str, str]] = []
+            kinds: list[Kind] = []
+            left = self.limits.bytes
+            for number, (name, chunks) in enumerate(files):
+                path = work / f"raw{number}"
+                kind, size = await self._written(path, chunks, left)
+                left -= size
+                kinds.append(kind)
+                received.append((str(path), shown_name(name)))
+            if len(files) > 1 and set(kinds) != {"delimited"}:
+                raise SourceRefused("several files make one database only when all of them are CSV")
+            return await self._prepared(source_id, work, place, kinds[0], received)
+        except OSError as e:
+            raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
+        finally:
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
+
+    def sources(self, *, owner: str = "") -> list[Source]:
+        """The owner's uploads, newest first. Blocking for some ms, as are the ones below."""
+        found = []
+        for path in self._place(owner).glob("*.json"):
+            with suppress(OSError, ValueError):
+                found.append(Source.model_validate_json(path.read_bytes()))
+        return sorted(found, key=lambda s: s.created_at, reverse=True)
+
+    def find(self, source_id: str, *, owner: str = "") -> Source:
+        """Raises SourceGone, also for another owner's."""
+        try:
+            return Source.model_validate_json(self._path(source_id, owner, "json").read_bytes())
+        except (OSError, ValueError):
+            raise SourceGone("there is no such upload") from None
+
+    def open(self, source_id: str, *, owner: str = "") -> Database:
+        """Open it for reading, as any database is. Raises SourceGone, DatabaseError."""
+        source = self.find(source_id, owner=owner)
+        database = open_database(self._path(source_id, owner, source.dialect))
+        database.name = Path(source.name).stem or source.name
+        return database
+
+    def remove(self, source_id: str, *, owner: str = "") -> None:
+        """Remove it for good; close databases opened from it first. Raises SourceGone."""
+        source = self.find(source_id, owner=owner)
+        for ending in (source.dialect, "json"):
+            self._path(source_id, owner, ending).unlink(missing_ok=True)
+
+    def _place(self, owner: str) -> Path:
+        return self._folder / hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _path(self, source_id: str, owner: str, ending: str) -> Path:
+        if not _ID.fullmatch(source_id):
+            raise SourceGone("there is no such upload")
+        return self._place(owner) / f"{source_id}.{ending}"
+
+    def _make_room(self, place: Path) -> None:
+        _make_private(place)
+        for entry in os.scandir(place):
+            if (
+                entry.name.startswith(".")
+                and time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS
+            ):
+                shutil.rmtree(entry.path, ignore_errors=True)
+        if len(list(place.glob("*.json"))) >= self.limits.kept:
+            raise SourceTooLarge(f"there are {self.limits.kept} uploads already: remove one first")
+
+    async def _written(self, path: Path, chunks: AsyncIterable[bytes], limit: int) -> tuple[Kind, int]:
+        """Write the stream to a new private file, as far as it is allowed; what it is shows in its first bytes."""
+        kind: Kind | None = None
+        size, buffer = 0, bytearray()
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > limit:
+                    raise self._too_large()
+                buffer += chunk
+                if kind is None and len(buffer) >= _HEAD:
+                    kind = file_kind(bytes(buffer[:_HEAD]))
+                if len(buffer) >= _FLUSH:
+                    await asyncio.to_thread(_flush, handle, bytes(buffer), path)
+                    buffer.clear()
+            kind = kind or file_kind(bytes(buffer[:_HEAD]))
+            await asyncio.to_thread(_flush, handle, bytes(buffer), path)
+        finally:
+            os.close(handle)
+        return kind, size
+
+    async def _prepared(
+        self, source_id: str, work: Path, place: Path, kind: Kind, received: list[tuple[str, str]]
+    ) -> Source:
+        limits = self.limits
+        ending = "duckdb" if kind in ("duckdb", "parquet") else "sqlite"
+        out = work / f"out.{ending}"
+        job = {
+            "kind": kind,
+            "files": received,
+            "out": str(out),
+            "rows": limits.rows,
+            "columns": limits.columns,
+            "seconds": limits.seconds,
+            "memory": limits.memory,
+            "out_bytes": 10 * limits.bytes + (64 << 20),
+        }
+        answer = await _in_own_process(job, work, limits.seconds)
+        if "too_large" in answer:
+            raise SourceTooLarge(answer["too_large"])
+        if "refused" in answer:
+            raise SourceRefused(answer["refused"])
+        out.chmod(0o600)
+        source = Source(
+            id=source_id,
+            name=received[0][1],
+            dialect=answer["dialect"],
+            tables=answer["tables"],
+            notes=list(answer["notes"]),
+            bytes=out.stat().st_size,
+            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        )
+        about = work / "about.json"
+        about.write_text(source.model_dump_json(), encoding="utf-8")
+        about.chmod(0o600)
+        out.replace(place / f"{source_id}.{ending}")
+        about.replace(place / f"{source_id}.json")  # last: what has no description is not there
+        return source
+
+    def _too_large(self) -> SourceTooLarge:
+        return SourceTooLarge(f"an upload may have at most {self.limits.bytes >> 20:,} MiB")
+
+
+def shown_name(name: str) -> str:
+    """The last part of a name, without what could be a path, a control or more than 100 characters."""
+    last = re.split(r"[/\\]", name)[-1]
+    return "".join(c for c in last if c.isprintable())[-100:].strip(" .") or "upload"
+
+
+def file_kind(head: bytes) -> Kind:
+    """What a file is by its first bytes, whatever its name says. Raises SourceRefused."""
+    if not head:
+        raise SourceRefused("the file is empty")
+    if head.startswith(b"SQLite format 3\0"):
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    for magic, reason in _PACKED.items():
+        if head.startswith(magic):
+            raise SourceRefused(f"the file cannot be read: {reason}")
+    if text_encoding(head) is None:
+        raise SourceRefused("the file is no SQLite, DuckDB, Parquet or CSV file")
+    return "delimited"
+
+
+async def _in_own_process(job: dict[str, Any], work: Path, seconds: float) -> dict[str, Any]:
+    """Check and import where nothing is to be lost. Raises SourceRefused for a file on which that fails."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",  # what lies in the working folder is no code
+        "-m",
+        "agent.sources.preparing",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=kept | {"HOME": str(work), "TMPDIR": str(work)},
+        cwd=work,
+    )
+    try:
+        written, _ = await asyncio.wait_for(process.communicate(json.dumps(job).encode()), seconds)
+        answer: dict[str, Any] = json.loads(written)
+    except TimeoutError:
+        raise SourceTooLarge(f"the file takes more than {seconds:g} s to check") from None
+    except ValueError:
+        raise SourceRefused("the file cannot be read: it is damaged, or needs more memory than it may have") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await asyncio.shield(process.wait())
+    return answer
+
+
+def _flush(handle: int, data: bytes, path: Path) -> None:
+    if shutil.disk_usage(path.parent).free < FREE_BYTES + len(data):
+        raise SourceError("there is no room on the disk for this upload")
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        private_folder(folder)
+    except OSError as e:
+        raise SourceError(f"the folder for uploads cannot be used: {e.strerror}") from None

@@ -1,0 +1,420 @@
+"""Uploaded files become private databases; what is too large, damaged or hostile is refused and leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import random
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.sources import Source, SourceError, SourceGone, SourceRefused, SourceTooLarge, UploadLimits, UploadStore
+from eval.databases import Limits
+from eval.sql.types import ReadStatement
+
+LIMITS = UploadLimits(bytes=2 << 20, rows=20_000, columns=50, kept=5, seconds=20)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> UploadStore:
+    return UploadStore(tmp_path / "sources", LIMITS)
+
+
+async def pieces(data: bytes, size: int = 100_000) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+def everything(store: UploadStore, source: Source, table: str) -> tuple[tuple[object, ...], ...]:
+    with store.open(source.id) as database:
+        return database.execute(ReadStatement(f'SELECT * FROM "{table}"', database.dialect)).rows
+
+
+def paths(folder: Path) -> list[Path]:
+    return list(folder.rglob("*"))
+
+
+def left_behind(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file()]
+
+
+def sqlite_file(tmp_path: Path, *statements: str) -> bytes:
+    path = tmp_path / "made.sqlite"
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for sql in statements:
+            connection.execute(sql)
+    return path.read_bytes()
+
+
+GOOD = ("CREATE TABLE t (n INTEGER, word TEXT)", "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+
+
+async def test_a_sqlite_file_is_a_database_of_its_owner(store: UploadStore, tmp_path: Path):
+    source = await store.receive("shop.db", pieces(sqlite_file(tmp_path, *GOOD)), owner="ada")
+
+    assert (source.name, source.dialect) == ("shop.db", "sqlite")
+    assert [(t.name, t.columns, t.rows) for t in source.tables] == [("t", 2, 2)]
+    assert [s.id for s in store.sources(owner="ada")] == [source.id]
+    with store.open(source.id, owner="ada") as database:
+        assert database.name == "shop"
+        assert database.execute(ReadStatement("SELECT sum(n) FROM t", "sqlite")).rows == ((3,),)
+        assert database.execute(ReadStatement("DELETE FROM t", "sqlite")).status == "error"
+    assert store.sources(owner="eve") == []
+    for stranger in (lambda: store.open(source.id, owner="eve"), lambda: store.remove(source.id, owner="eve"),
+                     lambda: store.find("../" + source.id, owner="ada"),
+                     lambda: store.find("", owner="ada")):  # fmt: skip
+        with pytest.raises(SourceGone):
+            stranger()
+    store.remove(source.id, owner="ada")
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path):
+    await store.receive("a.csv", pieces(b"n,m\n1,2\n"))
+
+    for path in paths(tmp_path / "sources"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    assert sorted(p.suffix for p in paths(tmp_path / "sources") if p.is_file()) == [".json", ".sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "table"),
+    [
+        ("../../etc/passwd", "passwd", "passwd"),
+        ("C:\\Users\\x\\Sales 2024.csv", "Sales 2024.csv", "Sales_2024"),
+        ("\x00\r\n<b>.csv", "<b>.csv", "b"),
+        ("....", "upload", "upload"),
+        ("", "upload", "upload"),
+        ("2024.csv", "2024.csv", "data_2024"),
+        ("sqlite_x.csv", "sqlite_x.csv", "data_sqlite_x"),
+        ('a"; DROP TABLE x; --.csv', 'a"; DROP TABLE x; --.csv', "a_DROP_TABLE_x"),
+        ("x" * 300 + ".csv", "x" * 96 + ".csv", "x" * 60),
+    ],
+)
+async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str, shown: str, table: str):
+    source = await store.receive(name, pieces(b"n,m\n1,2\n"))
+
+    assert (source.name, source.tables[0].name) == (shown, table)
+    assert {p.parent.parent for p in paths(tmp_path) if p.suffix == ".json"} == {tmp_path / "sources"}
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("n,wörd\n1,ä\n2,ß\n", encoding) for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1")]
+    + [("n;wörd\r\n1;ä\r\n2;ß\r\n", "utf-8"), ("n\twörd\n1\tä\n2\tß", "utf-8"), ('"n"|"wörd"\n1|"ä"\n2|ß\n', "utf-8")],
+)
+async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: str, encoding: str):
+    source = await store.receive("a.csv", pieces(text.encode(encoding)))
+
+    assert everything(store, source, "a") == ((1, "ä"), (2, "ß"))
+    with store.open(source.id) as database:
+        assert [(c.name, c.type) for c in database.schema().tables[0].columns] == [("n", "INTEGER"), ("wörd", "TEXT")]
+    assert bool(source.notes) == (encoding == "latin-1")
+
+
+async def test_types_follow_from_all_values(store: UploadStore):
+    rows = [
+        "id,zip,price,day,at,ok,big,note,late",
+        "1,01234,1.5,2024-02-29,2024-01-01 10:00:00,true,12345678901234567890,\"a, \"\"b\"\"\",1",
+        "-2,99999,,2023-12-31,2024-01-01T10:00:00Z,FALSE,1,,2",
+        "3,00001,NA,2023-12-31,2024-01-01 10:00,no,2,\"two\nlines\",x",
+    ]  # fmt: skip
+    source = await store.receive("t.csv", pieces("\n".join(rows).encode()))
+    with store.open(source.id) as database:
+        kinds = {c.name: c.type for c in database.schema().tables[0].columns}
+
+    assert kinds == {
+        "id": "INTEGER", "zip": "TEXT", "price": "REAL", "day": "DATE", "at": "TIMESTAMP", "ok": "BOOLEAN",
+        "big": "TEXT", "note": "TEXT", "late": "TEXT",
+    }  # fmt: skip
+    assert everything(store, source, "t") == (
+        (1, "01234", 1.5, "2024-02-29", "2024-01-01 10:00:00", 1, "12345678901234567890", 'a, "b"', "1"),
+        (-2, "99999", None, "2023-12-31", "2024-01-01T10:00:00Z", 0, "1", None, "2"),
+        (3, "00001", None, "2023-12-31", "2024-01-01 10:00", 0, "2", "two\nlines", "x"),
+    )
+    assert source.notes == ["t: 1 value of price such as NA read as NULL"]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "rows"),
+    [
+        ("1,2\n3,4\n", ["column_1", "column_2"], 2),
+        ("country,2019,2020\nFR,1,2\n", ["country", "column_2_2019", "column_3_2020"], 1),
+        ("name,city\nAda,London\n", ["name", "city"], 1),
+        ("a,a,A\n1,2,3\n", ["a", "a_2", "A_3"], 1),
+        (",Order Date,\n1,2,3\n", ["column_1", "Order_Date", "column_3"], 1),
+        ("a,b\n1,2\n\n3\n4,5,6\n", ["a", "b", "column_3"], 3),
+        ("a,b\n", ["a", "b"], 0),
+        ("word\nx\ny\n", ["word"], 2),
+    ],
+)
+async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: list[str], rows: int):
+    source = await store.receive("t.csv", pieces(text.encode()))
+    with store.open(source.id) as database:
+        assert [c.name for c in database.schema().tables[0].columns] == columns
+    assert source.tables[0].rows == rows
+    if "4,5,6" in text:
+        assert source.notes[0].startswith("t: 2 rows with more or fewer than 2 fields (the first is row 3)")
+
+
+async def test_several_csv_files_are_one_database(store: UploadStore):
+    source = await store.receive_all(
+        [
+            ("orders.csv", pieces(b"id,n\n1,2\n")),
+            ("items.tsv", pieces(b"id\tn\n1\t2\n")),
+            ("orders.csv", pieces(b"x\n1\n")),
+        ]
+    )
+    assert sorted(t.name for t in source.tables) == ["items", "orders", "orders_2"]
+    with pytest.raises(SourceRefused, match="only when all of them are CSV"):
+        await store.receive_all([("a.csv", pieces(b"a\n1\n")), ("b.db", pieces(b"SQLite format 3\0" + bytes(600)))])
+
+
+async def test_parquet_keeps_its_types(store: UploadStore):
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    import datetime
+    from decimal import Decimal
+
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    row = {"n": [1], 'we"ird name': ["x"], "money": [Decimal("1.50")], "day": [datetime.date(2024, 1, 2)]}
+    pq.write_table(pa.table(row), buffer)
+    source = await store.receive("it's data.parquet", pieces(buffer.getvalue()))
+
+    assert (source.dialect, source.tables[0].name) == ("duckdb", "it_s_data")
+    assert everything(store, source, "it_s_data") == ((1, "x", Decimal("1.50"), datetime.date(2024, 1, 2)),)
+    with store.open(source.id) as database:
+        assert database.execute(ReadStatement("SELECT * FROM read_csv('/etc/passwd')", "duckdb")).status == "error"
+
+
+async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT range AS n FROM range(10)")
+        connection.execute("CREATE VIEW leak AS SELECT * FROM read_text('/etc/passwd')")
+    source = await store.receive("x.duckdb", pieces((tmp_path / "x.duckdb").read_bytes()))
+
+    assert source.dialect == "duckdb"
+    assert len(everything(store, source, "t")) == 10
+    assert everything(store, source, "leak") == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04" + bytes(100), "ZIP"),
+        (b"\x1f\x8b" + bytes(100), "compressed"),
+        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet or CSV"),
+        (b"SQLite format 3\0" + b"x" * 50, "truncated"),
+        (b"SQLite format 3\0" + bytes(5000), "damaged|cannot|not a database"),
+        (b"12345678DUCK" + bytes(20_000), "cannot|damaged"),
+        (b"PAR1" + bytes(5000), "cannot be read|DuckDB"),
+        (b'a,b\n"' + b"x" * (1 << 20) + b"\n" * 10, "cannot be read as CSV"),
+        (b"\n\n\n", "no rows"),
+    ],
+)
+async def test_what_is_no_database_is_refused(store: UploadStore, tmp_path: Path, data: bytes, reason: str):
+    with pytest.raises(SourceError, match=reason) as refused:
+        await store.receive("x", pieces(data))
+
+    assert left_behind(tmp_path / "sources") == []
+    assert str(tmp_path) not in str(refused.value)
+
+
+async def test_an_endless_upload_is_left_at_the_limit(store: UploadStore, tmp_path: Path):
+    sent = largest = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent, largest
+        while True:
+            sent += 1
+            largest = max(largest, sum(p.stat().st_size for p in paths(tmp_path) if p.name.startswith("raw")))
+            yield b"1,2,3,4,5\n" * 10_000
+
+    with pytest.raises(SourceTooLarge, match="at most 2 MiB"):
+        await store.receive("big.csv", endless())
+
+    assert sent == LIMITS.bytes // 100_000 + 1
+    assert largest <= LIMITS.bytes
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_a_declared_size_is_refused_before_reading(store: UploadStore):
+    async def never() -> AsyncIterator[bytes]:
+        pytest.fail("was read")
+        yield b""
+
+    with pytest.raises(SourceTooLarge):
+        await store.receive("big.csv", never(), declared_bytes=2 << 30)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"n\n" + b"1\n" * 20_001, "more than 20,000 rows"),
+        (b",".join([b"x"] * 51) + b"\n1\n", "more than 50 columns"),
+        (b"a\n" + b",".join([b"x"] * 51) + b"\n", "more than 50 columns"),
+    ],
+)
+async def test_rows_and_columns_are_limited(store: UploadStore, tmp_path: Path, data: bytes, reason: str):
+    with pytest.raises(SourceTooLarge, match=reason):
+        await store.receive("x.csv", pieces(data))
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_a_sender_that_breaks_off_leaves_nothing(store: UploadStore, tmp_path: Path):
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"a,b\n" * 300_000
+        raise ConnectionResetError("gone")
+
+    with pytest.raises(SourceError):
+        await store.receive("x.csv", broken())
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_cancelling_leaves_nothing(store: UploadStore, tmp_path: Path):
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"a,b\n" * 300_000
+        await asyncio.sleep(30)
+
+    task = asyncio.create_task(store.receive("x.csv", slow()))
+    await asyncio.sleep(0.3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_one_owner_keeps_so_many(store: UploadStore):
+    for n in range(LIMITS.kept):
+        await store.receive(f"{n}.csv", pieces(b"a,b\n1,2\n"), owner="ada")
+    with pytest.raises(SourceTooLarge, match="5 uploads already"):
+        await store.receive("more.csv", pieces(b"a,b\n1,2\n"), owner="ada")
+    await store.receive("other.csv", pieces(b"a,b\n1,2\n"), owner="bob")
+
+
+async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: os.terminal_size((0, 0)) and type("U", (), {"free": 1000})())
+    with pytest.raises(SourceError, match="no room on the disk"):
+        await store.receive("x.csv", pieces(b"a,b\n1,2\n"))
+    assert left_behind(tmp_path / "sources") == []
+
+
+# Hostile SQLite files
+
+
+async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadStore, tmp_path: Path):
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
+    source = await store.receive("v.db", pieces(sqlite_file(tmp_path, *GOOD, f"CREATE VIEW v AS {endless}")))
+    with store.open(source.id) as database:
+        done = database.execute(ReadStatement("SELECT * FROM v", "sqlite"), limits=Limits(seconds=0.3))
+    assert done.status == "timeout"
+
+
+async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_path: Path):
+    canary = tmp_path / "canary"
+    data = sqlite_file(
+        tmp_path, *GOOD,
+        f"CREATE VIEW loads AS SELECT load_extension('{canary}')",
+        f"CREATE VIEW writes AS SELECT writefile('{canary}', 'x')",
+        "CREATE VIEW broken AS SELECT * FROM nothing_there",
+        "CREATE TRIGGER tr AFTER INSERT ON t BEGIN DELETE FROM t; END",
+    )  # fmt: skip
+    source = await store.receive("v.db", pieces(data))
+    with store.open(source.id) as database:
+        for view in ("loads", "writes", "broken"):
+            assert database.execute(ReadStatement(f"SELECT * FROM {view}", "sqlite")).status == "error"
+    assert "triggers never run here: 1" in source.notes
+    assert not canary.exists()
+
+
+def with_schema(tmp_path: Path, kind: str, sql: str) -> bytes:
+    """A file whose schema holds what SQLite itself would not have put there."""
+    sqlite_file(tmp_path, *GOOD)
+    path = tmp_path / "made.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("INSERT INTO sqlite_master VALUES (?, 'x', 'x', 0, ?)", (kind, sql))
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "reason"),
+    [
+        ("table", "CREATE VIRTUAL TABLE x USING csv(filename='/etc/passwd')", "virtual table of the kind csv"),
+        ("table", "create virtual table x using\n\"dbstat\"", "virtual table of the kind dbstat"),
+        ("table", "CREATE TABLE x (", "damaged"),
+        ("table", "DROP TABLE t", "damaged"),
+        ("table", None, "damaged"),
+    ],
+)  # fmt: skip
+async def test_a_schema_made_by_hand_is_refused(store: UploadStore, tmp_path: Path, kind: str, sql: Any, reason: str):
+    with pytest.raises(SourceRefused, match=reason):
+        await store.receive("x.db", pieces(with_schema(tmp_path, kind, sql)))
+    assert left_behind(tmp_path / "sources") == []
+
+
+async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path):
+    views = [f"CREATE VIEW v{n} AS SELECT a.n FROM v{n - 1} a JOIN v{n - 1} b ON a.n = b.n" for n in range(1, 40)]
+    data = sqlite_file(tmp_path, *GOOD, "CREATE VIEW v0 AS SELECT n FROM t", *views)
+    store = UploadStore(tmp_path / "sources", UploadLimits(seconds=3))
+    started = time.monotonic()
+    try:
+        source = await store.receive("bomb.db", pieces(data))
+        with store.open(source.id) as database:
+            database.execute(ReadStatement("SELECT * FROM v39", "sqlite"), limits=Limits(seconds=0.5))
+    except SourceError:
+        assert left_behind(tmp_path / "sources") == []
+    assert time.monotonic() - started < 8
+
+
+async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path):
+    data = sqlite_file(tmp_path, "PRAGMA journal_mode = WAL", *GOOD)
+    assert data[18:20] == b"\x02\x02"
+    source = await store.receive("wal.db", pieces(data))
+
+    assert everything(store, source, "t") == ((1, "a"), (2, "b"))
+    assert "WAL mode" in source.notes[0]
+
+
+@pytest.mark.slow
+async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path):
+    words = ", ".join(f"({n}, '{'w' * (n % 300)}')" for n in range(500))
+    good = sqlite_file(tmp_path, GOOD[0], "CREATE INDEX i ON t (word)", f"INSERT INTO t VALUES {words}")
+    rng = random.Random(7)
+    damage: list[Callable[[bytearray], object]] = [
+        lambda d: d.__setitem__(slice(16, 18), b"\x00\x01"),
+        lambda d: d.__setitem__(slice(16, 18), b"\x02\x00"),
+        lambda d: d.__setitem__(slice(20, 21), b"\xff"),
+        lambda d: d.__setitem__(slice(28, 32), b"\xff\xff\xff\xff"),
+        lambda d: d.__setitem__(slice(100, 112), bytes(12)),
+        lambda d: d.__delitem__(slice(len(d) // 2, None)),
+    ]
+    outcomes = set()
+    for n in range(16):
+        data = bytearray(good)
+        if n < len(damage):
+            damage[n](data)
+        else:
+            for _ in range(40):
+                data[rng.randrange(100, len(data))] = rng.randrange(256)
+        try:
+            source = await store.receive("x.db", pieces(bytes(data)))
+            outcomes.add("kept")
+            everything(store, source, "t")
+            store.remove(source.id)
+        except SourceError:
+            outcomes.add("refused")
+    assert "refused" in outcomes
+    assert left_behind(tmp_path / "sources") == []
