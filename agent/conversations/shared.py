@@ -1,0 +1,105 @@
+"""Threads in PostgreSQL, shared by any number of servers.
+
+In: where the state is. Out: LangGraph's checkpointer on a small pool of connections, its tables made. A thread that one
+server has left waiting can be taken up by another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncConnection, Error
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from agent.conversations.serialising import StateSerializer
+from agent.store.base import CONNECT_SECONDS, storable
+from agent.store.errors import StateUnavailable
+from agent.store.location import Location
+
+_MIGRATING = 0x7E4726
+
+Config = Any
+"""LangChain's RunnableConfig; that library is imported by `agent.models` alone."""
+
+_PRUNE = (
+    "DELETE FROM checkpoints WHERE thread_id = %(thread)s AND checkpoint_ns = %(ns)s AND checkpoint_id < %(id)s",
+    "DELETE FROM checkpoint_writes WHERE thread_id = %(thread)s AND checkpoint_ns = %(ns)s AND checkpoint_id < %(id)s",
+    """DELETE FROM checkpoint_blobs WHERE thread_id = %(thread)s AND checkpoint_ns = %(ns)s
+       AND (channel, version) NOT IN (SELECT * FROM unnest(%(channels)s::text[], %(versions)s::text[]))""",
+)
+
+
+class _SharedThreads(AsyncPostgresSaver):
+    """Keeps the latest checkpoint of a thread, and prunes the rest."""
+
+    async def aput(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> Config:
+        values = checkpoint["channel_values"]  # plain text is written as JSON, past the serializer
+        clean = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+        copy: Checkpoint = {**checkpoint, "channel_values": clean}
+        put = await super().aput(config, copy, metadata, new_versions)
+        kept = checkpoint["channel_versions"]
+        its = {
+            "thread": str(put["configurable"]["thread_id"]),
+            "ns": str(put["configurable"]["checkpoint_ns"]),
+            "id": checkpoint["id"],
+            "channels": list(kept),
+            "versions": [str(version) for version in kept.values()],
+        }
+        async with self._cursor(pipeline=True) as cursor:
+            for statement in _PRUNE:
+                await cursor.execute(statement, its)
+        return put
+
+
+@contextlib.asynccontextmanager
+async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver]:
+    """An open checkpointer. Raises StateUnavailable when the server does not answer."""
+    pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
+        location.postgres_uri,
+        min_size=1,
+        max_size=4,
+        open=False,
+        timeout=CONNECT_SECONDS,
+        check=AsyncConnectionPool.check_connection,
+        kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
+    )
+    try:
+        try:
+            await pool.open(wait=True, timeout=CONNECT_SECONDS)
+            saver = _SharedThreads(pool, serde=StateSerializer())
+            await _made(saver, pool)
+        except (Error, PoolTimeout) as error:
+            raise StateUnavailable(
+                f"The state database {location.place} does not answer ({type(error).__name__})."
+            ) from error
+        yield saver
+    finally:
+        await pool.close()
+
+
+async def _made(saver: AsyncPostgresSaver, pool: AsyncConnectionPool[AsyncConnection[DictRow]]) -> None:
+    """Make the tables, one server at a time. The lock is tried for and never waited for: an index that is built
+    concurrently waits for every statement that is under way, so one that waits for the builder would never end."""
+    async with pool.connection() as alone:
+        while True:
+            tried = await alone.execute("SELECT pg_try_advisory_lock(%s) AS held", (_MIGRATING,))
+            row = await tried.fetchone()
+            if row is not None and row["held"]:
+                break
+            await asyncio.sleep(0.05)
+        try:
+            await saver.setup()
+        finally:
+            await alone.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATING,))

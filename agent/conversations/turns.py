@@ -1,0 +1,141 @@
+"""One turn of a conversation: a new question, or an answer to what was asked back.
+
+In: the words of the user, the conversation, the run's context. Out: the state in which the turn ended, or what it waits
+for. The thread is written once, when the turn ends: a process that is killed in between leaves the thread as the turn
+before left it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent.context import RunContext
+from agent.conversations.conversation import (
+    Conversation,
+    ThreadState,
+    fresh_turn,
+    graph_for,
+    thread_config,
+    thread_state,
+)
+from agent.state import Clarification, Clarified
+
+if TYPE_CHECKING:
+    from agent.conversations.conversation import Graph
+
+DROPPED = "All right, never mind that question."
+
+_NEVER_MIND = re.compile(
+    r"(?:(?:no|ok|okay|oh|well|ah)[,.\s]+)?(?:never ?mind|forget (?:it|that|about it)|cancel(?: that| it)?|drop it|"
+    r"skip (?:it|that)|nothing|none of (?:these|those|them))\b[\s,.;:!-]*",
+    re.IGNORECASE,
+)
+
+_running: set[tuple[int, str]] = set()
+
+
+class TurnRefused(Exception):
+    """The turn cannot be taken; the message is for the user, `kind` as in an `error` event."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn ended: with a state, waiting for an answer, or dropped by the user."""
+
+    state: dict[str, Any]
+    waiting: Clarification | None = None
+    dropped: bool = False
+
+
+async def take_turn(text: str, conversation: Conversation, context: RunContext) -> TurnEnd:
+    """Run one turn. Raises TurnRefused: `busy` while another turn of the thread runs in this process, `state` when the
+    thread cannot be read or written."""
+    key = (id(conversation.checkpointer), conversation.thread_id)
+    if key in _running:
+        raise TurnRefused("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
+    _running.add(key)
+    try:
+        with _told_plainly():
+            return await _taken(text, conversation, context)
+    finally:
+        _running.discard(key)
+
+
+async def _taken(text: str, conversation: Conversation, context: RunContext) -> TurnEnd:
+    from langgraph.types import Command
+
+    started = time.perf_counter()
+    if cold := "agent.graph" not in sys.modules:
+        context.announce("schema_analyzer")  # importing the graph takes a second, and somebody may be looking
+    graph = await asyncio.to_thread(graph_for, conversation.checkpointer)
+    config = thread_config(conversation.thread_id)
+    thread = await thread_state(graph, conversation.thread_id)
+    turn = conversation.turn or thread.turn + 1
+    context.may_ask = conversation.may_ask
+    context.history_before = conversation.before
+    given: Any
+    if _answers(thread, conversation):
+        if mind := _NEVER_MIND.match(text):
+            await _drop(graph, conversation.thread_id)
+            if not text[mind.end() :].strip():
+                return TurnEnd({}, dropped=True)
+            given = fresh_turn(text[mind.end() :].strip(), context.database.dialect, context.database.url, turn)
+        else:
+            given = Command(resume=text, update={"turn": turn})
+            if cold:
+                context.finished("schema_analyzer", round((time.perf_counter() - started) * 1000, 3))
+    else:
+        words, clarified = _asked_again(text, thread, conversation)
+        given = fresh_turn(words, context.database.dialect, context.database.url, turn) | {"clarified": clarified}
+    if not isinstance(given, Command):
+        context.announce("schema_analyzer")
+    final = await graph.ainvoke(given, config, context=context, durability="exit")
+    asked = final.pop("__interrupt__", None)
+    return TurnEnd(final, Clarification.model_validate(asked[0].value) if asked else None)
+
+
+def _answers(thread: ThreadState, conversation: Conversation) -> bool:
+    """Whether these words answer what was asked back; asking an earlier question again does not."""
+    return thread.waiting is not None and (conversation.before is None or conversation.before > thread.turn)
+
+
+def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> tuple[str, Clarified | None]:
+    """The question to ask, with what was said to a clarification. Words that answered one mean nothing by themselves:
+    asked again, they stand for the question that they settled, or, where that turn never ended, for both together."""
+    if conversation.before is None:
+        return text, None
+    ended = next((turn for turn in thread.history if turn.number == conversation.before), None)
+    if ended is not None:
+        return (ended.question if ended.clarified else text), None
+    if thread.turn == conversation.before and thread.clarified and thread.clarified.reply == text:
+        return thread.question, thread.clarified
+    return text, None
+
+
+async def _drop(graph: Graph, thread_id: str) -> None:
+    """Let the thread wait for nothing any more."""
+    await graph.aupdate_state(thread_config(thread_id), {"clarification": None}, as_node="summarizer")
+
+
+@contextlib.contextmanager
+def _told_plainly() -> Iterator[None]:
+    """Turn an error of the checkpointer's driver into TurnRefused; the nodes themselves raise none of those."""
+    try:
+        yield
+    except Exception as error:
+        driver = type(error).__module__.partition(".")[0]
+        if driver not in ("sqlite3", "psycopg", "psycopg_pool"):
+            raise
+        said = f"The state of this conversation could not be read or written ({type(error).__name__}). "
+        raise TurnRefused("state", said + "Its earlier turns are as they were; try again later.") from error

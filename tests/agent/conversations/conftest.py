@@ -1,0 +1,64 @@
+"""A thread on the small shop, kept in a file, in PostgreSQL or in memory; and a talk on it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from agent.config import Settings
+from agent.conversations import Conversation, memory_checkpointer, open_checkpointer
+from agent.runner import Answer, run
+from eval.databases.base import Database
+from tests.agent.conftest import TABLES
+
+Talk = Callable[..., Coroutine[Any, Any, Answer]]
+
+
+@pytest.fixture
+def kept(config: Settings, tmp_path: Path) -> Settings:
+    """Settings with a state in a file."""
+    return config.model_copy(update={"state_dir": str(tmp_path / "state")})
+
+
+@pytest.fixture(params=["file", "postgres", "memory"])
+async def checkpointer(request: pytest.FixtureRequest, kept: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    if request.param == "memory":
+        yield memory_checkpointer()
+        return
+    if request.param == "postgres":
+        kept = kept.model_copy(update={"state_url": request.getfixturevalue("postgres_url")})
+    async with open_checkpointer(kept) as opened:
+        yield opened
+
+
+@pytest.fixture
+def talk(shop: Database, config: Settings, checkpointer: BaseCheckpointSaver[Any], request: Any) -> Talk:
+    """Say something on a thread of this test's own; keywords go to the Conversation."""
+
+    async def said(words: str, model: object = "offline", thread: str = "", **more: Any) -> Answer:
+        thread_id = f"{request.node.name}{thread}"
+        conversation = Conversation(thread_id, checkpointer, **more)
+        return await run(words, database=shop, model=model, settings=config, conversation=conversation)  # type: ignore[arg-type]
+
+    return said
+
+
+@contextlib.contextmanager
+def unchanged(path: Path) -> Any:
+    """The file's bytes are the same afterwards."""
+    before = path.read_bytes()
+    yield
+    assert path.read_bytes() == before
+
+
+def small_shop(path: Path) -> Path:
+    with sqlite3.connect(path) as connection:
+        connection.executescript(TABLES)
+    connection.close()
+    return path

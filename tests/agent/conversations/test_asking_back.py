@@ -1,0 +1,220 @@
+"""A truly ambiguous question is asked back once, where somebody can answer, and goes on with the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.conversations import Conversation, open_checkpointer
+from agent.conversations.turns import DROPPED
+from agent.events import AnswerEvent, ClarifyEvent, DoneEvent, NodeEvent
+from agent.models.protocol import PlanReply
+from agent.plans import single_task_plan
+from agent.runner import run, stream
+from agent.state import Clarification
+from eval.databases.base import Database
+from tests.agent.conversations.conftest import Talk
+from tests.scripted_model import ScriptedModel
+
+COUNT = "SELECT COUNT(*) FROM orders WHERE status = 'paid'"
+ASKED = Clarification(question="Which orders count?", options=["paid orders", "all orders"])
+ASKING = PlanReply(single_task_plan("?", 0.0), clarification=ASKED)
+SETTLED = PlanReply(single_task_plan("How many paid orders are there?", 0.9), read_as="How many paid orders are there?")
+
+
+async def test_the_run_waits_and_the_next_words_resume_it(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
+    waiting = await talk("How many sales?", model)
+    answer = await talk("paid orders", model)
+
+    assert waiting.status == "waiting"
+    assert waiting.clarification == ASKED
+    assert waiting.answer == "Which orders count?\n\n1. paid orders\n2. all orders"
+    assert (waiting.sql, waiting.attempts) == ("", [])
+    assert answer.rows == [[3]]
+    assert answer.read_as == "How many paid orders are there?"
+    assert answer.question == "paid orders"
+    asked_again = model.plan_requests[1]
+    assert asked_again.question == "How many sales?"
+    assert asked_again.may_ask is False
+    assert asked_again.clarified is not None
+    assert (asked_again.clarified.asked, asked_again.clarified.reply) == (ASKED, "paid orders")
+
+
+async def test_a_model_that_would_ask_twice_is_not_heard_twice(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, ASKING], relevance=0.9)
+    await talk("How many sales?", model)
+    answer = await talk("just the paid ones please", model)
+
+    assert answer.status != "waiting"
+    assert answer.rows == [[3]]
+
+
+async def test_where_nobody_can_answer_nothing_is_asked(talk: Talk):
+    model = ScriptedModel(COUNT, plan=ASKING, relevance=0.9)
+    answer = await talk("How many sales?", model, may_ask=False)
+
+    assert answer.status != "waiting"
+    assert answer.rows == [[3]]
+    assert model.plan_requests[0].may_ask is False
+
+
+@pytest.mark.parametrize("words", ["never mind", "Never mind.", "no, forget it!", "cancel"])
+async def test_never_mind_drops_the_question_and_the_thread_goes_on(talk: Talk, words: str):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
+    await talk("How many sales?", model)
+    dropped = await talk(words, model)
+    after = await talk("How many paid orders are there?", model)
+
+    assert (dropped.status, dropped.answer) == ("abstained", DROPPED)
+    assert after.rows == [[3]]
+    assert model.plan_requests[1].clarified is None
+    assert model.plan_requests[1].question == "How many paid orders are there?"
+
+
+async def test_never_mind_with_another_question_asks_that(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
+    await talk("How many sales?", model)
+    await talk("never mind, how many paid orders are there?", model)
+
+    assert model.plan_requests[1].question == "how many paid orders are there?"
+    assert model.plan_requests[1].clarified is None
+
+
+async def test_the_next_question_after_an_answered_one_is_a_new_one(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED], relevance=0.9)
+    await talk("How many sales?", model)
+    await talk("paid orders", model)
+    await talk("How many paid orders are there?", model)
+
+    third = model.plan_requests[2]
+    assert third.clarified is None
+    assert third.may_ask is True
+    assert [(turn.asked, turn.question) for turn in third.history] == [
+        ("How many sales? / paid orders", "How many paid orders are there?")
+    ]
+
+
+async def test_asking_an_earlier_question_again_does_not_answer_what_was_asked_back(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[SETTLED, ASKING, SETTLED], relevance=0.9)
+    await talk("How many paid orders are there?", model, turn=1)
+    await talk("How many sales?", model, turn=2)
+    await talk("How many paid orders are there?", model, turn=3, before=1)
+
+    assert model.plan_requests[2].clarified is None
+    assert model.plan_requests[2].history == ()
+
+
+async def test_an_answer_that_is_asked_again_stands_for_the_question_it_settled(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED, SETTLED], relevance=0.9)
+    await talk("How many sales?", model, turn=1)
+    await talk("paid orders", model, turn=2)
+    await talk("How many paid orders are there?", model, turn=3)
+    again = await talk("paid orders", model, turn=4, before=2)
+
+    assert again.rows == [[3]]
+    assert model.plan_requests[3].question == "How many paid orders are there?"
+    assert model.plan_requests[3].history == ()
+
+
+async def test_an_answer_whose_run_was_stopped_can_be_given_again(talk: Talk):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED], relevance=0.9, seconds=30)
+    await talk("How many sales?", model, turn=1)
+    stopped = asyncio.create_task(talk("paid orders", model, turn=2))
+    await asyncio.sleep(0.5)
+    stopped.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await stopped
+    model.seconds = 0
+    again = await talk("paid orders", model, turn=3, before=2)
+
+    assert again.rows == [[3]]
+    assert model.plan_requests[-1].question == "How many sales?"
+    assert model.plan_requests[-1].clarified is not None
+    assert model.plan_requests[-1].clarified.reply == "paid orders"
+
+
+async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept: Settings):
+    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
+    async with open_checkpointer(kept) as checkpointer:
+        thread = Conversation("t1", checkpointer)
+        first = [e async for e in stream("Sales?", database=shop, model=model, settings=kept, conversation=thread)]
+        second = [e async for e in stream("2", database=shop, model=model, settings=kept, conversation=thread)]
+
+    assert [type(e) for e in first[-3:]] == [ClarifyEvent, AnswerEvent, DoneEvent]
+    asked = first[-3]
+    assert isinstance(asked, ClarifyEvent)
+    assert asked.data.model_dump() == {**ASKED.model_dump(), "thread_id": "t1"}
+    answer = first[-2]
+    assert isinstance(answer, AnswerEvent)
+    assert answer.data["status"] == "waiting"
+    assert answer.data["clarification"] == ASKED.model_dump()
+    done = [e.node for e in second if isinstance(e, NodeEvent) and e.status == "done"]
+    assert done[:3] == ["clarifier", "planner", "set_first_task"]
+    started = [e.node for e in second if isinstance(e, NodeEvent) and e.status == "running"]
+    assert set(started) == set(done)
+    assert not any(isinstance(e, ClarifyEvent) for e in second)
+
+
+@pytest.mark.parametrize("where", ["file", "postgres"])
+async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
+    where: str, shop: Database, kept: Settings, request: pytest.FixtureRequest
+):
+    if where == "postgres":
+        kept = kept.model_copy(update={"state_url": request.getfixturevalue("postgres_url")})
+    async with open_checkpointer(kept) as one:
+        thread = Conversation("waits", one)
+        model = ScriptedModel(COUNT, plan=ASKING)
+        waiting = await run("Sales?", database=shop, model=model, settings=kept, conversation=thread)
+    async with open_checkpointer(kept) as other:
+        thread = Conversation("waits", other)
+        fresh = ScriptedModel(COUNT, plan=SETTLED, relevance=0.9)
+        answer = await run("paid orders", database=shop, model=fresh, settings=kept, conversation=thread)
+
+    assert waiting.status == "waiting"
+    assert answer.rows == [[3]]
+    assert fresh.plan_requests[0].question == "Sales?"
+    assert fresh.plan_requests[0].clarified is not None
+
+
+# --- the offline engine ---
+
+
+@pytest.mark.parametrize(
+    ("reply", "read_as"),
+    [
+        ("best customers by number of orders", "best customers by number of orders"),
+        ("1", "best customers by number of orders"),
+        ("the second one", "best customers by total"),
+        ("number of orders", "best customers by number of orders"),
+        ("How many orders are there?", "How many orders are there?"),
+    ],
+)
+async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk, reply: str, read_as: str):
+    waiting = await talk("best customers")
+    answer = await talk(reply)
+
+    assert waiting.status == "waiting"
+    assert waiting.clarification is not None
+    assert waiting.clarification.options == ["best customers by number of orders", "best customers by total"]
+    assert answer.sql
+    assert (answer.read_as or answer.question) == read_as
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many customers are there?", "best customers by total", "how are we doing?", "Which orders are late?", "best"],
+)
+async def test_offline_a_question_that_is_clear_or_hopeless_is_not_asked_back(talk: Talk, question: str):
+    answer = await talk(question)
+
+    assert answer.status != "waiting"
+
+
+async def test_offline_without_a_conversation_the_engine_declines_as_ever(shop: Database, config: Any):
+    answer = await run("best customers", database=shop, model="offline", settings=config)
+
+    assert answer.status == "abstained"

@@ -1,0 +1,192 @@
+"""What a thread keeps: the latest state and nothing older, bounded, of known types, and safe from a bad disk."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from agent.config import Settings
+from agent.conversations import Conversation, open_checkpointer
+from agent.conversations.serialising import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
+from agent.runner import run
+from agent.state import QueryResult, Turn
+from agent.store import StateUnavailable, StateUnusable, open_store
+from eval.databases.base import Database
+from tests.agent.conversations.conftest import Talk
+from tests.scripted_model import ScriptedModel
+
+COUNT = "SELECT COUNT(*) FROM customers"
+MANY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, '{}' FROM n".format(
+    "x" * 2000
+)
+
+
+async def test_the_answer_is_whole_and_what_is_kept_is_small(
+    talk: Talk, checkpointer: BaseCheckpointSaver[Any], request: pytest.FixtureRequest
+):
+    answer = await talk("How many?", ScriptedModel(MANY, relevance=0.9))
+    found = await checkpointer.aget_tuple({"configurable": {"thread_id": request.node.name}})
+    assert found is not None
+    state = found.checkpoint["channel_values"]
+
+    assert len(answer.rows) == 5000
+    assert len(answer.rows[0][1]) == 2000
+    result = state["query_results"][0]
+    assert isinstance(result, QueryResult)
+    assert (len(result.data), result.rows_returned) == (PREVIEW_ROWS, 5000)
+    assert len(result.data[0][1]) == PREVIEW_CELL
+    (turn,) = state["history"]
+    assert isinstance(turn, Turn)
+    assert (len(turn.rows), len(turn.rows[0][1])) == (5, 100)
+    assert len(StateSerializer().dumps_typed(state)[1]) < 60_000
+
+
+async def test_a_thread_keeps_its_latest_state_alone(
+    talk: Talk, checkpointer: BaseCheckpointSaver[Any], request: pytest.FixtureRequest
+):
+    for _ in range(4):
+        await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
+    config: Any = {"configurable": {"thread_id": request.node.name}}
+
+    kept = [found async for found in checkpointer.alist(config)]
+    if "memory" not in request.node.name:
+        assert len(kept) == 1
+    assert len(kept[0].checkpoint["channel_values"]["history"]) == 4
+
+
+async def test_reading_a_thread_makes_no_type_but_the_state_s_and_warns_of_nothing(
+    talk: Talk, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING)
+    await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
+    await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
+
+    assert not [record for record in caplog.records if record.name.startswith("langgraph")]
+    assert {module for module, _ in STATE_TYPES} == {"agent.state"}
+    assert {"Turn", "QueryResult", "Clarification", "Clarified"} <= {name for _, name in STATE_TYPES}
+
+
+def test_a_type_from_elsewhere_is_not_made(caplog: pytest.LogCaptureFixture):
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    from agent.config import Settings as Foreign
+
+    written = JsonPlusSerializer().dumps_typed({"x": Foreign.model_validate({})})
+    read = StateSerializer().loads_typed(written)
+
+    assert not isinstance(read["x"], Foreign)
+    assert "Blocked" in caplog.text
+
+
+def test_pickles_are_not_read():
+    import pickle
+
+    with pytest.raises(NotImplementedError):
+        StateSerializer().loads_typed(("pickle", pickle.dumps(1)))
+
+
+@pytest.mark.parametrize(
+    "value", [2**70, -(2**70), float("nan"), "\ud800", ["\x00"], {"k": (1, 2)}, True, None, b"bytes"]
+)
+def test_anything_that_a_result_may_hold_can_be_written(value: Any):
+    serializer = StateSerializer()
+    result = QueryResult(task_id="t", attempt=1, sql="SELECT 1", status="success", data=[[value]])
+    read = serializer.loads_typed(serializer.dumps_typed({"query_results": [result]}))
+
+    assert read["query_results"][0].task_id == "t"
+
+
+async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database):
+    async with open_checkpointer(kept) as checkpointer:
+        store = await open_store(kept, checkpointer=checkpointer)
+        thread = await store.touch_thread("ann", None, "shop", "q")
+        conversation = Conversation(thread.thread_id, checkpointer)
+        await run("How many customers are there?", database=shop, model="offline", conversation=conversation)
+        before = await checkpointer.aget_tuple({"configurable": {"thread_id": thread.thread_id}})
+        await store.delete_thread("ann", thread.thread_id)
+        after = await checkpointer.aget_tuple({"configurable": {"thread_id": thread.thread_id}})
+        await store.close()
+
+    assert before is not None
+    assert after is None
+
+
+async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk):
+    slow = ScriptedModel(COUNT, relevance=0.9, seconds=0.3)
+    first = asyncio.create_task(talk("How many customers are there?", slow))
+    await asyncio.sleep(0.1)
+    second = await talk("How many customers are there?", slow)
+    elsewhere = await talk("How many customers are there?", slow, thread="other")
+
+    assert (second.status, second.error_kind) == ("error", "busy")
+    assert "still running" in second.answer
+    assert (await first).rows == elsewhere.rows == [[4]]
+    assert (await talk("How many customers are there?", slow)).rows == [[4]]
+
+
+async def test_a_cancelled_turn_leaves_the_earlier_ones_and_the_next_begins_afresh(talk: Talk):
+    model = ScriptedModel(COUNT, relevance=0.9)
+    await talk("How many customers are there?", model)
+    cancelled = asyncio.create_task(talk("How many now?", ScriptedModel(COUNT, seconds=30)))
+    await asyncio.sleep(0.3)
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    answer = await talk("How many customers are there?", model)
+
+    assert answer.rows == [[4]]
+    assert [r.attempt for r in answer.attempts] == [1]
+    assert [turn.asked for turn in model.plan_requests[-1].history] == ["How many customers are there?"]
+
+
+# --- a bad state ---
+
+
+async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: Settings):
+    file = Path(kept.state_dir or "") / "threads.sqlite"
+    await asyncio.to_thread(file.parent.mkdir)
+    content = b"not a database " * 400
+    await asyncio.to_thread(file.write_bytes, content)
+
+    with pytest.raises(StateUnusable, match="Nothing was changed"):
+        async with open_checkpointer(kept):
+            pass
+    assert await asyncio.to_thread(file.read_bytes) == content
+
+
+async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings):
+    away = kept.model_copy(update={"state_url": "postgresql://me:hunter2@127.0.0.1:9/state"})
+    with pytest.raises(StateUnavailable, match="does not answer") as refused:
+        async with open_checkpointer(away):
+            pass
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database):
+    async with open_checkpointer(kept) as checkpointer:
+        thread = Conversation("t", checkpointer)
+        await run("How many customers are there?", database=shop, model="offline", conversation=thread)
+        await checkpointer.conn.execute("PRAGMA query_only=ON")  # type: ignore[attr-defined]
+        failed = await run("How many orders are there?", database=shop, model="offline", conversation=thread)
+        await checkpointer.conn.execute("PRAGMA query_only=OFF")  # type: ignore[attr-defined]
+        after = await run("only paid ones", database=shop, model="offline", conversation=thread)
+
+    assert (failed.status, failed.error_kind) == ("error", "state")
+    assert "earlier turns are as they were" in failed.answer
+    assert after.status != "error"
+
+
+async def test_nobody_else_may_read_the_threads(kept: Settings):
+    async with open_checkpointer(kept):
+        file = Path(kept.state_dir or "") / "threads.sqlite"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        connection.close()
