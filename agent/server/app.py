@@ -1,0 +1,150 @@
+"""The app: every door over HTTP, and what they work with.
+
+In: settings. Out: a FastAPI app, to be run by any ASGI server. What outlives a request is made by the lifespan and
+closed by it: the state, the runs, the models. The server keeps nothing of its own that another replica would miss.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from agent.config import Settings
+from agent.config import settings as process_settings
+from agent.conversations import open_checkpointer
+from agent.results import ResultStore
+from agent.server.describing import describe
+from agent.server.errors import error_response, install_errors
+from agent.server.live import LiveRuns
+from agent.server.models import SharedModels
+from agent.server.observing import configure_logging, observed
+from agent.server.presets import Presets
+from agent.server.protection import protect
+from agent.server.routes import data, databases, page, presets, query, runs, status
+from agent.server.services import Services
+from agent.server.sources import Sources
+from agent.server.warming import Warming
+from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, open_store
+from agent.store.location import state_folder
+
+if TYPE_CHECKING:
+    from agent.mcp.http import McpEndpoint
+
+THREADS = 32
+"""For what blocks: opening databases, reading structures, looking values up. Statements have threads of their own."""
+FORM_BYTES = 64 * 1024
+"""Of an upload's body beside its files."""
+
+
+def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1:8000") -> FastAPI:
+    """Make the app. `url`: where others reach it, for the card of the agent-to-agent door. Raises
+    pydantic.ValidationError or ValueError where the settings cannot be used."""
+    config = settings or process_settings()
+    configure_logging(config)
+    closing = contextlib.AsyncExitStack()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        threads = ThreadPoolExecutor(THREADS, thread_name_prefix="server")
+        asyncio.get_running_loop().set_default_executor(threads)
+        async with closing, observed(config), _services(config) as made:
+            app.state.services = made
+            try:
+                async with mcp.running() if mcp else contextlib.nullcontext():
+                    yield
+            finally:
+                del app.state.services
+
+    # no interactive pages of the API: their scripts would have to come from elsewhere
+    app = FastAPI(
+        title="text2sql", summary="Ask a database in plain English.", lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    install_errors(app)
+    _install_store_errors(app)
+    for routes in (presets, query, data, runs, databases, status):
+        app.include_router(routes.router)
+    _add_agent_to_agent(app, config, url, closing)
+    mcp = _mcp_endpoint(app)
+    page_router, otherwise = page.page_routes(page.page_folder(config.page_dir))
+    app.include_router(page_router)
+    app.router.default = otherwise
+    describe(app)
+    protect(app, config, max_upload=(config.upload_mb << 20) + FORM_BYTES)
+    return app
+
+
+def _add_agent_to_agent(app: FastAPI, config: Settings, url: str, closing: contextlib.AsyncExitStack) -> None:
+    """`/generate` always; JSON-RPC and the cards where the extra `a2a` is installed."""
+    from agent.a2a import rest_router
+
+    app.include_router(rest_router(config, status=False))
+    if find_spec("a2a") is not None:
+        from agent.a2a import rpc_routes
+
+        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a")
+        app.router.routes.extend(rpc.routes)
+        closing.push_async_callback(rpc.aclose)
+
+
+def _mcp_endpoint(app: FastAPI) -> McpEndpoint | None:
+    """`/mcp`, where the extra `mcp` is installed."""
+    if find_spec("mcp") is None:
+        return None
+    from agent.mcp.http import McpEndpoint
+
+    endpoint = McpEndpoint(lambda: app.state.services)
+    app.router.routes.append(endpoint.route)
+    return endpoint
+
+
+@contextlib.asynccontextmanager
+async def _services(config: Settings) -> AsyncIterator[Services]:
+    async with contextlib.AsyncExitStack() as stack:
+        checkpointer = await stack.enter_async_context(open_checkpointer(config))
+        store = await open_store(config, checkpointer=checkpointer)
+        stack.push_async_callback(store.close)
+        sources = Sources(config, store)
+        stack.push_async_callback(sources.close)
+        live = LiveRuns(store, max_runs=config.max_runs, resume_seconds=config.resume_seconds)
+        models = SharedModels(config)
+        stack.push_async_callback(models.close)
+        await live.open()
+        stack.push_async_callback(live.close)
+        presets = Presets(config, sources)
+        warming = Warming()
+        warming.begin(config, presets)
+        stack.push_async_callback(warming.end)
+        yield Services(
+            settings=config,
+            store=store,
+            runs=live,
+            presets=presets,
+            sources=sources,
+            results=ResultStore.from_settings(state_folder(config) / "results", config),
+            models=models,
+            checkpointer=checkpointer,
+            warming=warming,
+            auth=config.auth == "required" or (config.auth == "auto" and config.tokens is not None),
+        )
+
+
+def _install_store_errors(app: FastAPI) -> None:
+    @app.exception_handler(StoreError)
+    async def store_failed(request: Request, error: StoreError) -> JSONResponse:
+        request_id = str(getattr(request.state, "request_id", ""))
+        if isinstance(error, NotFound):
+            return error_response(404, str(error), request_id=request_id)
+        if isinstance(error, ThreadBusy):
+            return error_response(409, str(error), kind="busy", request_id=request_id, headers={"Retry-After": "2"})
+        return error_response(503, str(error), request_id=request_id)
+
+    @app.exception_handler(BadCursor)
+    async def bad_cursor(request: Request, error: BadCursor) -> JSONResponse:
+        return error_response(400, str(error), request_id=str(getattr(request.state, "request_id", "")))

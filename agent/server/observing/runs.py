@@ -1,0 +1,90 @@
+"""What the events of one run tell: figures, one log line at its end, and spans where tracing is on.
+
+In: a run's id, its owner, and each of its events as it happens; at the end its status. Out: nothing but observations;
+no event is changed, and nothing here raises.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import AbstractContextManager, ExitStack
+from typing import ClassVar
+
+import structlog
+
+from agent.events import AnswerEvent, Event, NodeEvent, RetryEvent
+from agent.models.prompt_log import current_run
+from agent.server.observing import metrics
+from agent.server.observing.tracing import RunTrace, run_trace
+
+log = logging.getLogger("agent.server.runs")
+
+
+class RunWatch:
+    """Made when a run starts; `current` brackets its work, `observe` hears its events, `ended` its status. Ending twice
+    counts once."""
+
+    show_sql: ClassVar[bool] = False
+    """Whether the log line at a run's end has its SQL."""
+
+    def __init__(self, run_id: str, client: str, *, kind: str = "question") -> None:
+        self._run_id = run_id
+        self._client = client
+        self._kind = kind
+        self._sql = ""
+        self._started = time.perf_counter()
+        self._open = True
+        self._tokens: dict[str, int] = {}
+        self._retries = 0
+        self._trace: RunTrace | None = run_trace(run_id)
+        metrics.running.inc()
+
+    def current(self) -> AbstractContextManager[object]:
+        """What the run does inside is traced as its part, and its log lines say which run they are about."""
+        stack = ExitStack()
+        stack.enter_context(structlog.contextvars.bound_contextvars(run_id=self._run_id))
+        current_run.set(self._run_id)
+        if self._trace is not None:
+            stack.enter_context(self._trace.current())
+        return stack
+
+    def observe(self, event: Event) -> None:
+        if isinstance(event, NodeEvent):
+            if event.status == "done" and event.elapsed_ms is not None:
+                metrics.node_seconds.labels(event.node).observe(event.elapsed_ms / 1000)
+        elif isinstance(event, RetryEvent):
+            self._retries += 1
+            metrics.retries.labels(event.data.category).inc()
+        elif isinstance(event, AnswerEvent):
+            used = event.data.get("tokens") or {}
+            self._sql = str(event.data.get("sql") or "")
+            self._tokens = {key: int(used.get(key) or 0) for key in ("input", "output", "calls")}
+        if self._trace is not None:
+            self._trace.heard(event)
+
+    def ended(self, status: str) -> None:
+        if not self._open:
+            return
+        self._open = False
+        seconds = time.perf_counter() - self._started
+        metrics.running.dec()
+        metrics.runs.labels(status).inc()
+        metrics.run_seconds.observe(seconds)
+        metrics.tokens.labels("input").inc(self._tokens.get("input", 0))
+        metrics.tokens.labels("output").inc(self._tokens.get("output", 0))
+        metrics.model_calls.inc(self._tokens.get("calls", 0))
+        if self._trace is not None:
+            self._trace.ended(status)
+        told: dict[str, object] = {
+            "run_id": self._run_id,
+            "client": self._client,
+            "kind": self._kind,
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            "retries": self._retries,
+            "tokens": self._tokens,
+        }
+        if self.show_sql:
+            told["sql"] = self._sql
+        log.info("run", extra=told)

@@ -1,0 +1,120 @@
+"""Which databases a client may ask, by id, and how they are opened.
+
+In: a client's name and an id. Out: a `Preset`, which opens its database when it is needed, off the event loop. An id
+is looked up among those that the client has; it is never read as a path or a URL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent.catalogue import DEFAULT_DEMO, resolve_database
+from agent.config import Settings
+from agent.server.errors import ApiError
+from agent.server.replies import PresetReply
+from agent.server.sources import Sources
+from agent.store.records import SourceRecord
+from eval.databases.base import Database, DatabaseError
+from eval.databases.urls import parse_target
+from eval.schema import Schema
+from eval.tasks import DEMOS, demo_ids, demo_named
+
+CONFIGURED = "configured"
+"""Id of the database that the settings name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A database that a client may ask."""
+
+    id: str
+    reply: PresetReply
+    opened: Callable[[], Awaitable[Database]]
+    """The open database, opened off the event loop. Raises DatabaseError."""
+
+
+class Presets:
+    def __init__(self, settings: Settings, sources: Sources) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._tables: dict[str, int] = {}
+        target = settings.database_url or settings.db_path
+        self._target = None if target is None or target in demo_ids() else target
+        self.default_id = target if target in demo_ids() else CONFIGURED if target else DEFAULT_DEMO
+
+    async def listed(self, owner: str) -> list[PresetReply]:
+        """The default one first."""
+        presets = [self._configured()] if self._target else []
+        presets += [self._demo(demo.id) for demo in DEMOS]
+        presets += [self.of_source(record) for record in await self._sources.listed(owner)]
+        return [p.reply for p in sorted(presets, key=lambda p: not p.reply.default)]
+
+    async def find(self, owner: str, preset_id: str | None) -> Preset:
+        """Raises ApiError 404 for what this client does not have."""
+        wanted = preset_id or self.default_id
+        if wanted == CONFIGURED and self._target:
+            return self._configured()
+        if wanted in demo_ids():
+            return self._demo(wanted)
+        for record in await self._sources.listed(owner):
+            if record.source_id == wanted:
+                return self.of_source(record)
+        raise ApiError(404, "There is no preset of that id; GET /presets lists those there are.")
+
+    async def schema(self, preset: Preset) -> tuple[Database, Schema]:
+        """Raises ApiError 503 when the database cannot be opened or read."""
+        try:
+            database = await preset.opened()
+            schema = await asyncio.to_thread(database.schema, ttl=self._settings.schema_cache_ttl)
+        except DatabaseError as error:
+            raise ApiError(503, str(error)) from error
+        self._tables[preset.id] = len(schema.tables)
+        return database, schema
+
+    def _demo(self, demo_id: str) -> Preset:
+        demo = demo_named(demo_id)
+        reply = PresetReply(
+            id=demo.id,
+            name=demo.name,
+            description=demo.description,
+            dialect="sqlite",
+            kind="demo",
+            examples=list(demo.example_questions),
+            tables=len(demo.tables),
+            default=demo.id == self.default_id,
+        )
+        return Preset(demo.id, reply, lambda: asyncio.to_thread(resolve_database, demo_id, self._settings))
+
+    def _configured(self) -> Preset:
+        assert self._target is not None
+        try:
+            place = parse_target(self._target)
+            name, dialect = place.name, str(place.dialect)
+        except DatabaseError:  # said when it is opened
+            name, dialect = CONFIGURED, self._settings.dialect
+        reply = PresetReply(
+            id=CONFIGURED,
+            name=name,
+            description="The database that this server was configured with.",
+            dialect=dialect,
+            kind="configured",
+            tables=self._tables.get(CONFIGURED),
+            default=True,
+        )
+        return Preset(CONFIGURED, reply, lambda: asyncio.to_thread(resolve_database, None, self._settings))
+
+    def of_source(self, record: SourceRecord) -> Preset:
+        """A database that a client brought."""
+        came = "Connected" if record.kind == "connected" else "Uploaded"
+        reply = PresetReply(
+            id=record.source_id,
+            name=record.name,
+            description=f"{came} on {record.created:%Y-%m-%d}.",
+            dialect=record.dialect,
+            kind=record.kind,
+            tables=self._tables.get(record.source_id),
+            removable=True,
+        )
+        return Preset(record.source_id, reply, lambda: self._sources.opened(record))

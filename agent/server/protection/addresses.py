@@ -1,0 +1,127 @@
+"""Addresses, Host headers and paths, read strictly: what is not plainly harmless counts as the worse case."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from functools import lru_cache
+
+from starlette.types import Scope
+
+_PROXY_HEADERS = frozenset(
+    {
+        b"cf-connecting-ip",
+        b"fly-client-ip",
+        b"forwarded",
+        b"true-client-ip",
+        b"via",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"x-envoy-external-address",
+        b"x-original-forwarded-for",
+        b"x-real-ip",
+    }
+)
+
+_OPEN_PATHS = frozenset(
+    {
+        "/",
+        "/health",
+        "/ready",
+        "/.well-known/agent.json",
+        "/.well-known/agent-card.json",
+        "/index.html",
+        "/favicon.ico",
+        "/favicon.svg",
+    }
+)
+_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/data/")
+"""The page's files, and the addresses that the page itself makes; all of them hold no data."""
+
+
+def listed(text: str | None) -> frozenset[str]:
+    """The parts of a setting that are separated by commas."""
+    return frozenset(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Whether this is the address of the machine itself: 127.0.0.0/8, ::1, or one mapped into IPv6. Names are not."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def peer(scope: Scope) -> str:
+    """The address that the request came from; empty where there is none (a socket file)."""
+    client = scope.get("client")
+    return str(client[0]) if client and client[0] else ""
+
+
+def came_through_proxy(scope: Scope) -> bool:
+    return any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in scope["headers"])
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether the request was made on this machine and directly."""
+    return is_loopback(peer(scope)) and not came_through_proxy(scope)
+
+
+def header_values(scope: Scope, name: bytes) -> list[bytes]:
+    return [value for key, value in scope["headers"] if key == name]
+
+
+@lru_cache(maxsize=1024)
+def host_name(value: bytes) -> str | None:
+    """The name or address in a Host header, lower case and without port or brackets; None if it is malformed."""
+    try:
+        text = value.decode("ascii").strip().lower()
+    except UnicodeDecodeError:
+        return None
+    if text.startswith("["):
+        name, closed, rest = text[1:].partition("]")
+        port = rest[1:] if rest.startswith(":") else rest
+        good = bool(closed) and (not rest or rest.startswith(":"))
+    else:
+        name, _, port = text.partition(":")
+        name = name.removesuffix(".")
+        good = bool(name) and all(c.isalnum() or c in "-._" for c in name)
+    if not good or (port and not port.isdigit()):
+        return None
+    return name
+
+
+def is_open(scope: Scope) -> bool:
+    """Whether anybody may read this: liveness, agent cards, and the page with its files. Reading only, and only by a
+    path that can be read in one way: no dot segments, empty segments, backslashes or encoded separators."""
+    if scope["method"] not in ("GET", "HEAD"):
+        return False
+    path = _route_path(scope)
+    if path in _OPEN_PATHS:
+        return _plain(scope, path)
+    return path.startswith(_OPEN_FOLDERS) and _plain(scope, path)
+
+
+def _plain(scope: Scope, path: str) -> bool:
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    segments = path.split("/")[1:]
+    return (
+        raw.count(b"/") == scope["path"].count("/")
+        and "\\" not in path
+        and path.isprintable()
+        and not _any_dots(segments)
+        and all(segments[:-1])
+    )
+
+
+def _any_dots(segments: Iterable[str]) -> bool:
+    return any(segment in (".", "..") for segment in segments)
+
+
+def _route_path(scope: Scope) -> str:
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(root + "/") else path

@@ -1,0 +1,337 @@
+"""What the routes take and give, as models; the OpenAPI description is made from them.
+
+In: records of the store. Out: JSON objects without owners, locations or credentials.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.linked import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
+from agent.store.records import RunRecord, RunStatus, ThreadRecord, Verdict
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class PresetReply(_Reply):
+    """A database that a client may ask."""
+
+    id: str
+    name: str
+    description: str
+    dialect: str
+    kind: Literal["demo", "configured", "connected", "uploaded"]
+    examples: list[str] = Field(default_factory=list)
+    tables: int | None = None
+    """None: not known before it has been opened."""
+    default: bool = False
+    removable: bool = False
+
+
+class ColumnReply(_Reply):
+    name: str
+    type: str
+    primary_key: bool
+    foreign_key: str | None
+    """`table.column`."""
+    inferred: bool
+    """The foreign key is not declared; it was concluded from names and data."""
+    nullable: bool
+    comment: str | None
+
+
+class TableReply(_Reply):
+    name: str
+    kind: Literal["table", "view"]
+    namespace: str | None
+    comment: str | None
+    row_count: int | None
+    columns: list[ColumnReply]
+
+
+class SchemaReply(_Reply):
+    dialect: str
+    fingerprint: str
+    tables: list[TableReply]
+
+
+class SampleReply(_Reply):
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+class ValueCount(_Reply):
+    value: Any
+    count: int
+
+
+class ValuesReply(_Reply):
+    """The most frequent values of a column. What could not be found out in time is null."""
+
+    values: list[ValueCount]
+    distinct: int | None
+    nulls: int | None
+    min: Any
+    max: Any
+
+
+class ProfileSection(_Reply):
+    name: str
+    """`ddl`, `tables`, `columns`, `keys`, `values`, `ranges`, `formats`, `patterns`, `validation` or `guidance`."""
+    title: str
+    lines: list[str]
+    left_out: int
+    """Lines that the budget had no room for."""
+    tokens: int
+
+
+class ProfileReply(_Reply):
+    """What a database's rows look like, as text in sections and as facts. Values are there only in the privacy mode
+    `full`; for `schema` no row was read."""
+
+    database: str
+    dialect: str
+    fingerprint: str
+    privacy: Literal["full", "masked", "schema"]
+    tokens: int
+    seconds: float
+    """What computing it took when it was last computed."""
+    complete: bool
+    """False: time ran out before all tables had been read; the next request goes on."""
+    sections: list[ProfileSection]
+    tables: list[TableFacts]
+    columns: list[ColumnFacts]
+    keys: list[KeyFacts]
+    patterns: list[Pattern]
+    guidance: list[Pitfall]
+
+    @classmethod
+    def of(cls, report: ProfileReport) -> ProfileReply:
+        found = report.profile
+        return cls(
+            database=report.database,
+            dialect=found.dialect,
+            fingerprint=report.fingerprint,
+            privacy=report.privacy,
+            tokens=report.tokens,
+            seconds=found.seconds,
+            complete=found.complete,
+            sections=[
+                ProfileSection(name=s.name, title=s.title, lines=list(s.lines), left_out=s.left_out, tokens=s.tokens)
+                for s in report.sections
+            ],
+            tables=list(found.tables),
+            columns=list(found.columns),
+            keys=list(found.keys),
+            patterns=list(found.patterns),
+            guidance=list(found.guidance),
+        )
+
+
+class QuestionIn(BaseModel):
+    question: str
+    preset: str | None = Field(None, max_length=200)
+    """A preset's id; None means the thread's, else the default one."""
+    thread_id: str | None = Field(None, max_length=200)
+    """The conversation that the question belongs to; None begins one."""
+    resumable: bool = False
+    """The run goes on for a while when its reader is lost."""
+    model: str | None = Field(None, max_length=200, pattern=r"^[\w./:@+ -]*$")
+    """A model at the configured endpoint, or `offline`."""
+
+
+class RunSummary(_Reply):
+    run_id: str
+    thread_id: str | None
+    turn: int
+    kind: Literal["question", "sql"]
+    preset: str
+    question: str
+    status: RunStatus
+    started: datetime
+    seconds: float | None
+    score: float | None
+    sql: str
+    model: str
+    answer: str
+    """The beginning of it."""
+    feedback: Verdict | None
+
+    @classmethod
+    def of(cls, record: RunRecord) -> RunSummary:
+        return cls(**record.model_dump(include=set(cls.model_fields) - {"answer"}), answer=record.short)
+
+
+class RunReply(_Reply):
+    run_id: str
+    thread_id: str | None
+    turn: int
+    kind: Literal["question", "sql"]
+    preset: str
+    question: str
+    status: RunStatus
+    started: datetime
+    seconds: float | None
+    score: float | None
+    sql: str
+    model: str
+    answer: dict[str, Any] | None
+    """The whole answer as `agent.runner.Answer` has it, with at most 200 rows a result; None while the run goes on."""
+    feedback: Verdict | None
+
+    @classmethod
+    def of(cls, record: RunRecord) -> RunReply:
+        return cls(**record.model_dump(include=set(cls.model_fields)))
+
+
+class RunsReply(_Reply):
+    runs: list[RunSummary]
+    next: str | None
+    """Cursor of the next page, to be given as `before`; None at the end."""
+
+
+class CancelReply(_Reply):
+    status: RunStatus
+
+
+class ThreadSummary(_Reply):
+    thread_id: str
+    title: str
+    preset: str
+    turns: int
+    updated: datetime
+
+    @classmethod
+    def of(cls, record: ThreadRecord) -> ThreadSummary:
+        return cls(**record.model_dump(include=set(cls.model_fields)))
+
+
+class ThreadsReply(_Reply):
+    threads: list[ThreadSummary]
+    next: str | None
+
+
+class Waiting(_Reply):
+    question: str
+    options: list[str]
+
+
+class ThreadReply(_Reply):
+    thread_id: str
+    title: str
+    preset: str
+    runs: list[RunReply]
+    """Oldest first."""
+    waiting: Waiting | None
+    """What the last turn asked back."""
+
+
+class FeedbackIn(BaseModel):
+    run_id: str = Field(max_length=200)
+    verdict: Verdict
+    sql: str | None = Field(None, max_length=100_000)
+    """The right SQL, for `corrected`."""
+    comment: str | None = Field(None, max_length=4_000)
+
+
+class FeedbackReply(_Reply):
+    feedback_id: str
+
+
+class VerifiedPair(_Reply):
+    question: str
+    sql: str
+    preset: str
+    verdict: Verdict
+    created: datetime
+
+
+class HealthReply(_Reply):
+    status: Literal["ok"] = "ok"
+    version: str
+    model: str
+    offline: bool
+    """The built-in engine answers, because no model is configured."""
+    score_threshold: float
+    max_retries: int
+    dialect: str
+    database: str
+    """The default preset."""
+    privacy: str
+    auth: bool
+    """A bearer token is asked for."""
+
+
+class ReadyReply(_Reply):
+    ready: bool
+    checks: dict[str, str]
+    """`ok`, or what is wrong, for `state`, `database` and `graph`."""
+
+
+class SqlIn(BaseModel):
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    thread_id: str | None = Field(None, max_length=200)
+    """A conversation of yours that the statement belongs to."""
+    question: str | None = Field(None, max_length=20_000)
+    """What the statement is meant to answer."""
+
+
+class PhantomName(_Reply):
+    name: str
+    nearest: list[str]
+
+
+class Phantoms(_Reply):
+    """Names that the database does not have, or (`ambiguous`) has more than once, with the nearest real ones."""
+
+    tables: list[PhantomName] = Field(default_factory=list)
+    columns: list[PhantomName] = Field(default_factory=list)
+    functions: list[PhantomName] = Field(default_factory=list)
+    ambiguous: list[PhantomName] = Field(default_factory=list)
+
+
+class SqlReply(_Reply):
+    allowed: bool
+    reason: str | None
+    """Why it may not run."""
+    sql: str
+    """What was sent."""
+    phantoms: Phantoms
+    status: Literal["success", "error", "timeout", "refused"]
+    columns: list[str]
+    rows: list[list[Any]]
+    """At most 200; the rest by `/runs/{run_id}/rows`."""
+    rows_returned: int
+    truncated: bool
+    error: str | None
+    execution_time_ms: float
+    run_id: str
+
+
+class ResultColumn(_Reply):
+    name: str
+    kind: str
+    """By its values: `number`, `text`, ..., `mixed`, or `empty`."""
+
+
+class RowsReply(_Reply):
+    columns: list[ResultColumn]
+    rows: list[list[Any]]
+    total: int
+    """Rows that the filters keep."""
+    offset: int
+    limit: int
+    truncated: bool
+    """There are more rows than are kept, or than were counted."""
+
+
+class DatabaseIn(BaseModel):
+    url: str = Field(max_length=4_000)
+    """`postgresql://user:password@host/database` and the like; what is allowed is the server's to say."""
+    name: str | None = Field(None, max_length=100)

@@ -1,0 +1,63 @@
+"""What the routes may answer beside success, for the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MEANING = {
+    400: "The request makes no sense as it is.",
+    401: "A bearer token is needed.",
+    403: "That is not allowed here.",
+    404: "There is no such thing, or it is not yours.",
+    408: "The body did not arrive in time.",
+    409: "Another question is still running on this thread.",
+    413: "The body, the question or the file is too large.",
+    414: "The address is too long.",
+    422: "A parameter or the body is not as described.",
+    429: "Too many requests; `Retry-After` says when to come back.",
+    431: "The headers are too large.",
+    500: "A fault inside; the request id finds it in the log.",
+    501: "An optional package is not installed.",
+    503: "The server is busy, starting or stopping, or a database it needs is away.",
+}
+
+_ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorReply"}}}
+
+ALWAYS = (400, 401, 403, 408, 413, 414, 422, 429, 431, 503)
+"""Statuses that the protection, the validation and the store can answer on any route."""
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error answers of a route: those that any can give and its own."""
+    return {s: {"description": _MEANING[s], "content": _ERROR} for s in sorted({*ALWAYS, *statuses})}
+
+
+EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events. Each message has `id: N` (1, 2, 3, ...) and one JSON object in `data:`, "
+        "which is a `StreamEvent`. The first is `run`, the last is always `done`; a comment is sent every ten seconds. "
+        "Headers: `X-Run-ID`, `X-Thread-ID`.",
+        "content": {
+            "text/event-stream": {
+                "schema": {
+                    "type": "object",
+                    "description": "One message of the stream.",
+                    "required": ["id", "data"],
+                    "properties": {
+                        "id": {"type": "string", "pattern": "^[0-9]+$"},
+                        "event": {"type": "string"},
+                        "data": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "contentSchema": {"$ref": "#/components/schemas/StreamEvent"},
+                        },
+                    },
+                }
+            }
+        },
+        "headers": {
+            "X-Run-ID": {"schema": {"type": "string"}},
+            "X-Thread-ID": {"schema": {"type": "string"}},
+        },
+    }
+}

@@ -1,0 +1,247 @@
+"""`/sql`, `/runs/{id}/rows`, `/runs/{id}/export`: SQL of one's own, and whole results by the page or as a file.
+
+A result is not held anywhere by its run: its statement is run again into a file of its owner's, under the same guard,
+and pages and exports are read from there while the data is unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+
+from agent.results import (
+    BadRequest,
+    ExtraMissing,
+    Filter,
+    Format,
+    KeptResult,
+    ResultError,
+    ResultGone,
+    Sort,
+    SqlOutcome,
+    StatementFailed,
+    check_sql,
+    export,
+    run_sql,
+)
+from agent.server.access import CurrentClient
+from agent.server.errors import ApiError
+from agent.server.live.encoding import few_rows
+from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
+from agent.server.routes.answers import refusals
+from agent.server.services import Here, Services
+from agent.store.records import RunRecord, RunStatus
+from eval.databases.base import DatabaseError, Limits
+
+router = APIRouter(tags=["results"])
+
+RunId = Annotated[str, Path(max_length=200)]
+Task = Annotated[str | None, Query(max_length=200, description="A task of the plan; without it, the last one.")]
+SortBy = Annotated[
+    list[str] | None,
+    Query(max_length=10, description="`N` or `N:desc`, N the column's number from 0; may be repeated."),
+]
+FilterBy = Annotated[
+    list[str] | None,
+    Query(
+        alias="filter", max_length=20, description="`N:op:value`; op: contains, =, !=, <, <=, >, >=, is null, not null"
+    ),
+]
+_OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
+
+
+@router.post("/sql", responses=refusals(404))
+async def sql(here: Here, client: CurrentClient, asked: SqlIn) -> SqlReply:
+    """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
+    preset = await here.presets.find(client.name, asked.preset)
+    if asked.thread_id and await here.store.thread(client.name, asked.thread_id) is None:
+        raise ApiError(404, "There is no such thread.")
+    started = datetime.now(UTC)
+    try:
+        database = await preset.opened()
+    except DatabaseError as error:
+        raise ApiError(503, str(error)) from error
+    settings = here.settings
+    limits = Limits(seconds=settings.query_seconds, rows=settings.max_rows)
+    outcome = await run_sql(database, asked.sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
+    status: Literal["success", "error", "timeout", "refused"] = (
+        "error" if outcome.status == "cancelled" else outcome.status
+    )
+    reply = SqlReply(
+        allowed=outcome.allowed,
+        reason=outcome.reason,
+        sql=outcome.sql,
+        phantoms=_phantoms(outcome),
+        status=status,
+        columns=outcome.columns,
+        rows=[list(row) for row in few_rows(outcome.rows)],
+        rows_returned=len(outcome.rows),
+        truncated=outcome.truncated,
+        error=outcome.error,
+        execution_time_ms=outcome.execution_time_ms,
+        run_id=uuid.uuid4().hex,
+    )
+    kept: RunStatus = status
+    await here.store.begin_run(
+        RunRecord(
+            run_id=reply.run_id,
+            owner=client.name,
+            thread_id=asked.thread_id,
+            kind="sql",
+            preset=preset.id,
+            question=(asked.question or "").strip(),
+            status=kept,
+            started=started,
+            seconds=round((datetime.now(UTC) - started).total_seconds(), 4),
+            sql=outcome.sql or asked.sql,
+            answer=reply.model_dump(mode="json", exclude={"run_id"}),
+        )
+    )
+    return reply
+
+
+@router.get("/runs/{run_id}/rows", responses=refusals(404))
+async def rows(
+    here: Here,
+    client: CurrentClient,
+    run_id: RunId,
+    task: Task = None,
+    offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    sort: SortBy = None,
+    filters: FilterBy = None,
+) -> RowsReply:
+    """A page of a run's whole result, sorted and filtered."""
+    result = await _kept(here, client.name, run_id, task)
+    try:
+        page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
+    except ResultError as error:
+        raise _refusal(error) from error
+    return RowsReply(
+        columns=[ResultColumn(name=c.name, kind=c.kind) for c in result.columns],
+        rows=page.rows,
+        total=page.total,
+        offset=offset,
+        limit=limit,
+        truncated=not page.total_exact,
+    )
+
+
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file.",
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/x-ndjson": {"schema": {"type": "string"}},
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": {
+                "schema": {"type": "string", "format": "binary"}
+            },
+            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+
+
+@router.get("/runs/{run_id}/export", response_class=StreamingResponse, responses={**_FILES, **refusals(404, 501)})
+async def export_rows(
+    here: Here,
+    client: CurrentClient,
+    run_id: RunId,
+    wanted: Annotated[Format, Query(alias="format")] = "csv",
+    task: Task = None,
+    sort: SortBy = None,
+    filters: FilterBy = None,
+) -> StreamingResponse:
+    """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
+    result = await _kept(here, client.name, run_id, task)
+    try:
+        made = await asyncio.to_thread(
+            lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), guard_formulas=True)
+        )
+    except ResultError as error:
+        raise _refusal(error) from error
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', "Cache-Control": "no-store"}
+    return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
+
+
+async def _kept(here: Services, owner: str, run_id: str, task: str | None) -> KeptResult:
+    """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
+    record = await here.store.run(owner, run_id)
+    if record is None:
+        raise ApiError(404, "There is no such run.")
+    text = _statement(record, task)
+    preset = await here.presets.find(owner, record.preset)
+    try:
+        database = await preset.opened()
+        checked = await check_sql(database, text, schema_ttl=here.settings.schema_cache_ttl)
+        if checked.statement is None:
+            raise ApiError(404, f"This run has no result: {checked.reason}")
+        return await here.results.keep(database, checked.statement, owner=owner)
+    except DatabaseError as error:
+        raise ApiError(503, str(error)) from error
+    except ResultError as error:
+        raise _refusal(error) from error
+
+
+def _statement(record: RunRecord, task: str | None) -> str:
+    answer = record.answer or {}
+    if task is None:
+        found = record.sql if record.status in ("success", "doubtful") else ""
+    else:
+        attempts = [
+            a for a in answer.get("attempts") or [] if a.get("task_id") == task and a.get("status") == "success"
+        ]
+        best = max(attempts, key=lambda a: a.get("score") or 0.0, default=None)
+        found = str(best.get("sql") or "") if best else ""
+    if not found:
+        raise ApiError(404, "This run has no result.")
+    return found
+
+
+def _refusal(error: ResultError) -> ApiError:
+    if isinstance(error, ResultGone):
+        return ApiError(404, str(error))
+    if isinstance(error, ExtraMissing):
+        return ApiError(501, str(error))
+    if isinstance(error, BadRequest | StatementFailed):
+        return ApiError(400, str(error))
+    return ApiError(503, str(error))
+
+
+def _sorts(given: list[str] | None) -> list[Sort]:
+    found = []
+    for text in given or []:
+        number, _, way = text.partition(":")
+        if not _is_number(number) or way not in ("", "asc", "desc"):
+            raise ApiError(400, "A sort is written N or N:desc, N the column's number from 0.")
+        found.append(Sort(column=int(number), descending=way == "desc"))
+    return found
+
+
+def _filters(given: list[str] | None) -> list[Filter]:
+    found = []
+    for text in given or []:
+        number, _, rest = text.partition(":")
+        op, _, value = rest.partition(":")
+        if not _is_number(number) or op not in _OPS:
+            raise ApiError(400, f"A filter is written N:op:value; op is one of {', '.join(_OPS)}.")
+        found.append(Filter(column=int(number), op=op, value=None if op in ("is null", "not null") else value))
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _phantoms(outcome: SqlOutcome) -> Phantoms:
+    named: dict[str, list[PhantomName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
+    for phantom in outcome.phantoms:
+        named[phantom.kind].append(PhantomName(name=phantom.name, nearest=phantom.nearest))
+    return Phantoms(
+        tables=named["table"], columns=named["column"], functions=named["function"], ambiguous=named["ambiguous"]
+    )

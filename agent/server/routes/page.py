@@ -1,0 +1,93 @@
+"""The built page at `/`: its files, and its own routes, which all are the one index.html.
+
+In: a folder that a build has written. Out: responses. A request names one of the files that were found in the folder,
+or nothing: no path is ever put together from a request. Files under assets/ have their content's hash in their names
+and are cached for a year; everything else is asked for anew each time.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from starlette._utils import get_route_path
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agent.server.errors import ApiError
+
+INDEX = "index.html"
+_FOREVER = "public, max-age=31536000, immutable"
+_NEVER = "no-cache"
+_HERE = Path(__file__).resolve()
+
+_NO_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>text2sql</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body><h1>text2sql</h1>
+<p>The server is running, but its page has not been built. <code>make page</code> builds it; then load this again.</p>
+<p>Programs can use the server as it is:</p>
+<ul><li><a href="/openapi.json">the API, described</a> (OpenAPI)</li>
+<li><a href="/health">/health</a>, <a href="/ready">/ready</a></li>
+<li><a href="/presets">/presets</a>: the databases that can be asked</li>
+<li><code>POST /query</code> with <code>{"question": "..."}</code>: an answer as server-sent events</li></ul>
+</body></html>
+"""
+
+
+def page_folder(configured: str | None) -> Path:
+    """Where the built page is: as configured, inside the package, or beside it in a checkout."""
+    if configured:
+        return Path(configured)
+    package = _HERE.parents[1]
+    inside = package / "page"
+    return inside if inside.is_dir() else _HERE.parents[3] / "frontend" / "dist"
+
+
+class Page:
+    """The files of a build; read again when the build is."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._built: float | None = None
+        self._files: dict[str, Path] = {}
+
+    def file(self, name: str) -> Path | None:
+        """The file of that name inside the folder; None where there is none."""
+        index = self._folder / INDEX
+        built = index.stat().st_mtime if index.is_file() else None
+        if built != self._built:
+            self._built = built
+            self._files = self._found() if built is not None else {}
+        return self._files.get(name)
+
+    def _found(self) -> dict[str, Path]:
+        folder = self._folder.resolve()
+        inside = (p for p in folder.rglob("*") if p.is_file() and p.resolve().is_relative_to(folder))
+        return {p.relative_to(folder).as_posix(): p for p in inside}
+
+
+def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
+    """The page's own routes, and what answers a path that no route knows: a file of the build, or 404."""
+    router = APIRouter(include_in_schema=False)
+    page = Page(folder)
+
+    def index() -> Response:
+        path = page.file(INDEX)
+        if path is None:
+            return HTMLResponse(_NO_PAGE, headers={"Cache-Control": _NEVER})
+        return FileResponse(path, media_type="text/html; charset=utf-8", headers={"Cache-Control": _NEVER})
+
+    async def otherwise(scope: Scope, receive: Receive, send: Send) -> None:
+        name = get_route_path(scope).lstrip("/")
+        path = page.file(name) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
+        if path is None:
+            raise ApiError(404, "There is nothing here.")
+        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        cached = _FOREVER if name.startswith("assets/") else _NEVER
+        await FileResponse(path, media_type=kind, headers={"Cache-Control": cached})(scope, receive, send)
+
+    for route in ("/", "/t/{thread_id}", "/r/{run_id}", "/data/{preset_id}"):
+        router.add_api_route(route, index, methods=["GET", "HEAD"])
+    return router, otherwise

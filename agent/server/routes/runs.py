@@ -1,0 +1,154 @@
+"""`/runs`, `/threads`, `/feedback`: what was asked before, and whether it was right."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import PlainTextResponse
+
+from agent.server.access import CurrentClient
+from agent.server.errors import ApiError
+from agent.server.markdown import as_markdown
+from agent.server.replies import (
+    FeedbackIn,
+    FeedbackReply,
+    RunReply,
+    RunsReply,
+    RunSummary,
+    ThreadReply,
+    ThreadsReply,
+    ThreadSummary,
+    VerifiedPair,
+    Waiting,
+)
+from agent.server.routes.answers import refusals
+from agent.server.services import Here, Services
+from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
+
+router = APIRouter(tags=["history"])
+
+THREAD_RUNS = 100
+"""Latest turns that a thread is shown with."""
+
+RunId = Annotated[str, Path(max_length=200)]
+ThreadId = Annotated[str, Path(max_length=200)]
+Limit = Annotated[int, Query(ge=1, le=200)]
+Before = Annotated[str | None, Query(max_length=300, description="`next` of the page before.")]
+
+
+@router.get("/runs", responses=refusals())
+async def runs(
+    here: Here,
+    client: CurrentClient,
+    thread_id: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Limit = 50,
+    before: Before = None,
+) -> RunsReply:
+    """Your runs, the latest first."""
+    found, following = await here.store.runs(client.name, thread_id=thread_id, limit=limit, before=before)
+    return RunsReply(runs=[RunSummary.of(r) for r in found], next=following)
+
+
+@router.get("/runs/{run_id}", responses=refusals(404))
+async def run(here: Here, client: CurrentClient, run_id: RunId) -> RunReply:
+    """One run with its whole answer."""
+    record = await here.store.run(client.name, run_id)
+    if record is None:
+        raise ApiError(404, "There is no such run.")
+    return RunReply.of(record)
+
+
+@router.get("/threads", responses=refusals())
+async def threads(here: Here, client: CurrentClient, limit: Limit = 50, before: Before = None) -> ThreadsReply:
+    """Your conversations, the one last used first."""
+    found, following = await here.store.threads(client.name, limit=limit, before=before)
+    return ThreadsReply(threads=[ThreadSummary.of(t) for t in found], next=following)
+
+
+@router.get("/threads/{thread_id}", responses=refusals(404))
+async def thread(here: Here, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
+    """A conversation with its turns, and what it is waiting for."""
+    record, turns = await _thread(here, client.name, thread_id)
+    return ThreadReply(
+        thread_id=record.thread_id,
+        title=record.title,
+        preset=record.preset,
+        runs=[RunReply.of(r) for r in turns],
+        waiting=_waiting(turns),
+    )
+
+
+@router.delete("/threads/{thread_id}", status_code=204, responses=refusals(404, 409))
+async def forget_thread(here: Here, client: CurrentClient, thread_id: ThreadId) -> Response:
+    """Remove a conversation with all its runs."""
+    if not await here.store.delete_thread(client.name, thread_id):
+        raise ApiError(404, "There is no such thread.")
+    return Response(status_code=204)
+
+
+@router.get(
+    "/threads/{thread_id}/markdown",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **refusals(404)},
+)
+async def thread_markdown(here: Here, client: CurrentClient, thread_id: ThreadId) -> Response:
+    """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
+    record, turns = await _thread(here, client.name, thread_id)
+    return Response(as_markdown(record, turns), media_type="text/markdown; charset=utf-8")
+
+
+@router.post("/feedback", status_code=201, responses=refusals(404))
+async def feedback(here: Here, client: CurrentClient, said: FeedbackIn) -> FeedbackReply:
+    """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
+    record = await here.store.run(client.name, said.run_id)
+    if record is None:
+        raise ApiError(404, "There is no such run.")
+    if record.status == "running":
+        raise ApiError(400, "The run has not ended yet.")
+    if said.verdict == "corrected" and not (said.sql or "").strip():
+        raise ApiError(400, "A correction needs the right SQL.")
+    kept = FeedbackRecord(
+        feedback_id=uuid.uuid4().hex,
+        owner=client.name,
+        run_id=record.run_id,
+        preset=record.preset,
+        question=record.question,
+        sql=(said.sql or "").strip() if said.verdict == "corrected" else record.sql,
+        verdict=said.verdict,
+        comment=said.comment or "",
+        created=datetime.now(UTC),
+    )
+    await here.store.add_feedback(kept)
+    return FeedbackReply(feedback_id=kept.feedback_id)
+
+
+@router.get("/feedback", responses=refusals())
+async def verified(
+    here: Here, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
+) -> list[VerifiedPair]:
+    """The questions whose SQL you have held right or corrected."""
+    found = await here.store.feedback(client.name, preset=preset, verdicts=["right", "corrected"])
+    return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in found]
+
+
+async def _thread(here: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
+    """The thread and its latest turns whole, oldest first."""
+    record = await here.store.thread(owner, thread_id)
+    if record is None:
+        raise ApiError(404, "There is no such thread.")
+    listed, _ = await here.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
+    whole = [await here.store.run(owner, r.run_id) for r in reversed(listed)]
+    return record, [r for r in whole if r is not None]
+
+
+def _waiting(turns: list[RunRecord]) -> Waiting | None:
+    if not turns or turns[-1].status != "waiting":
+        return None
+    answer = turns[-1].answer or {}
+    asked = answer.get("clarification") or {}
+    return Waiting(
+        question=str(asked.get("question") or answer.get("answer") or ""), options=list(asked.get("options") or [])
+    )

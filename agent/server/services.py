@@ -1,0 +1,45 @@
+"""What every route works with, made once by the app's lifespan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from agent.config import Settings
+from agent.results import ResultStore
+from agent.server.errors import ApiError
+from agent.server.live import LiveRuns
+from agent.server.models import SharedModels
+from agent.server.presets import Presets
+from agent.server.sources import Sources
+from agent.server.warming import Warming
+from agent.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    settings: Settings
+    store: Store
+    runs: LiveRuns
+    presets: Presets
+    sources: Sources
+    results: ResultStore
+    models: SharedModels
+    checkpointer: Any
+    """LangGraph's, in which conversations live."""
+    warming: Warming
+    auth: bool
+    """A bearer token is asked for."""
+
+
+async def services(request: Request) -> Services:
+    """Raises ApiError 503 while the app is starting or ending."""
+    found = getattr(request.app.state, "services", None)
+    if not isinstance(found, Services):
+        raise ApiError(503, "The server is starting or stopping.")
+    return found
+
+
+Here = Annotated[Services, Depends(services)]

@@ -1,0 +1,131 @@
+"""Databases that a client brought, as presets: connected by URL, or uploaded.
+
+In: a client's name with a URL, or with files as they arrive. Out: a record in the store, and an open database when it
+is asked. An address with its password is sealed in the store and leaves it only to be opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterable, Sequence
+from datetime import UTC, datetime
+
+from agent.config import Settings
+from agent.server.errors import ApiError
+from agent.sources import (
+    ConnectionPolicy,
+    SourceError,
+    SourceGone,
+    SourceRefused,
+    SourceTooLarge,
+    UploadLimits,
+    UploadStore,
+    connect,
+)
+from agent.store import Store
+from agent.store.location import state_folder
+from agent.store.records import SourceRecord
+from eval.databases.base import Database, DatabaseError, DatabaseNotFound
+
+MAX_NAME = 100
+"""Characters of a name for people."""
+
+
+class Sources:
+    """Opened databases are kept until they are removed, or the server ends."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        """Raises SourceError, ValueError for settings that cannot be used."""
+        self.policy = ConnectionPolicy.from_settings(settings)
+        self.uploads = UploadStore(state_folder(settings) / "uploads", UploadLimits.from_settings(settings))
+        self._store = store
+        self._open: dict[str, Database] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+
+    async def listed(self, owner: str) -> list[SourceRecord]:
+        return await self._store.sources(owner)
+
+    async def connect(self, owner: str, url: str, name: str | None) -> tuple[SourceRecord, tuple[str, ...]]:
+        """Connect and keep; with what the user should know (the login can write). Raises ApiError 400, 403."""
+        try:
+            made = await connect(url, self.policy)
+        except SourceRefused as error:
+            raise ApiError(403, str(error)) from error
+        except (SourceError, DatabaseError) as error:
+            raise ApiError(400, str(error)) from error
+        database = made.database
+        record = self._record(owner, "connected", name or database.name, database.dialect, url.strip())
+        try:
+            await self._store.add_source(record)
+        except BaseException:
+            await asyncio.to_thread(database.close)
+            raise
+        self._open[record.source_id] = database
+        return record, made.warnings
+
+    async def receive(
+        self, owner: str, files: Sequence[tuple[str, AsyncIterable[bytes]]], name: str | None
+    ) -> SourceRecord:
+        """Take one database or table file, or several CSV files as one database. Raises ApiError 400, 413."""
+        try:
+            source = await self.uploads.receive_all(files, owner=owner)
+        except SourceTooLarge as error:
+            raise ApiError(413, str(error)) from error
+        except (SourceError, DatabaseError) as error:
+            raise ApiError(400, str(error)) from error
+        record = self._record(owner, "uploaded", name or source.name, source.dialect, source.id)
+        try:
+            await self._store.add_source(record)
+        except BaseException:
+            await asyncio.to_thread(self.uploads.remove, source.id, owner=owner)
+            raise
+        return record
+
+    async def opened(self, record: SourceRecord) -> Database:
+        """Raises DatabaseError."""
+        key = record.source_id
+        async with self._opening.setdefault(key, asyncio.Lock()):
+            if key not in self._open:
+                self._open[key] = await self._reopened(record)
+            return self._open[key]
+
+    async def remove(self, owner: str, source_id: str) -> bool:
+        """False when this client has none of that id."""
+        record = await self._store.remove_source(owner, source_id)
+        if record is None:
+            return False
+        if (database := self._open.pop(source_id, None)) is not None:
+            await asyncio.to_thread(database.close)
+        self._opening.pop(source_id, None)
+        if record.kind == "uploaded":
+            with contextlib.suppress(SourceGone):
+                await asyncio.to_thread(self.uploads.remove, record.location, owner=owner)
+        return True
+
+    async def close(self) -> None:
+        while self._open:
+            await asyncio.to_thread(self._open.popitem()[1].close)
+
+    async def _reopened(self, record: SourceRecord) -> Database:
+        """The address is checked anew each time, because a name may lead elsewhere by now."""
+        try:
+            if record.kind == "connected":
+                return (await connect(record.location, self.policy)).database
+            return await asyncio.to_thread(self.uploads.open, record.location, owner=record.owner)
+        except SourceError as error:
+            raise DatabaseNotFound(str(error)) from error
+
+    def _record(self, owner: str, kind: str, name: str, dialect: str, location: str) -> SourceRecord:
+        return SourceRecord.model_validate(
+            {
+                "source_id": secrets.token_urlsafe(12),
+                "owner": owner,
+                "name": " ".join(name.split())[:MAX_NAME] or "database",
+                "kind": kind,
+                "dialect": dialect,
+                "location": location,
+                "created": datetime.now(UTC),
+            }
+        )

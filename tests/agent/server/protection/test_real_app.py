@@ -1,0 +1,96 @@
+"""The app that is served, with every route that it has: nothing answers without a token but what is meant to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.routing import Mount, Route
+
+from tests.agent.server.running import Running, running, settings_for
+
+TOKEN = "ana-token-0123456789"
+OPEN = {"/", "/health", "/ready", "/.well-known/agent.json", "/.well-known/agent-card.json"}
+PAGE = ("/assets", "/t/", "/r/", "/data/", "/index.html", "/favicon")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder: Path = tmp_path_factory.mktemp("server")
+    with running(settings_for(folder, TEXT2SQL_TOKENS=f"ana={TOKEN}")) as served:
+        yield served
+
+
+def routes(server: Running) -> list[tuple[str, str]]:
+    """(method, path) of everything that is routed, placeholders filled in."""
+    described = server.app.openapi()["paths"]
+    found = [(method.upper(), _filled(path)) for path, methods in described.items() for method in methods]
+    for route in server.app.routes:
+        path = _filled(str(getattr(route, "path", "")))
+        if isinstance(route, Mount):
+            found += [("GET", f"{path}/x"), ("POST", f"{path}/x")]
+        elif isinstance(route, Route):
+            found += [(method, path) for method in (route.methods or {"GET", "POST", "DELETE"})]
+    return found
+
+
+def _filled(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "x", path)
+
+
+def test_every_route_needs_a_token_but_those_that_say_nothing(server: Running):
+    known = routes(server)
+    assert len(known) > 25
+    assert {"/query", "/mcp", "/metrics", "/sql", "/generate"} <= {path for _, path in known}
+
+    for method, path in known:
+        status = httpx.request(method, f"{server.url}{path}").status_code
+        is_open = method in ("GET", "HEAD") and (path in OPEN or path.startswith(PAGE))
+        assert (status != 401) is is_open, (method, path, status)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "FROB"])
+def test_other_methods_are_no_way_in(server: Running, method: str):
+    for path in ("/health", "/runs", "/assets/x", "/mcp"):
+        if method != "CONNECT":
+            assert httpx.request(method, f"{server.url}{path}").status_code in (400, 401)
+
+
+def test_what_is_open_tells_nothing_of_data_or_secrets(server: Running):
+    for path in sorted(OPEN):
+        text = httpx.get(f"{server.url}{path}").text
+        assert TOKEN not in text
+        assert str(Path.home()) not in text
+
+
+def test_a_very_large_upload_is_refused_at_once(server: Running):
+    head = f"POST /databases/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(
+            f"{head}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {2 << 30}\r\n\r\n".encode()
+        )
+        reply = connection.recv(65536)
+
+    assert reply.startswith(b"HTTP/1.1 413 ")
+    assert b'"kind":"too_large"' in reply
+
+
+async def test_a_stream_passes_the_layers_unbuffered(server: Running):
+    """The first event is there while the run still goes on."""
+    async with (
+        httpx.AsyncClient(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as client,
+        client.stream("POST", "/query", json={"question": "How many customers are there?"}) as reply,
+    ):
+        pieces = [piece async for piece in reply.aiter_text()]
+        await asyncio.sleep(0)
+
+    assert pieces[0].startswith("id: 1\n")
+    assert '"event":"done"' not in pieces[0]
+    assert '"event":"done"' in pieces[-1]
+    assert reply.headers["x-request-id"]
+    assert reply.headers["content-type"].startswith("text/event-stream")

@@ -1,0 +1,208 @@
+"""Whatever comes in, a client gets a clear refusal in one form, and the server goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.agent.server.running import Running, raw_query, read_until, running, scripted, settings_for, wait_until
+from tests.openai_server import OpenAIServer
+
+INJECTIONS = [
+    "customers; DROP TABLE customers",
+    'customers"; --',
+    "' OR '1'='1",
+    "..%2F..%2Fetc%2Fpasswd",
+    "%00",
+    "ö" * 90,
+]
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    error = answer.json()["error"]
+    assert set(error) == {"kind", "message", "request_id"}
+    assert error["message"]
+    assert "Traceback" not in answer.text
+    assert answer.headers["x-request-id"] == error["request_id"]
+    return answer.status_code, error["kind"]
+
+
+@pytest.fixture(autouse=True)
+def healthy(server: Running) -> Iterator[None]:
+    yield
+    assert server.get("/health").json()["status"] == "ok"
+    wait_until(lambda: server.get("/ready").json()["ready"])
+
+
+def test_a_body_that_is_no_json(server: Running):
+    answer = httpx.post(f"{server.url}/query", content=b"{question:", headers={"Content-Type": "application/json"})
+
+    assert refused(answer) == (400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        {},
+        {"question": 7},
+        {"question": ["x"]},
+        {"question": "x", "preset": 7},
+        {"question": "x", "model": "\n"},
+    ],
+)
+def test_a_body_of_the_wrong_form(server: Running, body: object):
+    assert refused(server.post("/query", body)) == (422, "bad_request")
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n\t"])
+def test_an_empty_question(server: Running, question: str):
+    assert refused(server.post("/query", {"question": question})) == (400, "bad_request")
+
+
+def test_a_question_of_a_megabyte(server: Running):
+    assert refused(server.post("/query", {"question": "x" * 1_000_000})) == (413, "too_large")
+
+
+def test_a_question_that_is_a_little_too_long(server: Running):
+    assert refused(server.post("/query", {"question": "x" * 30_000})) == (413, "too_large")
+
+
+def test_a_question_with_half_a_character(server: Running):
+    body = b'{"question": "how many \\ud800 customers"}'
+    answer = httpx.post(f"{server.url}/query", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code in (200, 422)
+    if answer.status_code == 200:
+        assert json.loads(answer.text.split("data: ")[-1])["event"] == "done"
+
+
+@pytest.mark.parametrize("preset", ["nope", "/etc/passwd", "sqlite:////etc/passwd", ":memory:", "../shop", *INJECTIONS])
+def test_an_unknown_preset(server: Running, preset: str):
+    assert refused(server.post("/query", {"question": "x", "preset": preset})) == (404, "not_found")
+
+
+@pytest.mark.parametrize("name", INJECTIONS)
+def test_hostile_names_in_paths(server: Running, name: str):
+    for path in (
+        f"/schema/{name}",
+        f"/schema/shop/{name}/sample",
+        f"/schema/shop/customers/{name}/values",
+        f"/runs/{name}",
+        f"/threads/{name}",
+    ):
+        assert refused(server.get(path)) in ((404, "not_found"), (400, "bad_request"))
+    assert server.get("/schema/shop/customers/sample?limit=1").status_code == 200
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "1e3"])
+def test_limits_out_of_bounds(server: Running, limit: str):
+    assert refused(server.get(f"/runs?limit={limit}")) == (422, "bad_request")
+
+
+@pytest.mark.parametrize("cursor", ["x", "%00", "a" * 299])
+def test_a_cursor_that_was_never_given_out(server: Running, cursor: str):
+    assert refused(server.get(f"/runs?before={cursor}")) == (400, "bad_request")
+
+
+def test_runs_and_threads_that_are_not_there(server: Running):
+    for answer in (
+        server.get("/runs/none"),
+        server.get("/runs/none/events"),
+        server.get("/runs/none/rows"),
+        server.get("/runs/none/export"),
+        server.post("/runs/none/cancel"),
+        server.post("/runs/none/again"),
+        server.get("/threads/none"),
+        server.get("/threads/none/markdown"),
+        httpx.delete(f"{server.url}/threads/none"),
+        httpx.delete(f"{server.url}/databases/none"),
+        server.post("/feedback", {"run_id": "none", "verdict": "right"}),
+        server.post("/query", {"question": "x", "thread_id": "none"}),
+        server.get("/nothing/here"),
+    ):
+        assert refused(answer) == (404, "not_found")
+
+
+def test_a_method_that_a_path_lacks(server: Running):
+    assert refused(server.get("/query")) == (405, "bad_request")
+
+
+@pytest.mark.parametrize(
+    "sql", ["DROP TABLE customers", "SELECT 1; SELECT 2", "ATTACH 'x' AS y", "PRAGMA user_version = 5", ""]
+)
+def test_sql_that_may_not_run(server: Running, sql: str):
+    answer = server.post("/sql", {"preset": "shop", "sql": sql}).json()
+
+    assert (answer["allowed"], answer["status"]) == (False, "refused")
+    assert answer["reason"]
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "http://127.0.0.1", "postgresql://u:p@169.254.169.254/x", "sqlite:////etc/passwd", ""]
+)
+def test_a_database_that_may_not_be_connected(server: Running, url: str):
+    status, kind = refused(server.post("/databases", {"url": url}))
+
+    assert (status, kind) in ((403, "forbidden"), (400, "bad_request"))
+
+
+def test_a_password_is_never_said_again(server: Running):
+    answer = server.post("/databases", {"url": "postgresql://ana:s3cr3t-word@127.0.0.1:59999/none"})
+
+    assert refused(answer)[0] in (400, 403)
+    assert "s3cr3t-word" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.sqlite", b"SQLite format 3\0" + b"\xff" * 2000),
+        ("x.zip", b"PK\x03\x04" + b"\0" * 50),
+        ("empty.csv", b""),
+        ("x.bin", b"\0\1\2" * 100),
+    ],
+)
+def test_files_that_are_no_database(server: Running, name: str, content: bytes):
+    answer = httpx.post(f"{server.url}/databases/upload", files={"file": (name, content)}, timeout=60)
+
+    assert refused(answer) == (400, "bad_request")
+
+
+def test_an_upload_without_a_file(server: Running):
+    assert refused(httpx.post(f"{server.url}/databases/upload", files={"other": b"x"})) == (400, "bad_request")
+    assert refused(httpx.post(f"{server.url}/databases/upload", content=b"x")) == (415, "bad_request")
+
+
+def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        head = (
+            f"POST /databases/upload HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+            f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {2 << 30}\r\n\r\n--x\r\n"
+        )
+        connection.sendall(head.encode())
+        said = read_until(connection, b"}}")
+
+    assert b" 413 " in said.split(b"\r\n")[0]
+    assert b'"too_large"' in said
+
+
+def test_as_many_runs_as_there_is_room_for(tmp_path, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+    config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_MAX_RUNS=2)
+    with running(config) as small:
+        under_way = [raw_query(small.port, {"question": "How many customers are there?"}) for _ in range(2)]
+        for connection in under_way:
+            read_until(connection, b'"event":"run"')
+
+        answer = small.post("/query", {"question": "How many customers are there?"})
+
+        assert refused(answer) == (503, "busy")
+        assert int(answer.headers["retry-after"]) >= 1
+        for connection in under_way:
+            connection.close()

@@ -1,0 +1,158 @@
+"""`python -m agent.server` as a process: what it says, how it stops, and what survives when it is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted
+from tests.openai_server import OpenAIServer
+
+ROOT = Path(__file__).resolve().parents[3]
+QUESTION = "How many customers are there?"
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_STATE_DIR": str(folder / "state"), **more}
+
+
+@contextlib.contextmanager
+def started(folder: Path, *options: str, **more: str) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
+    """(process, port, what it said first)."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agent.server", "--port", "0", *options],
+        cwd=folder,
+        env=environment(folder, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        try:
+            yield process, int(said.split("http://127.0.0.1:")[1].split()[0]), said
+        finally:
+            process.kill()
+
+
+def failed(folder: Path, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "agent.server", *options]
+    return subprocess.run(
+        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, timeout=60
+    )
+
+
+def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path):
+    with started(tmp_path) as (process, port, said):
+        assert said == f"text2sql at http://127.0.0.1:{port} (the built-in offline engine answers). Ctrl-C stops it.\n"
+        assert httpx.get(f"http://127.0.0.1:{port}/health").json()["model"] == "offline"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+def test_help_names_every_option_and_exit_code(tmp_path: Path):
+    done = failed(tmp_path, "--help")
+
+    assert done.returncode == 0
+    assert all(word in done.stdout for word in ("--host", "--port", "--url", "--reload", "Exit codes:"))
+
+
+def test_a_taken_port_is_told(tmp_path: Path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = failed(tmp_path, "--port", str(taken.getsockname()[1]))
+
+    assert done.returncode == 3
+    assert "cannot listen" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_other_machines_need_tokens(tmp_path: Path):
+    done = failed(tmp_path, "--host", "0.0.0.0")
+
+    assert done.returncode == 2
+    assert "TEXT2SQL_TOKENS" in done.stderr
+
+
+def test_a_bad_setting_is_named(tmp_path: Path):
+    done = failed(tmp_path, TEXT2SQL_MAX_RUNS="none")
+
+    assert done.returncode == 2
+    assert "TEXT2SQL_MAX_RUNS" in done.stderr
+
+
+def test_a_damaged_state_is_told_and_left_alone(tmp_path: Path):
+    (tmp_path / "state").mkdir(mode=0o700)
+    state = tmp_path / "state" / "state.sqlite"
+    state.write_bytes(b"not a database " * 100)
+
+    done = failed(tmp_path, "--port", "0")
+
+    assert done.returncode == 3
+    assert state.read_bytes() == b"not a database " * 100
+
+
+@pytest.fixture
+def model(endpoint: OpenAIServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "k", "TEXT2SQL_MODEL": "scripted"}
+
+
+def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
+    with started(tmp_path, **model) as (process, port, _):
+        with raw_query(port, {"question": QUESTION}) as connection:
+            run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+            endpoint.arrived.wait(20)
+            asked = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            rest = read_until(connection, b'"event":"done"')
+        assert process.wait(20) in (0, -signal.SIGTERM)
+        assert time.monotonic() - asked < 10
+    assert b'"kind":"interrupted"' in rest
+    assert b'"event":"done"' in rest
+
+    with started(tmp_path, **model) as (_, port, _):
+        assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
+
+
+def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.02)
+    finished: list[str] = []
+    with started(tmp_path, **model) as (process, port, _):
+        for _ in range(5):
+            with raw_query(port, {"question": QUESTION}) as connection:
+                head = read_until(connection, b'"event":"run"')
+                assert b'"event":"done"' in read_until(connection, b'"event":"done"')
+                finished.append(run_and_thread(head)[0])
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
+        under_way = [raw_query(port, {"question": QUESTION}) for _ in range(20)]
+        cut_off = [run_and_thread(read_until(c, b'"event":"run"')) for c in under_way]
+        process.send_signal(signal.SIGKILL)
+        process.wait(20)
+        for connection in under_way:
+            connection.close()
+
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    with started(tmp_path, **model) as (_, port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        listed = {r["run_id"]: r["status"] for r in client.get("/runs?limit=200").json()["runs"]}
+        assert [listed[run_id] for run_id in finished] == ["success"] * 5
+        assert {listed[run_id] for run_id, _ in cut_off} <= {"running", "interrupted"}  # until the lease is over
+        for run_id in finished:
+            assert client.get(f"/runs/{run_id}").json()["answer"]["rows"] == [[480]]
+            stream = client.get(f"/runs/{run_id}/events").text
+            assert json.loads(stream.split("data: ")[-1])["event"] == "done"
+        assert client.get(f"/threads/{cut_off[0][1]}").status_code == 200

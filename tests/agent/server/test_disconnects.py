@@ -1,0 +1,183 @@
+"""A client that goes away stops everything that its run has started; a slow one holds nobody up."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from eval.databases.base import ExecutionResult
+from eval.databases.sqlite import SQLiteDatabase
+from tests.agent.server.running import (
+    Running,
+    raw_query,
+    read_until,
+    run_and_thread,
+    running,
+    scripted,
+    settings_for,
+    wait_until,
+)
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many customers are there?"
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
+
+
+def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoint: OpenAIServer):
+    times = []
+    for _ in range(5):
+        endpoint.script()
+        endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+        with raw_query(model_server.port, {"question": QUESTION}) as connection:
+            read_until(connection, b'"event":"run"')
+            assert endpoint.arrived.wait(10)
+        left = time.monotonic()
+        assert endpoint.disconnected.wait(5)
+        times.append(time.monotonic() - left)
+
+    assert statistics.median(times) < 0.2
+    wait_until(lambda: len(model_server.services.runs) == 0)
+    assert {run["status"] for run in model_server.get("/runs").json()["runs"]} == {"cancelled"}
+
+
+def test_a_sqlite_statement_is_interrupted_within_200_ms(
+    model_server: Running, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+):
+    began, ended = threading.Event(), threading.Event()
+    results: list[ExecutionResult] = []
+    execute = SQLiteDatabase.execute
+
+    def watched(self: SQLiteDatabase, statement, **more):
+        if "RECURSIVE" not in statement.sql:
+            return execute(self, statement, **more)
+        began.set()
+        results.append(execute(self, statement, **more))
+        ended.set()
+        return results[-1]
+
+    monkeypatch.setattr(SQLiteDatabase, "execute", watched)
+    endpoint.otherwise = scripted(ENDLESS)
+    with raw_query(model_server.port, {"question": QUESTION}) as connection:
+        read_until(connection, b'"event":"run"')
+        assert began.wait(20)
+        time.sleep(0.1)
+        assert not ended.is_set()
+    left = time.monotonic()
+
+    assert ended.wait(5)
+    assert time.monotonic() - left < 0.2
+    assert results[0].status == "cancelled"
+
+
+def test_a_postgresql_statement_is_gone_within_200_ms(postgres_url: str, endpoint: OpenAIServer, tmp_path: Path):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres_url, autocommit=True) as watcher:
+        watcher.execute("CREATE TABLE customers AS SELECT i AS id FROM generate_series(1, 20000) AS t(i)")
+        endpoint.otherwise = scripted(
+            "SELECT COUNT(*) FROM customers AS a "
+            "JOIN customers AS b ON a.id <> b.id JOIN customers AS c ON b.id <> c.id"
+        )
+
+        def busy() -> int:
+            query = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' "
+                "AND query LIKE '%customers AS a%' AND pid <> pg_backend_pid()"
+            )
+            return watcher.execute(query).fetchone()[0]
+
+        config = settings_for(
+            tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DATABASE_URL=postgres_url
+        )
+        times = []
+        with running(config) as server:
+            for _ in range(4):
+                with raw_query(server.port, {"question": QUESTION}) as connection:
+                    read_until(connection, b'"event":"run"')
+                    wait_until(busy, 20)
+                times.append(wait_until(lambda: not busy(), 5))
+        assert min(times) < 0.2, times
+
+
+def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+
+    for _ in range(10):
+        raw_query(model_server.port, {"question": QUESTION}).close()
+
+    time.sleep(0.5)
+    wait_until(lambda: len(model_server.services.runs) == 0)
+    assert {run["status"] for run in model_server.get("/runs").json()["runs"]} == {"cancelled"}
+
+
+def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.2)
+    with raw_query(model_server.port, {"question": QUESTION}) as first:
+        run_id, _ = run_and_thread(read_until(first, b'"event":"run"'))
+        second: list[list[str]] = []
+        reader = threading.Thread(
+            target=lambda: second.append(model_server.stream("GET", f"/runs/{run_id}/events").names)
+        )
+        reader.start()
+        run = model_server.services.runs.get("local", run_id)
+        wait_until(lambda: run._readers == 2)
+    reader.join(20)
+
+    assert second[0][-2:] == ["answer", "done"]
+
+
+def test_clients_that_read_nothing_hold_nobody_up_and_cost_little(server: Running):
+    server.ask("Show all customers.")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    slow = [raw_query(server.port, {"question": "Show all orders."}, receive_buffer=4096) for _ in range(20)]
+    try:
+        for connection in slow:
+            assert connection.recv(1) == b"H"
+        started = time.monotonic()
+
+        names = server.ask("How many customers are there?").names
+
+        assert names[-1] == "done"
+        assert time.monotonic() - started < 5
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000  # kB
+    finally:
+        for connection in slow:
+            connection.close()
+    wait_until(lambda: len(server.services.runs) == 0)
+
+
+def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running):
+    with raw_query(server.port, {"question": "How many customers are there?"}, receive_buffer=2048) as connection:
+        found = b""
+        while b'"event":"done"' not in found:
+            piece = connection.recv(1)
+            assert piece
+            found += piece
+
+    assert found.count(b"\nid: ") + found.startswith(b"id: ") >= 20
+
+
+def test_a_client_that_takes_nothing_is_given_up(
+    endpoint: OpenAIServer, tmp_path: Path, shop_file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.server.streaming.WRITE_SECONDS", 0.5)
+    names = " || ".join(f"{t}.name || {t}.email" for t in "abcde")
+    long_text = f"SELECT group_concat({names}) AS words FROM " + ", ".join(f"customers AS {t}" for t in "abcde")
+    endpoint.otherwise = scripted(f"SELECT words FROM ({long_text}) AS w, customers AS x, customers AS y")
+    config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file)
+    with (
+        running(config, send_buffer=4096) as server,
+        raw_query(server.port, {"question": QUESTION}, receive_buffer=2048) as stuck,
+    ):
+        run_id, _ = run_and_thread(read_until(stuck, b"\r\n\r\n"))
+        wait_until(lambda: len(server.services.runs) == 0, 20)
+        assert server.get("/health").status_code == 200
+        answer = server.get(f"/runs/{run_id}").json()["answer"]
+        assert len(answer["rows"][0][0]) > 20_000
+        time.sleep(1)
+        stuck.settimeout(5)
+        assert b'"event":"done"' not in read_until(stuck, b'"event":"done"')

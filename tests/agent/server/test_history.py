@@ -1,0 +1,232 @@
+"""What was asked stays: runs, threads, verdicts, SQL of one's own, whole results, databases of one's own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.agent.server.running import Running, running, settings_for
+
+QUESTION = "How many customers are there?"
+
+
+def test_runs_are_listed_latest_first_and_by_the_page(server: Running):
+    asked = [server.ask(QUESTION).run_id for _ in range(3)]
+
+    first = server.get("/runs?limit=2").json()
+    second = server.get(f"/runs?limit=2&before={first['next']}").json()
+
+    assert [r["run_id"] for r in first["runs"]] == [asked[2], asked[1]]
+    assert second["runs"][0]["run_id"] == asked[0]
+    run = first["runs"][0]
+    assert (run["status"], run["preset"], run["question"]) == ("success", "shop", QUESTION)
+    assert run["sql"] == "SELECT COUNT(*) FROM customers"
+    assert run["answer"].startswith("The answer is **480**")
+    assert run["seconds"] > 0
+
+
+def test_a_run_is_kept_whole(server: Running):
+    said = server.ask(QUESTION)
+
+    run = server.get(f"/runs/{said.run_id}").json()
+
+    assert run["answer"]["rows"] == [[480]]
+    assert run["answer"]["attempts"][0]["data"] == [[480]]
+    assert set(run["answer"]["dimensions"]) == set(said.of("answer")[0]["dimensions"])
+
+
+def test_a_thread_holds_its_turns_in_order(server: Running):
+    first = server.ask(QUESTION)
+    second = server.ask("How many products are there?", thread_id=first.thread_id)
+
+    thread = server.get(f"/threads/{first.thread_id}").json()
+    listed = server.get("/threads?limit=1").json()
+
+    assert [r["run_id"] for r in thread["runs"]] == [first.run_id, second.run_id]
+    assert [r["turn"] for r in thread["runs"]] == [1, 2]
+    assert (thread["title"], thread["preset"], thread["waiting"]) == (QUESTION, "shop", None)
+    assert listed["threads"][0]["thread_id"] == first.thread_id
+    assert listed["threads"][0]["turns"] == 2
+
+
+def test_a_follow_up_leans_on_what_was_said(server: Running):
+    first = server.ask("How many customers are there in each country?")
+    second = server.ask("only Germany", thread_id=first.thread_id)
+
+    assert len(second.of("answer")[0]["rows"]) == 1
+    assert "Germany" in second.of("answer")[0]["sql"]
+
+
+def test_a_thread_can_be_forgotten(server: Running):
+    said = server.ask(QUESTION)
+
+    assert httpx.delete(f"{server.url}/threads/{said.thread_id}").status_code == 204
+
+    assert server.get(f"/threads/{said.thread_id}").status_code == 404
+    assert server.get(f"/runs/{said.run_id}").status_code == 404
+    assert server.get(f"/runs/{said.run_id}/events").status_code == 404
+
+
+def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running):
+    said = server.ask("<script>alert(1)</script> How many customers are there?")
+
+    answer = server.get(f"/threads/{said.thread_id}/markdown")
+
+    assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert "<script>" not in answer.text
+    assert answer.text.startswith("# &lt;script&gt;alert")
+
+
+def test_the_latest_verdict_stands(server: Running):
+    run_id = server.ask("How many orders are there?").run_id
+
+    for verdict, sql in (("wrong", None), ("corrected", "SELECT COUNT(order_id) FROM orders")):
+        answer = server.post("/feedback", {"run_id": run_id, "verdict": verdict, "sql": sql})
+        assert answer.status_code == 201
+        assert answer.json()["feedback_id"]
+
+    assert server.get(f"/runs/{run_id}").json()["feedback"] == "corrected"
+    pair = server.get("/feedback?preset=shop").json()[0]
+    assert pair["question"] == "How many orders are there?"
+    assert pair["sql"] == "SELECT COUNT(order_id) FROM orders"
+    assert server.get("/feedback?preset=enterprise").json() == []
+
+
+def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running):
+    ran = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers -- all", "question": "all"}).json()
+
+    assert (ran["status"], ran["rows_returned"], len(ran["rows"])) == ("success", 480, 200)
+    assert ran["sql"] == "SELECT * FROM customers"
+    run = server.get(f"/runs/{ran['run_id']}").json()
+    assert (run["kind"], run["question"], run["status"]) == ("sql", "all", "success")
+
+
+def test_unknown_names_come_with_the_nearest_real_ones(server: Running):
+    ran = server.post("/sql", {"preset": "shop", "sql": "SELECT citty FROM customers"}).json()
+
+    assert ran["status"] == "error"
+    assert ran["phantoms"]["columns"][0]["name"] == "citty"
+    assert "city" in ran["phantoms"]["columns"][0]["nearest"]
+
+
+def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running):
+    run_id = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers"}).json()["run_id"]
+
+    page = server.get(f"/runs/{run_id}/rows?offset=470&limit=100").json()
+    names = [c["name"] for c in page["columns"]]
+    city = names.index("city")
+    berlin = server.get(f"/runs/{run_id}/rows", params={"filter": f"{city}:contains:berl", "sort": "0:desc"}).json()
+
+    assert (page["total"], len(page["rows"]), page["truncated"]) == (480, 10, False)
+    assert {row[city] for row in berlin["rows"]} == {"Berlin"}
+    assert [row[0] for row in berlin["rows"]] == sorted((row[0] for row in berlin["rows"]), reverse=True)
+
+
+@pytest.mark.parametrize("query", ["sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"])
+def test_a_page_that_makes_no_sense(server: Running, query: str):
+    run_id = server.ask(QUESTION).run_id
+
+    assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400
+
+
+def test_a_whole_result_as_a_file(server: Running):
+    run_id = server.ask("Show all customers.").run_id
+
+    as_csv = server.get(f"/runs/{run_id}/export?format=csv")
+    as_lines = server.get(f"/runs/{run_id}/export?format=jsonl")
+
+    assert "attachment" in as_csv.headers["content-disposition"]
+    assert len(list(csv.reader(io.StringIO(as_csv.text)))) == 481
+    assert len([json.loads(line) for line in as_lines.text.splitlines()]) == 480
+
+
+def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path):
+    with sqlite3.connect(tmp_path / "boats.sqlite") as boats:
+        boats.executescript(
+            "CREATE TABLE boats (name TEXT, length REAL); INSERT INTO boats VALUES ('Ida', 7.5), ('Mo', 9)"
+        )
+    boats.close()
+    content = (tmp_path / "boats.sqlite").read_bytes()
+
+    sent = httpx.post(f"{server.url}/databases/upload", files={"file": ("boats.sqlite", content)}, timeout=60)
+    preset = sent.json()
+    answer = server.ask("How many boats are there?", preset=preset["id"]).of("answer")[0]
+
+    assert sent.status_code == 201, sent.text
+    assert (preset["kind"], preset["removable"]) == ("uploaded", True)
+    assert answer["rows"] == [[2]]
+    assert preset["id"] in [p["id"] for p in server.get("/presets").json()]
+    assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 204
+    assert server.get(f"/schema/{preset['id']}").status_code == 404
+    assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 404
+
+
+def test_a_connected_database_is_asked_without_its_password_being_said(server: Running, postgres_url: str):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE boats AS SELECT 'Ida' AS name UNION ALL SELECT 'Mo'")
+    with_password = postgres_url.replace("postgres@", "postgres:s3cr3t-word@", 1)
+
+    sent = server.post("/databases", {"url": with_password, "name": "Harbour"})
+
+    assert sent.status_code == 201, sent.text
+    assert sent.json()["name"] == "Harbour"
+    assert server.get(f"/schema/{sent.json()['id']}").json()["tables"][0]["name"] == "boats"
+    assert "s3cr3t-word" not in sent.text + server.get("/presets").text
+    assert httpx.delete(f"{server.url}/databases/{sent.json()['id']}").status_code == 204
+
+
+def test_what_one_client_made_is_not_there_for_another(tmp_path: Path):
+    tokens = {"ana": "a" * 20, "bo": "b" * 20}
+    config = settings_for(tmp_path, TEXT2SQL_TOKENS=",".join(f"{n}={t}" for n, t in tokens.items()))
+    with running(config) as server:
+        ana, bo = ({"Authorization": f"Bearer {token}"} for token in tokens.values())
+        said = server.stream("POST", "/query", json={"question": QUESTION}, headers=ana)
+
+        assert server.get("/runs").status_code == 401
+        assert server.get(f"/runs/{said.run_id}", headers=ana).status_code == 200
+        for path in (f"/runs/{said.run_id}", f"/runs/{said.run_id}/events", f"/runs/{said.run_id}/rows"):
+            assert server.get(path, headers=bo).status_code == 404
+        assert server.get(f"/threads/{said.thread_id}", headers=bo).status_code == 404
+        assert server.post(f"/runs/{said.run_id}/cancel", headers=bo).status_code == 404
+        assert server.get("/runs", headers=bo).json()["runs"] == []
+        assert server.get("/health").json()["auth"] is True
+
+
+def test_the_structure_of_a_database(server: Running):
+    schema = server.get("/schema/shop").json()
+    orders = next(t for t in schema["tables"] if t["name"] == "orders")
+    customer = next(c for c in orders["columns"] if c["name"] == "customer_id")
+
+    assert (schema["dialect"], len(schema["tables"])) == ("sqlite", 8)
+    assert orders["row_count"] > 0
+    assert (customer["foreign_key"], customer["primary_key"]) == ("customers.customer_id", False)
+
+
+def test_a_tables_rows_and_a_columns_values(server: Running):
+    sample = server.get("/schema/shop/customers/sample?limit=3").json()
+    values = server.get("/schema/shop/customers/city/values?limit=5").json()
+
+    assert (len(sample["rows"]), len(sample["columns"])) == (3, 10)
+    assert [v["count"] for v in values["values"]] == sorted((v["count"] for v in values["values"]), reverse=True)
+    assert values["distinct"] == 57
+    assert values["nulls"] == 0
+
+
+def test_the_presets_begin_with_the_default(server: Running):
+    presets = server.get("/presets").json()
+
+    assert [(p["id"], p["default"]) for p in presets[:2]] == [("shop", True), ("enterprise", False)]
+    assert QUESTION in presets[0]["examples"]
+
+
+def test_figures_for_prometheus(server: Running):
+    server.ask(QUESTION)
+
+    assert 'text2sql_runs_total{status="success"}' in server.get("/metrics").text

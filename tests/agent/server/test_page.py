@@ -1,0 +1,95 @@
+"""The built page is served; nothing else on the disk is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.agent.server.running import Running, read_until, running, settings_for
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path]]:
+    folder = tmp_path_factory.mktemp("page")
+    page = folder / "dist"
+    (page / "assets").mkdir(parents=True)
+    (page / "index.html").write_text("<!doctype html><title>the page</title>")
+    (page / "favicon.svg").write_text("<svg/>")
+    (page / "assets" / "app-1a2b.js").write_text("export {}")
+    (folder / "secret.txt").write_text("secret")
+    (page / "assets" / "link.txt").symlink_to(folder / "secret.txt")
+    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=page)) as server:
+        yield server, page
+
+
+@pytest.mark.parametrize("path", ["/", "/t/abc", "/r/abc", "/data/shop"])
+def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], path: str):
+    answer = built[0].get(path)
+
+    assert "the page" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: tuple[Running, Path]):
+    asset, icon = built[0].get("/assets/app-1a2b.js"), built[0].get("/favicon.svg")
+
+    assert asset.headers["content-type"].startswith("text/javascript")
+    assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert icon.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../secret.txt",
+        "/assets/../../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/assets/..%2f..%2fsecret.txt",
+        "//etc/passwd",
+        "/assets/%5c..%5c..%5csecret.txt",
+        "/assets/link.txt",
+        "/assets/",
+        "/assets/app-1a2b.js%00",
+    ],
+)
+def test_no_path_leads_out_of_the_folder(built: tuple[Running, Path], path: str):
+    import socket
+
+    with socket.create_connection(("127.0.0.1", built[0].port), timeout=10) as connection:  # clients tidy paths up
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{built[0].port}\r\nConnection: close\r\n\r\n".encode()
+        )
+        said = read_until(connection, b"nothing that would be there")
+
+    assert b"secret\n" not in said
+    assert b"root:" not in said
+    assert b" 404 " in said.split(b"\r\n")[0]
+
+
+def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]):
+    server, page = built
+    (page / "assets" / "app-3c4d.js").write_text("export {}")
+    assert server.get("/assets/app-3c4d.js").status_code == 404
+
+    import os
+
+    os.utime(page / "index.html", (1, 1))
+
+    assert server.get("/assets/app-3c4d.js").status_code == 200
+
+
+def test_an_unknown_path_of_the_api_is_an_error_and_no_page(built: tuple[Running, Path]):
+    assert built[0].get("/nothing").json()["error"]["kind"] == "not_found"
+    assert httpx.post(f"{built[0].url}/nothing").status_code == 404
+
+
+def test_without_a_build_a_plain_page_says_how_to_make_one(tmp_path: Path):
+    with running(settings_for(tmp_path, TEXT2SQL_PAGE_DIR=tmp_path / "none")) as server:
+        text = server.get("/").text
+
+    assert "make page" in text
+    assert "/openapi.json" in text

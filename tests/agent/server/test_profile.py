@@ -1,0 +1,63 @@
+"""`GET /schema/{preset_id}/profile`: the profile of a database over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.agent.server.running import Running, running, settings_for
+
+SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
+
+
+def test_a_databases_profile_has_its_sections_and_its_facts(server: Running):
+    found = server.get("/schema/shop/profile").json()
+    status = next(c for c in found["columns"] if (c["table"], c["column"]) == ("orders", "status"))
+
+    assert [s["name"] for s in found["sections"]] == SECTIONS
+    assert (found["database"], found["dialect"], found["privacy"], found["complete"]) == (
+        "shop",
+        "sqlite",
+        "full",
+        True,
+    )
+    assert sum(v["rows"] for v in status["values"]) == status["rows"] == 3600
+    assert {k["ref_table"] for k in found["keys"] if k["table"] == "orders"} == {"customers"}
+    assert found["tokens"] == sum(s["tokens"] for s in found["sections"]) <= 24_000
+    assert found["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
+
+
+def test_a_budget_shortens_the_text_and_says_so(server: Running):
+    found = server.get("/schema/shop/profile?budget=900").json()
+
+    assert found["tokens"] <= 900
+    assert any(s["left_out"] for s in found["sections"])
+    assert server.get("/schema/shop/profile?budget=-1").status_code == 422
+
+
+def test_no_profile_of_what_is_not_there(server: Running):
+    answer = server.get("/schema/nothing/profile")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"]["kind"] == "not_found"
+
+
+def test_a_missing_file_is_unavailable(tmp_path: Path):
+    with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=tmp_path / "gone.sqlite")) as server:
+        answer = server.get("/schema/configured/profile")
+
+        assert answer.status_code == 503
+        assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("mode", "counts"), [("masked", True), ("schema", False)])
+def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool):
+    with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
+        answer = server.get("/schema/shop/profile")
+        found = answer.json()
+
+        assert found["privacy"] == mode
+        assert "Shipped" not in answer.text
+        assert "shipped" not in answer.text.replace("shipped_date", "")
+        assert any(c["rows"] for c in found["columns"]) is counts

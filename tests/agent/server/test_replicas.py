@@ -1,0 +1,105 @@
+"""Two servers on one state: each shows, resumes and cancels the runs of the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.server.live import runs as live_runs
+from tests.agent.server.running import (
+    Running,
+    raw_query,
+    read_until,
+    run_and_thread,
+    running,
+    scripted,
+    settings_for,
+    wait_until,
+)
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many customers are there?"
+
+
+@pytest.fixture
+def two(
+    tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Running, Running]]:
+    monkeypatch.setattr(live_runs, "PULSE_SECONDS", 0.2)
+    config = settings_for(
+        tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file, TEXT2SQL_MODEL="m"
+    )
+    with running(config) as one, running(config) as other:
+        yield one, other
+
+
+def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+    one, other = two
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.3)
+    with raw_query(one.port, {"question": QUESTION}) as connection:
+        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+
+        seen = other.stream("GET", f"/runs/{run_id}/events")
+        read_until(connection, b'"event":"done"')
+
+    assert seen.numbered == one.stream("GET", f"/runs/{run_id}/events").numbered
+    assert seen.names[0] == "run"
+    assert seen.names[-2:] == ["answer", "done"]
+
+
+def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+    one, other = two
+    endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+    with raw_query(one.port, {"question": QUESTION}) as connection:
+        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+        endpoint.arrived.wait(10)
+
+        assert other.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
+        assert b'"kind":"cancelled"' in read_until(connection, b'"event":"done"')
+
+    assert endpoint.disconnected.wait(5)
+    assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
+
+
+def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+    one, other = two
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    said = one.ask(QUESTION)
+
+    went_on = other.ask(QUESTION, thread_id=said.thread_id)
+
+    assert went_on.of("run")[0]["turn"] == 2
+    assert [r["turn"] for r in one.get(f"/threads/{said.thread_id}").json()["runs"]] == [1, 2]
+
+
+def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
+    two: tuple[Running, Running], endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+):
+    one, other = two
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
+    from agent.store.runs import RunStore
+
+    async def silent(*_: object, **__: object) -> int:
+        return 0
+
+    begin = RunStore.begin_run
+
+    async def short_lease(self: RunStore, *given: object, **named: object) -> None:
+        await begin(self, *given, **{**named, "lease_seconds": 0.3})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RunStore, "renew", silent)
+    monkeypatch.setattr(RunStore, "begin_run", short_lease)
+    with raw_query(one.port, {"question": QUESTION}) as connection:
+        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+        wait_until(lambda: other.get(f"/runs/{run_id}").json()["status"] == "interrupted")
+        monkeypatch.setattr(RunStore, "begin_run", begin)
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+        started = time.monotonic()
+
+        again = other.stream("POST", f"/runs/{run_id}/again")
+
+        assert time.monotonic() - started < 10
+        assert again.of("answer")[0]["rows"] == [[4]]

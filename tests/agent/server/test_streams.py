@@ -1,0 +1,215 @@
+"""What a client of POST /query sees: numbered events, the first at once, `done` last, and how it can go on."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import time
+
+import pytest
+
+from tests.agent.server.running import Running, raw_query, read_until, run_and_thread, scripted, wait_until
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many customers are there?"
+
+
+def test_a_question_is_answered_in_numbered_events(server: Running):
+    said = server.ask(QUESTION)
+
+    assert [number for number, _ in said.numbered] == list(range(1, len(said.numbered) + 1))
+    assert said.names[0] == "run"
+    assert said.names[-2:] == ["answer", "done"]
+    assert said.of("run") == [
+        {
+            "run_id": said.run_id,
+            "thread_id": said.thread_id,
+            "preset": "shop",
+            "model": "offline",
+            "question": QUESTION,
+            "turn": 1,
+        }
+    ]
+    assert said.of("answer")[0]["rows"] == [[480]]
+    nodes = [e["node"] for e in said.events if e["event"] == "node" and e["status"] == "done"]
+    assert nodes[-7:-3] == ["schema_analyzer", "planner", "set_first_task", "query_generator"]
+    assert nodes[-3:] == ["executor_eval", "check_remaining", "summarizer"]
+
+
+def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running):
+    headers = server.ask(QUESTION).headers
+
+    assert headers["content-type"].startswith("text/event-stream")
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-accel-buffering"] == "no"
+
+
+def test_curl_reads_a_stream_to_its_end(server: Running):
+    command = ["curl", "-sN", "-X", "POST", f"{server.url}/query", "-H", "Content-Type: application/json"]
+    done = subprocess.run(
+        [*command, "-d", json.dumps({"question": QUESTION})], capture_output=True, text=True, timeout=30, check=True
+    )
+
+    lines = [line for line in done.stdout.splitlines() if line.startswith("data: ")]
+    assert json.loads(lines[0][6:])["event"] == "run"
+    assert json.loads(lines[-1][6:])["event"] == "done"
+
+
+def test_the_first_event_comes_before_anything_slow(server: Running):
+    server.ask(QUESTION)  # everything is loaded now
+    times = []
+    for _ in range(15):
+        started = time.perf_counter()
+        with raw_query(server.port, {"question": QUESTION}) as connection:
+            first = read_until(connection, b"data: ")
+            times.append(time.perf_counter() - started)
+            assert b"id: 1\n" in first
+            read_until(connection, b'"event":"done"')
+
+    assert statistics.median(times) < 0.05
+
+
+def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+
+    said = model_server.ask(QUESTION)
+
+    assert "".join(said.of("token")) == "The answer is in the rows, all of them, one by one."
+    assert said.of("answer")[0]["status"] == "success"
+
+
+def test_infinities_in_rows_are_valid_json(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT id, amount FROM blobs")
+
+    said = model_server.ask("Show the id and amount of all blobs.")  # the reader refuses NaN and Infinity
+
+    assert said.of("query_result")[0]["data"] == [[1, "Infinity"], [2, "-Infinity"]]
+
+
+def test_a_stream_carries_at_most_200_rows_and_says_how_many_there_are(server: Running):
+    result = server.ask("Show all customers.").of("query_result")[0]
+
+    assert (len(result["data"]), result["rows_returned"]) == (200, 480)
+
+
+def test_a_reader_goes_on_where_it_stopped(server: Running):
+    said = server.ask(QUESTION)
+
+    by_header = server.stream("GET", f"/runs/{said.run_id}/events", headers={"Last-Event-ID": "5"})
+    by_query = server.stream("GET", f"/runs/{said.run_id}/events?after=5")
+
+    assert by_header.numbered == said.numbered[5:]
+    assert by_query.numbered == said.numbered[5:]
+
+
+def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.15)
+    with raw_query(model_server.port, {"question": QUESTION}) as connection:
+        head = read_until(connection, b'"event":"run"')
+        run_id, _ = run_and_thread(head)
+
+        second = model_server.stream("GET", f"/runs/{run_id}/events")
+        rest = read_until(connection, b'"event":"done"')
+
+    assert second.names[0] == "run"
+    assert second.names[-1] == "done"
+    assert b'"status":"success"' in rest
+
+
+def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.1)
+    with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
+        head = read_until(connection, b'"event":"run"')
+        run_id, _ = run_and_thread(head)
+
+    resumed = model_server.stream("GET", f"/runs/{run_id}/events?after=1")
+
+    assert resumed.names[-2:] == ["answer", "done"]
+    assert resumed.of("answer")[0]["rows"] == [[4]]
+
+
+def test_a_resumable_run_that_nobody_comes_back_to_is_stopped(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
+    with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
+        read_until(connection, b'"event":"run"')
+        endpoint.arrived.wait(10)
+
+    assert endpoint.disconnected.wait(5)
+    wait_until(lambda: model_server.get("/runs").json()["runs"][0]["status"] == "cancelled")
+
+
+def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+    with raw_query(model_server.port, {"question": QUESTION}) as connection:
+        head = read_until(connection, b'"event":"run"')
+        run_id, _ = run_and_thread(head)
+        endpoint.arrived.wait(10)
+
+        answers = [model_server.post(f"/runs/{run_id}/cancel") for _ in range(2)]
+        rest = read_until(connection, b'"event":"done"').decode()
+
+    assert [(a.status_code, a.json()) for a in answers] == [(202, {"status": "cancelled"})] * 2
+    assert '"kind":"cancelled"' in rest
+    assert model_server.get(f"/runs/{run_id}").json()["status"] == "cancelled"
+    assert model_server.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
+
+
+def test_a_run_can_be_asked_again_on_its_thread(server: Running):
+    said = server.ask(QUESTION)
+
+    again = server.stream("POST", f"/runs/{said.run_id}/again")
+
+    assert again.thread_id == said.thread_id
+    assert again.of("run")[0]["turn"] == 2
+    assert again.of("run")[0]["question"] == QUESTION
+
+
+def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
+    with raw_query(model_server.port, {"question": QUESTION}) as connection:
+        head = read_until(connection, b'"event":"run"')
+        _run_id, thread_id = run_and_thread(head)
+
+        refused = model_server.post("/query", {"question": QUESTION, "thread_id": thread_id})
+
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "busy")
+
+
+def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint: OpenAIServer):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
+    with raw_query(model_server.port, {"question": QUESTION}) as connection:
+        head = read_until(connection, b'"event":"run"')
+        run_id, thread_id = run_and_thread(head)
+        endpoint.arrived.wait(10)
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+        model_server.post(f"/runs/{run_id}/cancel")
+
+        said = model_server.ask(QUESTION, thread_id=thread_id)
+
+    assert said.of("answer")[0]["rows"] == [[4]]
+    assert said.of("run")[0]["turn"] == 2
+
+
+@pytest.mark.parametrize("model", ["offline", None])
+def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer, model: str | None):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+
+    said = model_server.ask(QUESTION, model=model)
+
+    assert said.of("run")[0]["model"] == (model or "scripted")
+    assert said.of("answer")[0]["model"] == (model or "scripted")
+
+
+def test_what_a_client_held_right_is_shown_for_later_questions(model_server: Running, endpoint: OpenAIServer):
+    corrected = "SELECT COUNT(*) FROM customers WHERE email IS NOT NULL"
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    run_id = model_server.ask(QUESTION).run_id
+    model_server.post("/feedback", {"run_id": run_id, "verdict": "corrected", "sql": corrected})
+    before = len(endpoint.requests)
+
+    model_server.ask("How many customers are there in Lyon?")
+
+    later = [request.prompt for request in endpoint.requests[before:]]
+    assert not any(corrected in request.prompt for request in endpoint.requests[:before])
+    assert any(f"Question: {QUESTION}\nSQL: {corrected}" in prompt for prompt in later)
