@@ -1,0 +1,95 @@
+"""The agent behind A2A's JSON-RPC: a message → a run → status updates and one artifact.
+
+In: the SDK's request context. Out: events on its queue. A task that is answered is `completed` with one artifact of
+one text part, the JSON of the contract; so is one for which no SQL was found, whose JSON holds the error. A message
+that holds no task leaves it at `input-required` with a message that says what to send, and what follows is read
+together with what was sent before. A fault of this program makes it `failed`, without a stack trace.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import Any
+
+from a2a.helpers.proto_helpers import new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskState, TaskStatus
+from google.protobuf.json_format import MessageToDict
+
+from agent.a2a.answering import answering
+from agent.a2a.progress import sentence
+from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts
+from agent.config import Settings
+from agent.models.protocol import Model
+
+log = logging.getLogger(__name__)
+
+JSON_TYPE = "application/json"
+
+
+class SqlExecutor(AgentExecutor):
+    """Answers tasks; holds no state of any of them."""
+
+    def __init__(self, config: Settings, model: Model | None = None) -> None:
+        self._config = config
+        self._model = model
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        assert context.message is not None
+        earlier = [*context.current_task.history] if context.current_task else []
+        task_id = context.task_id or ""
+        context_id = (context.current_task.context_id if context.current_task else context.context_id) or ""
+        if context.current_task is None:
+            submitted = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+            new = Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
+            await event_queue.enqueue_event(new)
+        updater = TaskUpdater(event_queue, task_id, context_id)
+        try:
+            task = read_parts(_parts([*earlier, context.message]), self._config.dialect)
+        except InputMissing as problem:
+            await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))
+            return
+        except TaskUnusable as problem:
+            await updater.add_artifact([_part(problem.answer)], name="answer", last_chunk=True)
+            await updater.complete()
+            return
+        try:
+            await self._work(task, updater)
+        except Exception:
+            log.exception("A task failed inside")
+            said = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
+            await updater.failed(updater.new_agent_message([_part(said)]))
+
+    async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
+        await updater.start_work()
+        async with aclosing(answering(task, self._config, self._model)) as events:
+            async for event in events:
+                if isinstance(event, TaskAnswer):
+                    await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
+                elif said := sentence(event):
+                    await updater.start_work(updater.new_agent_message([new_text_part(said)]))
+        await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """The SDK cancels `execute` right after this, which closes the run: its model call and its SQL stop."""
+        await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
+
+
+def _part(answer: TaskAnswer) -> Any:
+    """JSON in a text part, which clients that join the parts of an answer read as they are."""
+    return new_text_part(json.dumps(answer.wire(), ensure_ascii=False), media_type=JSON_TYPE)
+
+
+def _parts(messages: list[Message]) -> Iterator[Any]:
+    """What the user sent, in order: texts and data values. A message that is in the history already comes once."""
+    for message in {m.message_id: m for m in messages}.values():
+        for part in message.parts if message.role != Role.ROLE_AGENT else ():
+            if part.WhichOneof("content") == "data":
+                yield MessageToDict(part.data)
+            elif part.text:
+                yield part.text

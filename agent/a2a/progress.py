@@ -1,0 +1,25 @@
+"""What a client of a stream reads while its task runs: one sentence for each event that says something new.
+
+In: an event of a run. Out: a sentence, or None. Names and messages in it are data of the task's own.
+"""
+
+from __future__ import annotations
+
+from agent.events import Event
+
+MAX_SENTENCE = 400
+_STEPS = {
+    "schema_analyzer": "Reading the schema",
+    "query_generator": "Writing SQL",
+    "executor_eval": "Checking the SQL",
+}
+
+
+def sentence(event: Event) -> str | None:
+    """The news of an event in one line."""
+    if event.event == "node" and event.status == "running" and event.node in _STEPS:
+        again = f" (attempt {event.attempt})" if event.attempt and event.attempt > 1 else ""
+        return f"{_STEPS[event.node]}{again}."
+    if event.event == "retry":
+        return " ".join(event.data.feedback.split())[:MAX_SENTENCE]
+    return None

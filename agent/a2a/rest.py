@@ -1,0 +1,161 @@
+"""Plain REST for evaluators that speak no JSON-RPC: `POST /generate` and `POST /a2a/message`.
+
+In: a task as JSON. Out: the contract's JSON: 200 with SQL, or with an empty SQL and the reason; 400 where there is no
+question or no JSON, 413 where the body is too large. A client that goes away stops its run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.requests import ClientDisconnect
+
+from agent.a2a.answering import answered
+from agent.a2a.task import QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
+from agent.config import Settings
+from agent.models.protocol import Model
+
+MAX_BYTES = 8 * 1024 * 1024
+"""Of one request."""
+GONE = 499
+"""Nobody reads this status: the client has left."""
+
+
+class Message(BaseModel):
+    """Parts as A2A has them; `kind` and `type` mean the same."""
+
+    parts: list[dict[str, Any]] = Field(
+        description='`{"kind": "data", "data": {…}}` with the task, or `{"kind": "text", "text": "…"}` with its JSON.'
+    )
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def rest_router(config: Settings, *, model: Model | None = None, status: bool = True) -> APIRouter:
+    """The routes. `model`: one to share, closed by the caller; None makes one for each task, as the settings say.
+    `status=False` leaves out `GET /`, `/health` and `/ready`, for a server that has its own."""
+    router = APIRouter(tags=["a2a"])
+    replies: dict[int | str, dict[str, Any]] = {
+        400: {"model": TaskAnswer, "description": "No question, or no JSON."},
+        413: {"model": TaskAnswer, "description": f"More than {MAX_BYTES:,} bytes."},
+    }
+
+    @router.post("/generate", response_model=TaskAnswer, responses=replies, openapi_extra=_body(TaskRequest))
+    async def generate(request: Request) -> JSONResponse:
+        """Write SQL for a question about the schema that comes with it."""
+        return await _reply(request, lambda given: _task(given, config.dialect))
+
+    @router.post("/a2a/message", response_model=TaskAnswer, responses=replies, openapi_extra=_body(Message))
+    async def message(request: Request) -> JSONResponse:
+        """The same, with the task in the parts of a message."""
+        return await _reply(request, lambda given: read_parts(_parts(given), config.dialect))
+
+    async def _reply(request: Request, read: Any) -> JSONResponse:
+        try:
+            given = await _json(request)
+            task = await asyncio.to_thread(read, given)
+        except _Refused as refused:
+            return _wire(TaskAnswer(sql="", error=str(refused)), refused.status)
+        except TaskUnusable as problem:
+            return _wire(problem.answer, 400 if isinstance(problem, QuestionMissing) else 200)
+        except ClientDisconnect:
+            return JSONResponse(None, GONE)
+        answer = await _while_there(request, answered(task, config, model))
+        return JSONResponse(None, GONE) if answer is None else _wire(answer)
+
+    if status:
+        _add_status(router, config)
+    return router
+
+
+def _task(given: Any, dialect: str) -> Any:
+    return read_task(given, dialect)
+
+
+def _add_status(router: APIRouter, config: Settings) -> None:
+    @router.get("/")
+    async def about() -> dict[str, Any]:
+        """What this is."""
+        return {
+            "name": "text2sql",
+            "description": "Writes SQL for a question about the schema that comes with it.",
+            "card": "/.well-known/agent-card.json",
+            "endpoints": ["POST /", "POST /generate", "POST /a2a/message", "GET /health", "GET /ready"],
+        }
+
+    @router.get("/health")
+    async def health() -> dict[str, Any]:
+        """The process answers."""
+        return {
+            "status": "ok",
+            "model": "offline" if config.offline else config.model,
+            "dialect": config.dialect,
+            "max_retries": config.max_retries,
+        }
+
+    @router.get("/ready", responses={503: {"description": "Still loading."}})
+    async def ready(request: Request) -> JSONResponse:
+        """A task would be worked on at once."""
+        warming: asyncio.Future[Any] | None = getattr(request.app.state, "warming", None)
+        done = warming is None or warming.done()
+        return JSONResponse({"status": "ready" if done else "loading"}, 200 if done else 503)
+
+
+def _body(model: type[BaseModel]) -> dict[str, Any]:
+    """The request body for the OpenAPI: it is read by hand, so that what is wrong with it gets the contract's form."""
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _parts(given: Any) -> list[Any]:
+    """The values of a message's parts, texts and data. Raises QuestionMissing."""
+    message = given.get("message", given) if isinstance(given, Mapping) else None
+    parts = message.get("parts") if isinstance(message, Mapping) else None
+    if not isinstance(parts, list) or not parts:
+        raise QuestionMissing('A message has parts: {"parts": [{"kind": "data", "data": {"question": …}}]}.')
+    return [p["data"] if "data" in p else p.get("text") for p in parts if isinstance(p, Mapping)]
+
+
+async def _json(request: Request) -> Any:
+    """The body as JSON. Raises _Refused."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise _Refused(413, f"The request has more than {MAX_BYTES:,} bytes.")
+    try:
+        return await asyncio.to_thread(json.loads, body)
+    except (ValueError, RecursionError):
+        raise _Refused(400, "The request is not JSON.") from None
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, TaskAnswer]) -> TaskAnswer | None:
+    """The answer, or None when the client has gone; its run is then stopped."""
+    running = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return running.result() if running.done() else None
+    finally:
+        for task in (running, leaving):
+            task.cancel()
+        await asyncio.gather(running, leaving, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _wire(answer: TaskAnswer, status: int = 200) -> JSONResponse:
+    return JSONResponse(answer.wire(), status)

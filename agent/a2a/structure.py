@@ -1,0 +1,294 @@
+"""The schema of a task in whatever form it was sent → `eval.schema.Schema`.
+
+In: a list or dict of tables, a dict of column lists, JSON in a text, or CREATE TABLE statements. Out: a `Schema` in the
+asked dialect, with bounded sizes and names that can be quoted; or `SchemaUnusable`, which says what to change. What is
+merely odd is tolerated: a key to a table that is not there is left out, an unknown type is kept as it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+
+MAX_TABLES = 1_000
+MAX_COLUMNS = 20_000
+"""Of all tables together."""
+MAX_NAME = 200
+"""Characters of one name."""
+_MAX_TYPE = 500
+_MAX_COMMENT = 2_000
+
+_TYPED = re.compile(
+    r"(\w+)(?:\s*:\s*|\s+)((?:BIG|SMALL|TINY)?INT|INTEGER|(?:N?VAR)?CHAR|TEXT|REAL|FLOAT|DOUBLE|DECIMAL|NUMERIC|DATE|"
+    r"DATETIME|TIME|TIMESTAMP|BOOL|BOOLEAN|BLOB|JSON|UUID|SERIAL)(\s*\([\d\s,]*\))?((?:\s.*)?)",
+    re.DOTALL,
+)
+"""`id INTEGER PRIMARY KEY` and `id: INTEGER` where only a name is expected; types in capitals, so that a column called
+`Order Date` stays one."""
+_DDL = re.compile(r"\bcreate\s+(?:\w+\s+){0,3}table\b", re.IGNORECASE)
+_BARE_NAMESPACES = {"sqlite": None, "mysql": None, "postgres": "public", "duckdb": "main"}
+"""The namespace that a bare name reaches; None where a name is never qualified by one."""
+
+
+class SchemaUnusable(ValueError):
+    """The message says what is wrong with the schema, for whoever sent it."""
+
+
+def read_structure(given: Any, dialect: Dialect) -> Schema:
+    """The structure that was sent. Raises SchemaUnusable."""
+    if isinstance(given, dict) and isinstance(given.get("tables"), str):
+        given = given["tables"]
+    tables = _from_text(given, dialect) if isinstance(given, str) else _tables(given)
+    kept = tuple(t for t in tables if not (dialect == "sqlite" and t.name.lower().startswith("sqlite_")))
+    if not kept:
+        raise SchemaUnusable("the schema has no tables")
+    located = tuple(replace(t, namespace=_namespace(t.namespace, dialect)) for t in kept)
+    _refuse_twins("table {!r}", ((t.namespace, t.name) for t in located))
+    for table in located:
+        _refuse_twins(f"column {{!r}} of the table {table.name!r:.80}", ((None, c.name) for c in table.columns))
+    return _with_known_keys(Schema(dialect, located))
+
+
+def _from_text(text: str, dialect: Dialect) -> tuple[Table, ...]:
+    text = text.strip()
+    if text[:1] in ("{", "["):
+        try:
+            return _tables(json.loads(text))
+        except (ValueError, RecursionError):
+            raise SchemaUnusable("the schema is a text that begins like JSON and is not") from None
+    if _DDL.search(text):
+        from agent.a2a.ddl import read_ddl
+
+        tables = read_ddl(text, dialect)
+        for table in tables:
+            for name in (table.name, *(c.name for c in table.columns)):
+                _name(name, "a table or column")
+        return tables
+    raise SchemaUnusable('the schema is a text that is neither JSON nor CREATE TABLE statements; send {"tables": …}')
+
+
+def _tables(given: Any) -> tuple[Table, ...]:
+    if isinstance(given, dict) and "tables" in given:
+        given = given["tables"]
+    elif isinstance(given, dict) and "columns" in given:
+        given = [given]
+    if isinstance(given, dict):
+        named: Iterable[tuple[Any, Any]] = given.items()
+    elif isinstance(given, list):
+        named = ((None, table) for table in given)
+    else:
+        raise SchemaUnusable("the schema's tables must be a list of tables, or an object with the tables by name")
+    found: list[Table] = []
+    columns = 0
+    for name, table in named:
+        if len(found) == MAX_TABLES:
+            raise SchemaUnusable(f"the schema has more than {MAX_TABLES:,} tables")
+        found.append(_table(name, table))
+        columns += len(found[-1].columns)
+        if columns > MAX_COLUMNS:
+            raise SchemaUnusable(f"the schema has more than {MAX_COLUMNS:,} columns")
+    return tuple(found)
+
+
+def _table(key: Any, given: Any) -> Table:
+    described = given if isinstance(given, dict) and (key is None or "columns" in given or "fields" in given) else {}
+    name = _name(_first(described, "name", "table_name", "table") if key is None else key, "a table")
+    if described and _first(described, "columns", "fields") is None:
+        raise SchemaUnusable(f"the table {name!r} has no columns")
+    columns = tuple(_columns(name, _first(described, "columns", "fields") if described else given))
+    if not columns:
+        raise SchemaUnusable(f"the table {name!r} has no columns")
+    names = {c.name.casefold(): c.name for c, _ in columns}
+    said = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
+    declared = [names[n.casefold()] for n in said if n.casefold() in names]
+    keyed = tuple(dict.fromkeys([*(c.name for c, _ in columns if c.primary_key), *declared]))
+    return Table(
+        name=name,
+        columns=tuple(
+            replace(c, primary_key=c.name in keyed, nullable=c.nullable and c.name not in keyed) for c, _ in columns
+        ),
+        namespace=_text(_first(described, "schema", "namespace")) or None,
+        primary_key=keyed,
+        foreign_keys=(*(k for _, k in columns if k is not None), *_table_keys(described)),
+        row_count=_count(described.get("row_count")),
+        comment=_comment(described),
+    )
+
+
+def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None]]:
+    """Each column with the key that it is, if it says so."""
+    if isinstance(given, dict):
+        for name, described in given.items():
+            yield _column(described if isinstance(described, dict) else {"type": described}, name)
+    elif isinstance(given, list):
+        for item in given:
+            if isinstance(item, str):
+                yield _column(_from_line(item), None)
+            elif isinstance(item, list) and item:
+                yield _column({"name": item[0], "type": item[1] if len(item) > 1 else ""}, None)
+            elif isinstance(item, dict):
+                yield _column(item, None)
+            else:
+                raise SchemaUnusable(f"a column of the table {table!r} is neither a name nor an object with a name")
+    else:
+        raise SchemaUnusable(
+            f"the columns of the table {table!r} must be a list, or an object with the columns by name"
+        )
+
+
+def _from_line(line: str) -> dict[str, Any]:
+    typed = _TYPED.fullmatch(line.strip())
+    if typed is None:
+        return {"name": line}
+    name, kind, size, rest = typed.groups()
+    rest = rest.upper()
+    return {
+        "name": name,
+        "type": kind + (size or ""),
+        "primary_key": "PRIMARY KEY" in rest,
+        "not_null": "NOT NULL" in rest,
+    }
+
+
+def _column(given: dict[str, Any], key: Any) -> tuple[Column, ForeignKey | None]:
+    name = _name(_first(given, "name", "column_name", "column") if key is None else key, "a column")
+    nullable = _first(given, "nullable", "is_nullable")
+    default = _first(given, "default", "default_value")
+    column = Column(
+        name=name,
+        type=_text(_first(given, "type", "data_type", "dtype"))[:_MAX_TYPE],
+        nullable=(nullable is None or _yes(nullable)) and not _yes(given.get("not_null")),
+        primary_key=_yes(_first(given, "primary_key", "is_primary_key", "pk")),
+        default=None if default is None else _text(default)[:_MAX_TYPE],
+        comment=_comment(given),
+    )
+    target = _target(_first(given, "foreign_key", "references", "fk"))
+    return column, ForeignKey((name,), target[0], target[1]) if target else None
+
+
+def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:
+    """`foreign_keys` of a table: objects, texts such as `city_id -> cities.id`, or targets by column."""
+    declared = given.get("foreign_keys")
+    items = [{"column": c, "references": t} for c, t in declared.items()] if isinstance(declared, dict) else declared
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, str):
+            owner, arrow, target = item.partition("->")
+            item = {"column": owner.strip(), "references": target} if arrow else {}
+        if not isinstance(item, dict):
+            continue
+        columns = tuple(_text_of(c) for c in _listed(_first(item, "columns", "column", "from", "constrained_columns")))
+        found = _target(_first(item, "references", "foreign_key", "ref")) or _target(item)
+        if columns and found:
+            yield ForeignKey(columns, *found)
+
+
+def _target(given: Any) -> tuple[str, tuple[str, ...]] | None:
+    """The table and columns that a foreign key refers to (no columns: its primary key); None where it says only that
+    there is one, or nothing that can be read."""
+    if isinstance(given, list) and given:
+        return _target(given[0])
+    if isinstance(given, str):
+        text = given.rpartition("->")[2].strip()
+        table, _, column = text[:-1].partition("(") if text.endswith(")") else text.rpartition(".")
+        return (_bare(table), (_bare(column),)) if table else (_bare(column), ())
+    if isinstance(given, dict):
+        table = _first(
+            given, "table", "ref_table", "referenced_table", "references_table", "referred_table", "to_table"
+        )
+        columns = _listed(
+            _first(
+                given, "ref_columns", "ref_column", "referenced_column", "references_column", "referred_columns", "to"
+            )
+            or _first(given, "columns", "column")
+        )
+        if table:
+            return _bare(_text(table)), tuple(_bare(_text(c)) for c in columns)
+    return None
+
+
+def _with_known_keys(schema: Schema) -> Schema:
+    """Keys that name what is there, in its own spelling; a key to nothing would only mislead."""
+
+    def known(owner: Table, key: ForeignKey) -> ForeignKey | None:
+        target = schema.table(key.ref_table) or schema.table(key.ref_table.rpartition(".")[2])
+        columns = tuple(c.name for n in key.columns if (c := owner.column(n)))
+        wanted = key.ref_columns or (target.primary_key if target else ())
+        there = tuple(c.name for n in wanted if target and (c := target.column(n)))
+        if target is None or not 0 < len(columns) == len(key.columns) == len(there) == len(wanted):
+            return None
+        return ForeignKey(columns, target.name, there)
+
+    tables = []
+    for table in schema.tables:
+        keys = (found for key in table.foreign_keys if (found := known(table, key)))
+        tables.append(replace(table, foreign_keys=tuple(dict.fromkeys(keys))))
+    return Schema(schema.dialect, tuple(tables))
+
+
+def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]]) -> None:
+    """Two names that differ by case alone are one name to a query."""
+    seen = set()
+    for namespace, name in names:
+        folded = (namespace, name.casefold())
+        if folded in seen:
+            raise SchemaUnusable(f"the {what.replace('{!r}', repr(name), 1)} is there twice")
+        seen.add(folded)
+
+
+def _namespace(given: str | None, dialect: Dialect) -> str | None:
+    bare = _BARE_NAMESPACES[dialect]
+    if given is None or bare is None or given.casefold() == bare:
+        return None
+    return _name(given, "a table's namespace")
+
+
+def _name(given: Any, what: str) -> str:
+    name = _text(given)
+    if not name.strip():
+        raise SchemaUnusable(f"{what} has no name")
+    if len(name) > MAX_NAME:
+        raise SchemaUnusable(f"the name {name[:40]!r}… of {what} has more than {MAX_NAME} characters")
+    if any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+        raise SchemaUnusable(f"the name {name!r} of {what} holds a control character or half a character")
+    return name
+
+
+def _count(given: Any) -> int | None:
+    """A number of rows; what came through a protobuf value is a float."""
+    whole = isinstance(given, int | float) and not isinstance(given, bool) and given >= 0 and given == given // 1
+    return int(given) if whole else None
+
+
+def _comment(given: dict[str, Any]) -> str | None:
+    return _text(_first(given, "comment", "description"))[:_MAX_COMMENT] or None
+
+
+def _first(given: dict[str, Any], *names: str) -> Any:
+    return next((given[name] for name in names if given.get(name) is not None), None)
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else "" if given is None else str(given)[: 2 * _MAX_COMMENT]
+
+
+def _text_of(given: Any) -> str:
+    return _text(_first(given, "name", "column") if isinstance(given, dict) else given).strip()
+
+
+def _bare(name: str) -> str:
+    """A name without the quotes that it may have been written in."""
+    name = name.strip()
+    return name[1:-1] if len(name) > 2 and name[0] in '"`[' and name[-1] in '"`]' else name
+
+
+def _yes(given: Any) -> bool:
+    return given.strip().lower() in ("yes", "true", "1", "y") if isinstance(given, str) else bool(given)

@@ -1,0 +1,175 @@
+"""The task that an evaluator sends, and the answer that it gets: the wire forms of both, and the reading of a task.
+
+In: a JSON object, or the parts of a message. Out: a `SqlTask` with its structure read and its dialect known; or a
+`TaskUnusable`, whose message says what to send. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.a2a.structure import read_structure
+from agent.runner import MAX_QUESTION
+from eval.schema import Dialect, Schema, dialect_named
+
+MAX_ID = 200
+"""Characters of a task's id that are echoed."""
+MAX_PARTS = 64
+WHAT_TO_SEND = (
+    'Send a task as JSON, in a data part or in a text part: {"question": "How many customers are there?", "schema": '
+    '{"tables": [{"name": "customers", "columns": [{"name": "id", "type": "INTEGER"}]}]}, "dialect": "sqlite"}.'
+)
+
+
+class TaskRequest(BaseModel):
+    """A question about a database whose structure comes with it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    question: str = Field(description="In plain words.", max_length=MAX_QUESTION)
+    structure: Any = Field(
+        alias="schema",
+        description="`tables` as a list or by name, each with `columns` ({name, type, nullable, primary_key, "
+        "foreign_key, default}, or only names); or CREATE TABLE statements in a text.",
+    )
+    dialect: str | None = Field(None, description="sqlite, duckdb, postgres or mysql.")
+    task_id: str | None = Field(None, description="Echoed in the answer.")
+    evidence: str | None = Field(None, description="What helps to read the question.")
+
+
+class TaskAnswer(BaseModel):
+    """SQL with how it was arrived at; or no SQL, and why. On the wire, what is None is left out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sql: str
+    reasoning: str | None = None
+    error: str | None = None
+    task_id: str | None = None
+
+    def wire(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+
+class TaskUnusable(ValueError):
+    """No task can be made of what was sent; the message says what to send."""
+
+    def __init__(self, message: str, task_id: str | None = None) -> None:
+        super().__init__(message)
+        self.task_id = task_id
+
+    @property
+    def answer(self) -> TaskAnswer:
+        return TaskAnswer(sql="", error=str(self), task_id=self.task_id)
+
+
+class InputMissing(TaskUnusable):
+    """What was sent is not a whole task yet: there is no schema, or no JSON that can be read."""
+
+
+class QuestionMissing(InputMissing):
+    """There is nothing to answer: the request itself is wrong, whatever else it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTask:
+    """A task as the agent works on it."""
+
+    question: str
+    """With the evidence, where there was any."""
+    schema: Schema
+    task_id: str | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.schema.dialect
+
+
+def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
+    """The task in a JSON object. Raises TaskUnusable, QuestionMissing among them."""
+    if not isinstance(given, Mapping):
+        raise QuestionMissing(f"A task is a JSON object. {WHAT_TO_SEND}")
+    task_id = given.get("task_id")
+    if isinstance(task_id, float) and task_id.is_integer():  # as numbers come out of a protobuf value
+        task_id = int(task_id)
+    named = None if task_id is None else str(task_id)[:MAX_ID]
+    question = given.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise QuestionMissing(f"The task has no question. {WHAT_TO_SEND}", named)
+    structure = next((given[key] for key in ("schema", "schema_info") if given.get(key)), None)
+    if structure is None:
+        raise InputMissing(f"The task has no schema, and no other database is asked here. {WHAT_TO_SEND}", named)
+    try:
+        dialect = dialect_named(_dialect(given, structure, default_dialect))
+        schema = read_structure(structure, dialect)
+    except ValueError as error:  # SchemaUnusable, and a dialect that is not known
+        raise TaskUnusable(_sentence(error), named) from None
+    return SqlTask(_with_evidence(question, given.get("evidence")), schema, named)
+
+
+def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
+    """The task's own, else its schema's, else the one configured."""
+    for place in (given, structure):
+        said = place.get("dialect") if isinstance(place, Mapping) else None
+        if isinstance(said, str) and said.strip():
+            return said[:100]
+    return default
+
+
+def _with_evidence(question: str, evidence: Any) -> str:
+    if isinstance(evidence, str) and evidence.strip():
+        return f"{question.strip()}\n\nEvidence: {evidence.strip()}"
+    return question.strip()
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def read_parts(parts: Iterable[Any], default_dialect: str = "sqlite") -> SqlTask:
+    """The task in the parts of one or more messages, each a data value or a text.
+
+    The objects are put together, later ones over earlier ones, so that a schema may follow its question; a text that
+    holds no JSON is the question where no object has one. Raises TaskUnusable.
+    """
+    task: dict[str, Any] = {}
+    said: str | None = None
+    for number, part in enumerate(parts):
+        if number >= MAX_PARTS:
+            raise TaskUnusable(f"The message has more than {MAX_PARTS} parts.")
+        found = _object_in(part) if isinstance(part, str) else part
+        if isinstance(found, Mapping):
+            task.update({key: value for key, value in found.items() if value is not None})
+        elif isinstance(part, str) and part.lstrip().startswith(("{", "[", "```")):
+            raise InputMissing(f"A text begins like JSON and cannot be read as JSON. {WHAT_TO_SEND}")
+        elif isinstance(part, str) and part.strip():
+            said = part.strip()
+    if said is not None and "question" not in task:
+        task["question"] = said
+    return read_task(task, default_dialect)
+
+
+def _object_in(text: str) -> Mapping[str, Any] | None:
+    """The JSON object that a text is or holds (fenced, with words around it, or with small faults), if it does."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, str):
+        return _object_in(found) if len(found) < len(text) else None
+    if isinstance(found, dict):
+        return found
+    if "{" not in text:
+        return None
+    from agent.models.replies import UnusableReply, extract_json
+
+    try:
+        return extract_json(text, keys=("question",))
+    except UnusableReply:
+        return None

@@ -1,0 +1,72 @@
+"""`python -m agent.mcp`: the tools over standard input and output, for a client that starts us as its child.
+
+In: JSON-RPC lines on standard input; settings from the environment or a .env file. Out: JSON-RPC on standard output,
+and nothing else there; log lines on standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from agent.cli import exits
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def serve(
+    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
+) -> None:
+    """Offer the databases to an MCP client over standard input and output."""
+    import logging
+
+    from pydantic import ValidationError
+
+    from agent.config import settings, settings_problem
+
+    levels = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+    if log_level not in levels:
+        _refuse("--log-level is one of error, warning, info, debug.")
+    try:
+        config = settings()
+    except ValidationError as error:
+        _refuse(settings_problem(error))
+    try:
+        import mcp  # noqa: F401
+    except ModuleNotFoundError:
+        _refuse("This needs the extra `mcp`: pip install 'text2sql[mcp]'.")
+    import asyncio
+
+    from agent.server.observing import configure_logging
+
+    configure_logging(config, level=levels[log_level])
+    try:
+        asyncio.run(_serve())
+    except KeyboardInterrupt:
+        raise typer.Exit(exits.ANSWERED) from None
+
+
+async def _serve() -> None:
+    from agent.mcp.tools import make_server
+    from agent.server.app import create_app
+
+    server = create_app()  # for what its lifespan makes: the state, the runs, the databases
+    async with server.router.lifespan_context(server):
+        await make_server(lambda: server.state.services).run_stdio_async()
+
+
+def _refuse(message: str) -> None:
+    sys.stderr.write(message + "\n")
+    raise typer.Exit(exits.USAGE)
+
+
+def main() -> None:
+    """Entry point of `python -m agent.mcp`."""
+    app(prog_name="python -m agent.mcp")
+
+
+if __name__ == "__main__":
+    main()

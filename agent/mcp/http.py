@@ -1,0 +1,62 @@
+"""`/mcp`: streamable HTTP in the server's own app, behind the same protection as every other route.
+
+In: the app. Out: one more route, and what has to run as long as the app does. A session belongs to the client that
+began it; whoever else shows its id finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from agent.mcp.tools import make_server
+from agent.server.access import Client
+from agent.server.errors import error_response
+
+if TYPE_CHECKING:
+    from agent.server.services import Services
+
+PATH = "/mcp"
+MAX_SESSIONS = 1_000
+IDLE_SECONDS = 1_800.0
+
+
+class McpEndpoint:
+    """An ASGI app for the route; `running` brackets the life of the app around it, any number of times."""
+
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._server = make_server(services)
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @property
+    def route(self) -> Route:
+        return Route(PATH, endpoint=self, include_in_schema=False)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        manager = StreamableHTTPSessionManager(
+            self._server._lowlevel_server, max_sessions=MAX_SESSIONS, session_idle_timeout=IDLE_SECONDS
+        )
+        async with manager.run():
+            self._manager = manager
+            try:
+                yield
+            finally:
+                self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("state", {}).get("client")
+        if self._manager is None or not isinstance(client, Client):
+            status, message = (401, "A bearer token is needed.") if self._manager else (503, "The server is starting.")
+            await error_response(status, message)(scope, receive, send)
+            return
+        # The SDK lets only this user go on with a session that it began.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))
+        await self._manager.handle_request(scope, receive, send)

@@ -1,0 +1,97 @@
+"""A real server on loopback for the doors' tests: the standalone app under uvicorn, with the offline engine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from agent.a2a import build_app
+from agent.config import Settings
+from agent.models.protocol import Model, SqlReply, SqlRequest
+from tests.scripted_model import ScriptedModel
+
+CUSTOMERS = {"tables": [{"name": "customers", "columns": [{"name": "id", "type": "INTEGER", "primary_key": True}]}]}
+
+
+def task(**others: Any) -> dict[str, Any]:
+    """A task that the offline engine answers, with some of it changed."""
+    return {
+        "task_id": "t1",
+        "question": "How many customers are there?",
+        "schema": CUSTOMERS,
+        "dialect": "sqlite",
+        **others,
+    }
+
+
+class Slow(ScriptedModel):
+    """A model that thinks until it is stopped, and tells how that ended."""
+
+    def __init__(self) -> None:
+        super().__init__("SELECT 1")
+        self.asked = threading.Event()
+        self.stopped = threading.Event()
+
+    async def write_sql(self, request: SqlRequest) -> SqlReply:
+        self.asked.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.stopped.set()
+        return await super().write_sql(request)
+
+
+@contextlib.contextmanager
+def serving(model: Model | None = None, **settings: Any) -> Iterator[str]:
+    """The base URL of a running server."""
+    config = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None, **settings)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        app = build_app(config, url, model=model)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        until = time.monotonic() + 30
+        while not server.started and time.monotonic() < until:
+            time.sleep(0.02)
+        try:
+            yield url
+        finally:
+            server.should_exit = True
+            thread.join(15)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A server with the offline engine."""
+    with serving() as base:
+        yield base
+
+
+@pytest.fixture
+def slow() -> Iterator[tuple[str, Slow]]:
+    """A server whose model never comes to an end by itself."""
+    model = Slow()
+    with serving(model) as base:
+        yield base, model
+
+
+Poll = Callable[[], bool]
+
+
+def becomes(true: Poll, seconds: float = 5.0) -> bool:
+    """Whether something comes true within that time."""
+    until = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True

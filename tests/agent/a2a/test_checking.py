@@ -1,0 +1,77 @@
+"""SQL without a database: it is compiled, tried again with what was wrong, and never blamed for no rows."""
+
+from __future__ import annotations
+
+from agent.a2a.answering import answered, answering
+from agent.a2a.task import TaskAnswer, read_task
+from agent.config import Settings
+from tests.agent.a2a.conftest import CUSTOMERS
+from tests.scripted_model import ScriptedModel
+
+CONFIG = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None)
+
+
+def asked(dialect: str = "sqlite"):
+    return read_task({"question": "Which customers?", "schema": CUSTOMERS, "dialect": dialect, "task_id": "t"})
+
+
+async def test_an_empty_result_is_no_fault():
+    model = ScriptedModel("SELECT id FROM customers WHERE id > 5")
+
+    answer = await answered(asked(), CONFIG, model)
+
+    assert answer.sql == "SELECT id FROM customers WHERE id > 5"
+    assert len(model.sql_requests) == 1
+    assert model.judge_requests == []
+
+
+async def test_what_the_engine_refuses_is_tried_again_with_its_message():
+    model = ScriptedModel("SELECT sum(id, 2, 3) OVER (ORDER BY rank()) FROM customers", "SELECT id FROM customers")
+
+    answer = await answered(asked(), CONFIG, model)
+
+    assert answer.sql == "SELECT id FROM customers"
+    assert len(model.sql_requests) == 2
+    assert model.sql_requests[1].feedback
+
+
+async def test_duckdbs_binder_speaks_where_names_and_guard_are_content():
+    model = ScriptedModel("SELECT id, count(*) FROM customers", "SELECT id FROM customers")
+    events = [event async for event in answering(asked("duckdb"), CONFIG, model)]
+
+    [retry] = [e for e in events if not isinstance(e, TaskAnswer) and e.event == "retry"]
+    assert retry.data.category == "execution_error"
+    assert "must appear in the GROUP BY clause" in retry.data.feedback
+    assert events[-1] == TaskAnswer(sql="SELECT id FROM customers", reasoning=events[-1].reasoning, task_id="t")
+
+
+async def test_a_name_that_is_not_there_is_tried_again_with_the_nearest():
+    for dialect in ("sqlite", "postgres"):
+        model = ScriptedModel("SELECT ids FROM customers", "SELECT id FROM customers")
+
+        assert (await answered(asked(dialect), CONFIG, model)).sql == "SELECT id FROM customers"
+        assert "nearest: id" in model.sql_requests[1].feedback
+
+
+async def test_sql_that_never_passes_is_not_handed_out():
+    for bad in ("DROP TABLE customers", "SELECT nothing FROM customers", "SELECT id FROM"):
+        answer = await answered(asked(), CONFIG, ScriptedModel(bad))
+
+        assert answer.sql == ""
+        assert answer.error
+        assert answer.task_id == "t"
+
+
+async def test_a_model_out_of_reach_is_an_answer():
+    from agent.models.protocol import ModelUnavailable
+
+    answer = await answered(asked(), CONFIG, ScriptedModel(ModelUnavailable("The endpoint cannot be reached.")))
+
+    assert answer == TaskAnswer(sql="", error=answer.error, task_id="t")
+    assert "cannot be reached" in (answer.error or "")
+
+
+async def test_a_schema_that_no_engine_can_hold_is_an_answer():
+    task = read_task({"question": "q", "schema": {"t": [f"c{i}" for i in range(5_000)]}, "dialect": "sqlite"})
+
+    assert "too many columns" in ((await answered(task, CONFIG, ScriptedModel("SELECT 1"))).error or "")

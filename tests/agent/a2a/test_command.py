@@ -1,0 +1,134 @@
+"""`python -m agent.a2a` as a process: where it listens, what its card says, and how it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent.a2a.card import CardUrlUnusable, checked_card_url
+
+ROOT = Path(__file__).resolve().parents[3]
+ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "120"}
+
+
+def started(*arguments: str, **settings: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "agent.a2a", *arguments]
+    env = {**ENV, **settings}
+    return subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(*arguments: str, **settings: str) -> tuple[int, str, str]:
+    process = started(*arguments, **settings)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_it_listens_on_loopback_says_so_and_stops_when_told():
+    process = started("--port", "0")
+    assert process.stdout is not None
+    try:
+        assert select.select([process.stdout], [], [], 60)[0]
+        line = process.stdout.readline()
+        found = re.match(r"A2A at (http://127\.0\.0\.1:\d+/), card \1 \(the built-in offline engine answers\)", line)
+        assert found
+        card = httpx.get(found[1] + ".well-known/agent-card.json", timeout=30).json()
+        assert card["url"] == found[1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode in (0, -signal.SIGTERM)
+
+
+def test_with_tokens_only_the_card_and_the_health_are_open():
+    process = started("--port", "0", TEXT2SQL_TOKENS="bench=0123456789abcdef")
+    assert process.stdout is not None
+    try:
+        assert select.select([process.stdout], [], [], 60)[0]
+        url = process.stdout.readline().split()[2].rstrip(",")
+        task = {"task_id": "t", "question": "How many books are there?", "schema": "CREATE TABLE books (id INTEGER)"}
+        rpc = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {}}
+        with httpx.Client(base_url=url, timeout=60) as client:
+            assert client.get(".well-known/agent-card.json").status_code == 200
+            assert client.get("health").status_code == 200
+            assert client.post("generate", json=task).status_code == 401
+            assert client.post("", json=rpc).status_code == 401
+            wrong = client.post("generate", json=task, headers={"Authorization": "Bearer fedcba9876543210"})
+            assert wrong.status_code == 401
+            right = client.post("generate", json=task, headers={"Authorization": "Bearer 0123456789abcdef"})
+            assert "COUNT" in right.json()["sql"].upper()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+
+
+def test_tokens_that_cannot_be_used_are_said():
+    code, _, err = ended("--port", "0", TEXT2SQL_TOKENS="bench=short")
+
+    assert code == 2
+    assert "TEXT2SQL_TOKENS" in err
+    assert "short" not in err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_listening_everywhere_needs_to_be_told_how_others_reach_it(host: str):
+    code, _, err = ended("--host", host, "--port", "0")
+
+    assert code == 2
+    assert "--card-url" in err
+    assert "Traceback" not in err
+
+
+def test_a_port_that_is_taken_is_said():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = ended("--port", str(port))
+
+    assert code == 3
+    assert err.strip() == f"Cannot listen at 127.0.0.1:{port}: Address already in use."
+
+
+def test_help_names_the_options_and_the_exit_codes():
+    code, out, _ = ended("--help")
+
+    assert code == 0
+    for word in ("--host", "--port", "--card-url", "Exit codes", "9019"):
+        assert word in out
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("http://agent:9019", "http://agent:9019/"),
+        ("https://example.org/a2a", "https://example.org/a2a"),
+        ("http://[::1]:9019/", "http://[::1]:9019/"),
+    ],
+)
+def test_a_url_that_others_can_call_stands_in_the_card(given: str, meant: str):
+    assert checked_card_url(given) == meant
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "http://0.0.0.0:9019/",
+        "http://[::]/",
+        "agent:9019",
+        "ftp://agent/",
+        "http://",
+        "http://a:b@c/",
+        "http://[x/",
+        "http://h:99999/",
+    ],
+)
+def test_a_url_that_nobody_can_call_is_refused(given: str):
+    with pytest.raises(CardUrlUnusable):
+        checked_card_url(given)

@@ -1,0 +1,214 @@
+"""A2A's JSON-RPC over a real server: with the official client (1.0), and protocol 0.3 as it is on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+pytest.importorskip("a2a")
+
+from a2a.client import ClientConfig, create_client
+from a2a.helpers.proto_helpers import new_data_part, new_text_part
+from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Message, Role, SendMessageRequest, TaskState
+
+from agent.a2a.rpc import RecentTasks
+from tests.agent.a2a.conftest import CUSTOMERS, Slow, task
+
+COUNT = "SELECT COUNT(*) FROM customers"
+
+
+def request(part: Any, **others: str) -> SendMessageRequest:
+    message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part], **others)
+    return SendMessageRequest(message=message)
+
+
+async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=streaming))
+        return [event async for event in client.send_message(request(part))]
+
+
+@pytest.mark.parametrize("part", [new_text_part(json.dumps(task())), new_data_part(task())])
+async def test_a_task_is_answered_with_one_part(url: str, part: Any):
+    [event] = await sent(url, part)
+
+    assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
+    assert not event.task.status.message.parts
+    [artifact] = event.task.artifacts
+    [answer] = artifact.parts
+    assert json.loads(answer.text)["sql"] == COUNT
+    assert json.loads(answer.text)["task_id"] == "t1"
+
+
+async def test_a_stream_tells_the_steps_while_they_happen(url: str):
+    events = await sent(url, new_text_part(json.dumps(task())), streaming=True)
+
+    said = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
+    assert said == ["Reading the schema.", "Writing SQL.", "Checking the SQL."]
+    assert [
+        json.loads(e.artifact_update.artifact.parts[0].text)["sql"] for e in events if e.HasField("artifact_update")
+    ] == [COUNT]
+    assert events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
+
+
+async def test_no_sql_is_an_answer_too(url: str):
+    [event] = await sent(url, new_text_part(json.dumps(task(question="Zorble the quux frobnicators?"))))
+
+    assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
+    answer = json.loads(event.task.artifacts[0].parts[0].text)
+    assert answer["sql"] == ""
+    assert "Zorble" in answer["error"]
+
+
+async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(url: str):
+    async with httpx.AsyncClient(timeout=30) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+        [first] = [e async for e in client.send_message(request(new_text_part("How many customers are there?")))]
+        told = json.loads(first.task.status.message.parts[0].text)
+        follow_up = request(new_data_part({"schema": CUSTOMERS}), task_id=first.task.id)
+        [second] = [e async for e in client.send_message(follow_up)]
+
+    assert first.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+    assert "has no schema" in told["error"]
+    assert second.task.id == first.task.id
+    assert second.task.status.state == TaskState.TASK_STATE_COMPLETED
+    assert json.loads(second.task.artifacts[0].parts[0].text)["sql"] == COUNT
+
+
+async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]):
+    url, model = slow
+    async with httpx.AsyncClient(timeout=30) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=True))
+        events = client.send_message(request(new_text_part(json.dumps(task()))))
+        first = await anext(events)
+        assert await asyncio.to_thread(model.asked.wait, 10)
+        cancelled = await client.cancel_task(CancelTaskRequest(id=first.task.id))
+        stored = await client.get_task(GetTaskRequest(id=first.task.id))
+        await events.aclose()
+
+    assert cancelled.status.state == TaskState.TASK_STATE_CANCELED
+    assert stored.status.state == TaskState.TASK_STATE_CANCELED
+    assert await asyncio.to_thread(model.stopped.wait, 5)
+
+
+def rpc(url: str, method: str, params: Any) -> Any:
+    body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+    return httpx.post(url, json=body, timeout=30).json()
+
+
+def message(text: str) -> dict[str, Any]:
+    return {
+        "message": {
+            "kind": "message",
+            "messageId": uuid4().hex,
+            "role": "user",
+            "parts": [{"kind": "text", "text": text}],
+        }
+    }
+
+
+def test_protocol_0_3_sends_and_gets(url: str):
+    sent_task = rpc(url, "message/send", message(json.dumps(task())))["result"]
+    got = rpc(url, "tasks/get", {"id": sent_task["id"]})["result"]
+
+    assert sent_task["kind"] == "task"
+    assert sent_task["status"]["state"] == "completed"
+    [part] = sent_task["artifacts"][0]["parts"]
+    assert part["kind"] == "text"
+    assert json.loads(part["text"])["sql"] == COUNT
+    assert got["artifacts"] == sent_task["artifacts"]
+
+
+def test_protocol_0_3_streams(url: str):
+    body = {"jsonrpc": "2.0", "id": 7, "method": "message/stream", "params": message(json.dumps(task()))}
+    with httpx.stream("POST", url, json=body, timeout=30) as reply:
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        events = [json.loads(line[6:])["result"] for line in reply.iter_lines() if line.startswith("data: ")]
+
+    assert [e["kind"] for e in events] == ["task", *["status-update"] * 4, "artifact-update", "status-update"]
+    assert events[-1]["status"]["state"] == "completed"
+    assert events[-1]["final"] is True
+
+
+def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow]):
+    url, model = slow
+    started = rpc(url, "message/send", {**message(json.dumps(task())), "configuration": {"blocking": False}})["result"]
+    assert model.asked.wait(10)
+    body = {"jsonrpc": "2.0", "id": 8, "method": "tasks/resubscribe", "params": {"id": started["id"]}}
+    states = []
+    with httpx.stream("POST", url, json=body, timeout=30) as reply:
+        for line in reply.iter_lines():
+            if line.startswith("data: "):
+                states.append(json.loads(line[6:])["result"]["status"]["state"])
+                if len(states) == 1:
+                    rpc(url, "tasks/cancel", {"id": started["id"]})
+
+    assert states[0] == "working"
+    assert rpc(url, "tasks/get", {"id": started["id"]})["result"]["status"]["state"] == "canceled"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("message/send", {"message": {"kind": "message"}}, -32602),
+        ("tasks/get", {}, -32602),
+        ("tasks/get", {"id": "none"}, -32001),
+        ("tasks/cancel", {"id": "none"}, -32001),
+        ("no/method", {}, -32601),
+    ],
+)
+def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int):
+    reply = rpc(url, method, params)
+
+    assert reply["error"]["code"] == code
+    assert "Traceback" not in json.dumps(reply)
+
+
+def test_a_file_is_refused_as_a_kind_that_is_not_read(url: str):
+    part = {"kind": "file", "file": {"name": "x.png", "mimeType": "image/png", "bytes": "AAAA"}}
+    given = message("x")
+    given["message"]["parts"] = [part]
+
+    assert rpc(url, "message/send", given)["error"]["code"] == -32005
+
+
+def test_a_finished_task_cannot_be_cancelled(url: str):
+    done = rpc(url, "message/send", message(json.dumps(task())))["result"]
+
+    assert rpc(url, "tasks/cancel", {"id": done["id"]})["error"]["code"] == -32002
+
+
+def test_broken_json_in_a_text_is_called_that(url: str):
+    asked = rpc(url, "message/send", message('{"question": "How'))["result"]
+
+    assert asked["status"]["state"] == "input-required"
+    assert "cannot be read as JSON" in json.loads(asked["status"]["message"]["parts"][0]["text"])["error"]
+
+
+def test_both_protocols_can_read_the_card(url: str):
+    for path in (".well-known/agent-card.json", ".well-known/agent.json"):
+        card = httpx.get(url + path).json()
+        assert card["url"] == url
+        assert card["preferredTransport"] == "JSONRPC"
+        assert {i["protocolVersion"] for i in card["supportedInterfaces"]} == {"1.0", "0.3"}
+        assert {i["url"] for i in card["supportedInterfaces"]} == {url}
+        assert card["skills"][0]["id"] == "text-to-sql"
+
+
+async def test_only_the_last_tasks_are_kept():
+    from a2a.auth.user import UnauthenticatedUser
+    from a2a.server.context import ServerCallContext
+    from a2a.types.a2a_pb2 import Task, TaskStatus
+
+    store, context = RecentTasks(kept=3), ServerCallContext(user=UnauthenticatedUser())
+    for number, state in enumerate(["WORKING", "COMPLETED", "COMPLETED", "COMPLETED", "COMPLETED"]):
+        status = TaskStatus(state=getattr(TaskState, f"TASK_STATE_{state}"))
+        await store.save(Task(id=str(number), status=status), context)
+
+    kept = [number for number in range(5) if await store.get(str(number), context)]
+    assert kept == [0, 3, 4]

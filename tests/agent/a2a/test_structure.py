@@ -1,0 +1,229 @@
+"""Schemas as they are sent: every usual form is understood, and what cannot be is refused in words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.a2a.structure import SchemaUnusable, read_structure
+from agent.a2a.task import InputMissing, QuestionMissing, TaskUnusable, read_parts, read_task
+from eval.schema import Column, ForeignKey, Schema
+
+DDL = """
+-- two tables
+CREATE TABLE IF NOT EXISTS cities (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x;y');
+INSERT INTO cities VALUES (1, 'Ulm');
+create table "order items" (a int, b int references cities, c int, primary key (a, b),
+  constraint k foreign key (c) references cities (id));
+"""
+
+
+def names(schema: Schema) -> dict[str, list[str]]:
+    return {table.name: [c.name for c in table.columns] for table in schema.tables}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tables": [{"name": "t", "columns": ["a", "b"]}]},
+        {"tables": [{"table_name": "t", "columns": [{"column_name": "a"}, {"column_name": "b"}]}]},
+        {"tables": {"t": {"columns": {"a": {"type": "INT"}, "b": "TEXT"}}}},
+        {"tables": {"t": {"name": "t", "schema": None, "columns": [["a", "INT"], ["b", "TEXT"]], "row_count": 3}}},
+        {"tables": {"t": ["a INT PRIMARY KEY", "b: VARCHAR(20)"]}},
+        {"t": {"a": "INT", "b": None}},
+        {"t": ["a", "b"]},
+        [{"name": "t", "columns": ["a", "b"]}],
+        {"name": "t", "columns": ["a", "b"]},
+        {"tables": "CREATE TABLE t (a INT, b TEXT)"},
+        "CREATE TABLE t (a INT, b TEXT)",
+        '{"t": ["a", "b"]}',
+    ],
+)
+def test_the_usual_forms_mean_the_same_table(given: Any):
+    assert names(read_structure(given, "sqlite")) == {"t": ["a", "b"]}
+
+
+def test_what_a_column_says_of_itself_is_kept():
+    schema = read_structure(
+        {
+            "t": {
+                "id": {"type": "INTEGER", "primary_key": True},
+                "n": {"data_type": "TEXT", "is_nullable": "NO", "default": 5},
+            }
+        },
+        "sqlite",
+    )
+
+    assert schema.tables[0].columns == (
+        Column("id", "INTEGER", nullable=False, primary_key=True),
+        Column("n", "TEXT", nullable=False, default="5"),
+    )
+    assert schema.tables[0].primary_key == ("id",)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "cities.id",
+        "cities(id)",
+        "city_id -> cities.id",
+        "CITIES.ID",
+        "main.cities.id",
+        "cities",
+        '"cities"."id"',
+        ["cities.id"],
+        {"table": "cities", "column": "id"},
+        {"referenced_table": "cities", "referenced_column": "id"},
+    ],
+)
+def test_a_foreign_key_is_read_in_every_spelling(key: Any):
+    tables = {
+        "people": {"columns": [{"name": "city_id", "foreign_key": key}]},
+        "cities": {"columns": [{"name": "id", "primary_key": True}]},
+    }
+
+    assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == (
+        ForeignKey(("city_id",), "cities", ("id",)),
+    )
+
+
+@pytest.mark.parametrize("key", [True, "nowhere.id", "cities.none", {"table": "cities", "column": "none"}, 7, {}])
+def test_a_foreign_key_to_nothing_is_left_out(key: Any):
+    tables = {"people": {"columns": [{"name": "x", "foreign_key": key}]}, "cities": {"columns": ["id"]}}
+
+    assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [{"column": "c", "ref_table": "cities", "ref_column": "id"}],
+        [{"columns": ["c"], "references": {"table": "cities", "columns": ["id"]}}],
+        ["c -> cities.id"],
+        {"c": "cities.id"},
+    ],
+)
+def test_foreign_keys_of_a_whole_table_are_read(keys: Any):
+    given = {"people": {"columns": ["c"], "foreign_keys": keys}, "cities": {"columns": ["id"], "primary_key": "id"}}
+
+    assert read_structure(given, "sqlite").tables[0].foreign_keys == (ForeignKey(("c",), "cities", ("id",)),)
+
+
+def test_create_table_statements_are_read_and_nothing_else_of_them():
+    schema = read_structure(DDL, "sqlite")
+
+    assert names(schema) == {"cities": ["id", "name"], "order items": ["a", "b", "c"]}
+    assert schema.tables[0].columns[1] == Column("name", "TEXT", nullable=False, default="'x;y'")
+    assert schema.tables[1].primary_key == ("a", "b")
+    assert schema.tables[1].foreign_keys == (
+        ForeignKey(("b",), "cities", ("id",)),
+        ForeignKey(("c",), "cities", ("id",)),
+    )
+
+
+def test_a_name_that_ends_like_a_type_stays_a_name():
+    assert names(read_structure({"t": ["Order Date", "first name"]}, "sqlite")) == {"t": ["Order Date", "first name"]}
+
+
+def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_matter():
+    tables = [
+        {"name": n, "schema": s, "columns": ["a"]} for n, s in [("t", "sales"), ("u", "public"), ("sqlite_stat1", None)]
+    ]
+
+    assert [(t.name, t.namespace) for t in read_structure({"tables": tables}, "postgres").tables][:2] == [
+        ("t", "sales"),
+        ("u", None),
+    ]
+    assert [(t.name, t.namespace) for t in read_structure({"tables": tables}, "sqlite").tables] == [
+        ("t", None),
+        ("u", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"tables": []}, "no tables"),
+        ({"tables": 7}, "list of tables"),
+        ("please look it up", "neither JSON nor CREATE TABLE"),
+        ("CREATE TABLE t (", "cannot be read"),
+        ('{"tables": [', "begins like JSON"),
+        ({"tables": [{"name": "t"}]}, "'t' has no columns"),
+        ({"t": ["a", "A"]}, "column 'A' of the table 't' is there twice"),
+        ({"t": ["a"], "T": ["a"]}, "table 'T' is there twice"),
+        ({"t": [None]}, "neither a name nor an object"),
+        ({"t": [{"type": "INT"}]}, "a column has no name"),
+        ({"": ["a"]}, "a table has no name"),
+        ({"a\0b": ["a"]}, "control character"),
+        ({"t": ["\ud800"]}, "half a character"),
+        ({"t": ["x" * 300]}, "more than 200 characters"),
+        ({f"t{i}": ["a"] for i in range(1_001)}, "more than 1,000 tables"),
+        ({"t": [f"c{i}" for i in range(20_001)]}, "more than 20,000 columns"),
+        ("CREATE TABLE t (a INT);" * 50_000, "more than 1,000,000 characters"),
+        ("CREATE TABLE t (a INT DEFAULT " + "(" * 5_000 + "1" + ")" * 5_000 + ")", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_words(given: Any, says: str):
+    with pytest.raises(SchemaUnusable, match=says.replace("(", r"\(")):
+        read_structure(given, "sqlite")
+
+
+def test_the_dialect_is_the_tasks_else_the_schemas_else_the_configured_one():
+    tables = {"tables": {"t": ["a"]}}
+
+    assert read_task({"question": "q", "schema": tables, "dialect": "PostgreSQL"}).dialect == "postgres"
+    assert read_task({"question": "q", "schema": {**tables, "dialect": "duckdb"}}).dialect == "duckdb"
+    assert read_task({"question": "q", "schema": tables}, "mysql").dialect == "mysql"
+
+
+@pytest.mark.parametrize(
+    ("given", "echoed"), [("t1", "t1"), (7, "7"), (7.0, "7"), (None, None), ("x" * 500, "x" * 200)]
+)
+def test_the_tasks_name_is_echoed(given: Any, echoed: str | None):
+    assert read_task({"question": "q", "schema": {"t": ["a"]}, "task_id": given}).task_id == echoed
+
+
+def test_evidence_goes_with_the_question():
+    task = read_task({"question": "How many?", "schema": {"t": ["a"]}, "evidence": "big means over 5"})
+
+    assert task.question == "How many?\n\nEvidence: big means over 5"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"question": "q", "schema": {"t": ["a"]}}],
+        ["q", {"schema": {"t": ["a"]}}],
+        [{"question": "q"}, {"schema": {"t": ["a"]}}],
+        ['Here you are: {"question": "q", "schema": {"t": ["a"]}}'],
+        ["```json\n{'question': 'q', 'schema': {'t': ['a',]}}\n```"],
+        [json.dumps(json.dumps({"question": "q", "schema": {"t": ["a"]}}))],
+        ["hello", None, [1, 2], 3, "q", {"schema": {"t": ["a"]}}],
+    ],
+)
+def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]):
+    task = read_parts(parts)
+
+    assert task.question == "q"
+    assert names(task.schema) == {"t": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind"),
+    [
+        ([], QuestionMissing),
+        ([{"key": "value"}], QuestionMissing),
+        ([[1, 2]], QuestionMissing),
+        (["How many?"], InputMissing),
+        (["{broken"], InputMissing),
+        (["x"] * 100, TaskUnusable),
+        ([{"question": "q", "schema": 7}], TaskUnusable),
+    ],
+)
+def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[TaskUnusable]):
+    with pytest.raises(TaskUnusable) as caught:
+        read_parts(parts)
+
+    assert type(caught.value) is kind

@@ -1,0 +1,245 @@
+"""MCP clients list databases, read a schema, ask and run SQL, over standard input and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+
+from tests.agent.server.running import running, settings_for
+from tests.openai_server import OpenAIServer, completion
+
+TOKENS = "ana=ana-token-0123456789,bo=bo-token-0123456789"
+ANA, BO = "ana-token-0123456789", "bo-token-0123456789"
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+async def exercise(client: Client) -> None:
+    """What every client can do, whatever the transport."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {"list_databases", "describe_schema", "ask", "run_sql"}
+    assert all(tool.output_schema and tool.description for tool in tools.values())
+    assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
+
+    listed = await called(client, "list_databases")
+    assert [d["id"] for d in listed["databases"]] == ["shop", "enterprise"]
+
+    schema = await called(client, "describe_schema", database="shop", table="ORDERS")
+    assert schema["tables"][0]["name"] == "orders"
+    assert {"customer_id": "customers.customer_id"}.items() <= {
+        c["name"]: c["foreign_key"] for c in schema["tables"][0]["columns"]
+    }.items()
+
+    steps: list[str] = []
+
+    async def progress(_: float, __: float | None, message: str | None) -> None:
+        steps.append(message or "")
+
+    answer = await client.call_tool("ask", {"question": "How many customers are there?"}, progress_callback=progress)
+    found = answer.structured_content
+    assert found is not None
+    assert (found["status"], found["rows"], found["rows_returned"], found["truncated"]) == (
+        "success",
+        [[480]],
+        1,
+        False,
+    )
+    assert found["sql"].startswith("SELECT COUNT(*)")
+    assert "480" in found["answer"]
+    assert steps[0] == "schema analyzer"
+    assert any(step.startswith("attempt 1: success, score 0.") for step in steps)
+
+    rows = await called(client, "run_sql", sql="SELECT customer_id FROM customers ORDER BY 1", database="shop")
+    assert (len(rows["rows"]), rows["rows"][0], rows["truncated"]) == (50, [1], True)
+    wrong = await called(client, "run_sql", sql="SELECT nam FROM customers")
+    assert (wrong["status"], wrong["unknown_names"]) == ("error", ["column nam"])
+
+
+async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refused(client: Client, name: str, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error, result.structured_content
+    return " ".join(block.text for block in result.content)  # type: ignore[union-attr]
+
+
+async def test_over_standard_input_and_output(stdio: Connect):
+    async with stdio() as client:
+        await exercise(client)
+        assert "drops objects" in await refused(client, "run_sql", sql="DROP TABLE customers")
+        assert "no preset" in await refused(client, "ask", question="How many?", database="/etc/passwd")
+        assert "no preset" in await refused(client, "describe_schema", database="../shop.sqlite")
+        assert "no table 'nothing'" in await refused(client, "describe_schema", table="nothing")
+        assert "empty" in await refused(client, "ask", question="  ")
+        assert "20,000" in await refused(client, "ask", question="x" * 30_000)
+        assert await refused(client, "nothing")
+        assert await refused(client, "ask")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp_path: Path, mode: str):
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+        async with over_http(server.url, ANA, mode) as client:
+            await exercise(client)
+            answer = await called(client, "ask", question="How many orders are there?")
+        async with httpx.AsyncClient(base_url=server.url) as http:
+            kept = (await http.get("/runs", headers={"Authorization": f"Bearer {ANA}"})).json()["runs"]
+            others = (await http.get("/runs", headers={"Authorization": f"Bearer {BO}"})).json()["runs"]
+
+    assert answer["run_id"] in {run["run_id"] for run in kept}
+    assert others == []
+
+
+def test_without_a_token_nothing_is_told(tmp_path: Path):
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+        for method in ("GET", "POST", "DELETE", "OPTIONS"):
+            reply = httpx.request(method, f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+            assert reply.status_code == 401
+
+
+def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    accept = {"Accept": "application/json, text/event-stream"}
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+        begun = httpx.post(f"{server.url}/mcp", json=body, headers={**accept, "Authorization": f"Bearer {ANA}"})
+        session = begun.headers["mcp-session-id"]
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+        def listed(token: str) -> int:
+            headers = {**accept, "Authorization": f"Bearer {token}", "Mcp-Session-Id": session}
+            return httpx.post(f"{server.url}/mcp", json=listing, headers=headers).status_code
+
+        assert listed(ANA) == 200
+        assert listed(BO) == 404
+        assert listed("wrong-token-0123456789") == 401
+
+
+async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path):
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+        async with over_http(server.url, ANA) as client:
+            first = await called(client, "ask", question="How many customers are there?")
+            second = await called(client, "ask", question="How many orders are there?", thread=first["thread"])
+        async with over_http(server.url, BO) as client:
+            message = await refused(client, "ask", question="How many orders are there?", thread=first["thread"])
+
+    assert second["thread"] == first["thread"]
+    assert "no such thread" in message
+
+
+@pytest.mark.parametrize("transport", ["http", "http-legacy", "stdio"])
+async def test_cancelling_a_call_stops_the_run_and_its_model_call(
+    stdio: Connect, over_http: Connect, tmp_path: Path, transport: str
+):
+    with OpenAIServer() as endpoint:
+        endpoint.otherwise = completion("late", delay=60)
+        model = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m"}
+
+        async def cancel(client: Client) -> None:
+            call = asyncio.create_task(client.call_tool("ask", {"question": "How many customers are there?"}))
+            assert await asyncio.to_thread(endpoint.arrived.wait, 30)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert await asyncio.to_thread(endpoint.disconnected.wait, 5), "the model call went on"
+            assert (await client.call_tool("list_databases")).structured_content, "the server has gone"
+
+        if transport == "stdio":
+            async with stdio(**model) as client:
+                await cancel(client)
+        else:
+            with running(settings_for(tmp_path, **model)) as server:
+                async with over_http(server.url, mode="legacy" if "legacy" in transport else "auto") as client:
+                    await cancel(client)
+
+
+@pytest.mark.parametrize("mode", ["masked", "schema"])
+async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(over_http: Connect, tmp_path: Path, mode: str):
+    with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
+        async with over_http(server.url) as client:
+            answer = await called(client, "ask", question="List the name of all customers")
+            rows = await called(client, "run_sql", sql="SELECT first_name FROM customers")
+            error = await called(client, "run_sql", sql="SELECT nothing FROM customers")
+
+    assert answer["sql"]
+    assert (answer["rows"], rows["rows"]) == ([], [])
+    assert answer["hidden"] == rows["hidden"] == answer["answer"]
+    assert error["error"] == "The engine's message is hidden."
+
+
+def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tmp_path: Path):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    sent = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "ask", "arguments": {"question": "How many customers are there?"}},
+        },
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agent.mcp", "--log-level", "debug"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    logged: list[str] = []
+    reading = threading.Thread(target=lambda: logged.extend(process.stderr or ()))
+    reading.start()
+    try:
+        process.stdin.write("".join(json.dumps(one) + "\n" for one in sent))
+        process.stdin.flush()
+        replies = []
+        while not any(reply.get("id") == 2 for reply in replies):
+            replies.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        rest = process.stdout.read()
+    finally:
+        process.kill()
+        process.wait()
+        reading.join()
+        process.stdout.close()
+        process.stderr.close()
+
+    assert rest == ""
+    assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+    assert replies[-1]["result"]["structuredContent"]["rows"] == [[480]]
+    assert any('"event": "run"' in line for line in logged)
+
+
+def test_settings_that_cannot_be_used_are_told(environment: dict[str, str], tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "agent.mcp"],
+        cwd=tmp_path,
+        env={**environment, "TEXT2SQL_MAX_RETRIES": "many"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "TEXT2SQL_MAX_RETRIES" in done.stderr
+    assert "Traceback" not in done.stderr
