@@ -22,6 +22,8 @@ NAME_LENGTH = 200
 TYPE_LENGTH = 60
 DEFAULT_BUDGET = 24_000
 """Tokens, where the caller sets no budget: room enough for about 2,500 columns."""
+WHOLE = 1_000_000_000
+"""A budget that leaves nothing out."""
 
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 
@@ -55,7 +57,7 @@ def _breaks_lines(character: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Detail:
+class Detail:
     """How much is told. Each step of `_STEPS` tells less than the one before."""
 
     comments: bool = True
@@ -64,14 +66,15 @@ class _Detail:
     """Columns of one table besides its keys; None: all."""
 
 
+FULL = Detail()
 _STEPS = (
-    _Detail(),
-    _Detail(comments=False),
-    _Detail(comments=False, types=False),
-    _Detail(comments=False, types=False, columns=60),
-    _Detail(comments=False, types=False, columns=20),
-    _Detail(comments=False, types=False, columns=8),
-    _Detail(comments=False, types=False, columns=0),
+    FULL,
+    Detail(comments=False),
+    Detail(comments=False, types=False),
+    Detail(comments=False, types=False, columns=60),
+    Detail(comments=False, types=False, columns=20),
+    Detail(comments=False, types=False, columns=8),
+    Detail(comments=False, types=False, columns=0),
 )
 
 
@@ -105,8 +108,8 @@ def _fitting(blocks: list[str], budget: int) -> str:
     return "\n\n".join(kept)
 
 
-def _block(table: Table, dialect: Dialect, detail: _Detail) -> str:
-    lines = [_heading(table, dialect, detail)]
+def _block(table: Table, dialect: Dialect, detail: Detail) -> str:
+    lines = [table_heading(table, dialect, detail)]
     single = {key.columns[0].casefold(): key for key in reversed(table.foreign_keys) if len(key.columns) == 1}
     keys = {name.casefold() for key in table.foreign_keys for name in key.columns}
     left = detail.columns
@@ -117,20 +120,23 @@ def _block(table: Table, dialect: Dialect, detail: _Detail) -> str:
                 hidden += 1
                 continue
             left -= 1
-        lines.append(_line(column, table, single.get(column.name.casefold()), dialect, detail))
+        lines.append(column_line(column, table, single.get(column.name.casefold()), dialect, detail))
     if hidden:
         lines.append(f"  ({hidden:,} more columns)")
-    for key in table.foreign_keys:
-        if len(key.columns) > 1:
-            columns = ", ".join(_name(c, dialect) for c in key.columns)
-            lines.append(f"  FK ({columns}) {_target(key, dialect)}")
+    lines.extend(key_line(key, dialect) for key in table.foreign_keys if len(key.columns) > 1)
     return "\n".join(lines)
 
 
-def _heading(table: Table, dialect: Dialect, detail: _Detail) -> str:
-    name = _name(table.name, dialect)
+def key_line(key: ForeignKey, dialect: Dialect) -> str:
+    """The line of a foreign key over several columns."""
+    return f"  FK ({', '.join(shown_name(c, dialect) for c in key.columns)}) {key_target(key, dialect)}"
+
+
+def table_heading(table: Table, dialect: Dialect, detail: Detail = FULL) -> str:
+    """The line that a table begins with."""
+    name = shown_name(table.name, dialect)
     if table.namespace:
-        name = f"{_name(table.namespace, dialect)}.{name}"
+        name = f"{shown_name(table.namespace, dialect)}.{name}"
     heading = f"{'View' if table.kind == 'view' else 'Table'}: {name}"
     if table.row_count is not None:
         about = "about " if table.row_count_estimated else ""
@@ -138,34 +144,36 @@ def _heading(table: Table, dialect: Dialect, detail: _Detail) -> str:
     return heading + _comment(table.comment, detail)
 
 
-def _line(column: Column, table: Table, key: ForeignKey | None, dialect: Dialect, detail: _Detail) -> str:
+def column_line(column: Column, table: Table, key: ForeignKey | None, dialect: Dialect, detail: Detail = FULL) -> str:
+    """A column's line; `key`: the foreign key that it is on its own."""
     facts: list[str] = []
     if detail.types and column.type:
         facts.append(one_line(column.type, TYPE_LENGTH))
     if column.primary_key:
         facts.append("PK")
     if key is not None:
-        facts.append(f"FK {_target(key, dialect)}")
+        facts.append(f"FK {key_target(key, dialect)}")
     if detail.types and column.nullable and not column.primary_key and table.kind == "table":
         facts.append("nullable")
     told = f" ({', '.join(facts)})" if facts else ""
-    return f"  {_name(column.name, dialect)}{told}{_comment(column.comment, detail)}"
+    return f"  {shown_name(column.name, dialect)}{told}{_comment(column.comment, detail)}"
 
 
-def _target(key: ForeignKey, dialect: Dialect) -> str:
+def key_target(key: ForeignKey, dialect: Dialect) -> str:
     arrow = "~>" if key.inferred else "->"
-    table = _name(key.ref_table, dialect)
+    table = shown_name(key.ref_table, dialect)
     if len(key.ref_columns) == 1:
-        return f"{arrow} {table}.{_name(key.ref_columns[0], dialect)}"
-    return f"{arrow} {table}({', '.join(_name(c, dialect) for c in key.ref_columns)})"
+        return f"{arrow} {table}.{shown_name(key.ref_columns[0], dialect)}"
+    return f"{arrow} {table}({', '.join(shown_name(c, dialect) for c in key.ref_columns)})"
 
 
-def _comment(comment: str | None, detail: _Detail) -> str:
+def _comment(comment: str | None, detail: Detail) -> str:
     if not detail.comments or not comment or not comment.strip():
         return ""
     return f" -- {one_line(comment.strip(), COMMENT_LENGTH)}"
 
 
 @lru_cache(maxsize=16_384)
-def _name(name: str, dialect: Dialect) -> str:
+def shown_name(name: str, dialect: Dialect) -> str:
+    """A name as SQL wants it, on one line, capped."""
     return one_line(quoted_if_needed(name, dialect), NAME_LENGTH)

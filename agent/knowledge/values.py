@@ -72,11 +72,16 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
         return " ".join(_WORDS.findall(text))
-    return " ".join(_WORDS.findall(text.lower()))
+    text = text.lower()
+    if text.replace(" ", "").isalnum() and "  " not in text and text[0] != " " and text[-1] != " ":
+        return text  # most values; four times as fast
+    return " ".join(_WORDS.findall(text))
 
 
-def _singular(folded: str) -> str:
+def singular(folded: str) -> str:
     """Each word without a plural ending, roughly: enough to make `Electronics` meet `electronic`."""
+    if "s" not in folded:
+        return folded
     return " ".join(
         w[:-3] + "y" if w.endswith("ies") and len(w) > 4 else w[:-1] if w.endswith("s") and len(w) > 3 else w
         for w in folded.split()
@@ -115,12 +120,12 @@ class ValueIndex:
             ValueHit(*self._columns[i], value, 1.0 if value == phrase else 0.97)
             for i, value in self._exact.get(folded, ())
         ]
-        singular = _singular(folded)
-        for other in self._inflected.get(singular, ()):
+        form = singular(folded)
+        for other in self._inflected.get(form, ()):
             if other != folded:
                 hits.extend(ValueHit(*self._columns[i], value, 0.9) for i, value in self._exact[other])
         if fuzzy and not hits:
-            hits = self._containing(singular) or self._misspelled(folded)
+            hits = self._containing(form) or self._misspelled(folded)
         return tuple(sorted(hits, key=lambda h: -h.score)[:24])
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
@@ -134,7 +139,7 @@ class ValueIndex:
                 if not folded[end - 1]:
                     continue
                 key = " ".join(f for f in folded[start:end] if f)
-                if key in self._exact or _singular(key) in self._inflected:
+                if key in self._exact or singular(key) in self._inflected:
                     hits = self.find(" ".join(words[start:end]))
                     if hits:
                         found.append(ValueSpan(start, end, hits))
@@ -144,7 +149,7 @@ class ValueIndex:
     def _inflected(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for folded in self._exact:
-            found.setdefault(_singular(folded), []).append(folded)
+            found.setdefault(singular(folded), []).append(folded)
         return found
 
     @cached_property
@@ -154,18 +159,19 @@ class ValueIndex:
         for folded in self._exact:
             words = folded.split()
             if 1 < len(words) <= 12:
-                for word in dict.fromkeys(_singular(folded).split()):
+                for word in dict.fromkeys(singular(folded).split()):
                     found.setdefault(word, []).append(folded)
         return found
 
-    def _containing(self, singular: str) -> list[ValueHit]:
-        words = singular.split()
-        if not words or any(len(w) < 3 and not w.isdigit() for w in words):
+    def _containing(self, form: str) -> list[ValueHit]:
+        words = form.split()
+        telling = [w for w in words if len(w) > 2 or w.isdigit()]
+        if not telling:
             return []
-        candidates = self._holding.get(words[0], ())
+        candidates = min((self._holding.get(w, []) for w in telling), key=len)
         hits: list[ValueHit] = []
         for folded in candidates:
-            if f" {singular} " in f" {_singular(folded)} ":
+            if f" {form} " in f" {singular(folded)} ":
                 share = len(words) / (folded.count(" ") + 1)
                 hits.extend(ValueHit(*self._columns[i], v, 0.5 + 0.3 * share) for i, v in self._exact[folded])
             if len(hits) > 200:
@@ -197,6 +203,12 @@ class ValueIndex:
         return hits
 
 
+def likeness(one: str, other: str) -> float:
+    """How many trigrams two texts have in common, 0..1 (Dice's coefficient)."""
+    left, right = _grams(one), _grams(other)
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
 def _grams(text: str) -> set[str]:
     padded = f" {text} "
     return {padded[i : i + 3] for i in range(len(padded) - 2)}
@@ -210,10 +222,10 @@ _memory: dict[str, ValueIndex] = {}
 
 def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
     """The value index of a database: from memory, from the cache folder, or read now. A database that cannot be read
-    gives an index that knows no value. Never raises."""
-    key = hashlib.sha256(
-        f"{_FORMAT}|{database.url}|{schema.fingerprint}|{_data_version(database)}".encode("utf-8", "surrogatepass")
-    ).hexdigest()[:40]
+    or holds no rows gives an index that knows no value. Never raises."""
+    if not database.holds_rows:
+        return EMPTY
+    key = values_key(database, schema)
     known = _memory.get(key)
     if known is not None:
         return known
@@ -227,6 +239,12 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
         _memory.pop(next(iter(list(_memory)), ""), None)
     _memory[key] = index
     return index
+
+
+def values_key(database: Database, schema: Schema) -> str:
+    """What the values of a database as it is now are kept under."""
+    text = f"{_FORMAT}|{database.url}|{schema.fingerprint}|{_data_version(database)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def _data_version(database: Database) -> str:
@@ -263,7 +281,7 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     budget = VALUES_IN_ALL
     deadline = time.monotonic() + BUILD_SECONDS
     for table in schema.tables:
-        wanted = [c for c in table.columns if _may_hold_names(table, c)]
+        wanted = [c for c in table.columns if may_hold_names(table, c)]
         if budget <= 0 or time.monotonic() > deadline:
             break
         if not wanted:
@@ -280,7 +298,7 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     return columns
 
 
-def _may_hold_names(table: Table, column: Column) -> bool:
+def may_hold_names(table: Table, column: Column) -> bool:
     """Text-like by its declared type, or undeclared; keys into other tables hold codes that are worth knowing too."""
     if table.kind == "view":
         return False

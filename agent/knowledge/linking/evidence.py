@@ -1,0 +1,312 @@
+"""What speaks for each table and column of a schema being needed for a question.
+
+In: a question, a schema, the matched values. Out: for every table and column a sparse row of named evidence, 0..1 each,
+and what learned weights make of it. The evidence is lexical: words and their forms, synonyms and abbreviations,
+comments, stored values, and what neighbours in the same table have.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib import resources
+from itertools import pairwise
+
+from agent.knowledge.linking.matching import Match
+from agent.models.offline.lexicon import FUNCTION_WORDS, open_lexicon, word_set
+from agent.models.offline.tokens import lemma, stem, tokenize
+from agent.models.offline.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
+from eval.schema import Schema
+
+Row = Mapping[str, float]
+Key = tuple[str, str]
+"""(table, column)."""
+
+_CODE = re.compile(r"(?:[A-Z]{2,}|[A-Z]+\d[A-Z\d]*|\d+[A-Z]+)\Z")
+"""A word that looks like somebody's code: `EECS`, `B12`."""
+_WHEN = word_set("when date year month day before after since until time old age latest earliest recent")
+_MUCH = word_set("average mean total sum maximum minimum max min highest lowest most least more less than top")
+_WHO = word_set("who whose name names which title titles called")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    tables: dict[str, Row]
+    columns: dict[Key, Row]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question's words, and what each schema word gets from the best of them."""
+
+    words: tuple[str, ...]
+    affinity: dict[str, float]
+    lemmas: frozenset[str]
+    lower: frozenset[str]
+    unknown: float
+    """Names and quoted texts that no stored value explains: 0, 0.5, 1 for none, one, more."""
+    code: float
+    number: float
+    """1 where a code or a number other than a year is said."""
+    year: float
+
+
+@lru_cache(maxsize=32)
+def words_of(schema: Schema) -> Vocabulary:
+    """The schema's vocabulary, views taken as tables."""
+    tables = tuple(t if t.kind == "table" else replace(t, kind="table") for t in schema.tables)
+    return vocabulary(Schema(schema.dialect, tables))
+
+
+def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
+    """The evidence for every table and column."""
+    known = words_of(schema)
+    asked = _asked(question, known, values)
+    hit = _hits(values)
+    alone = _alone(values)
+    comments = _comment_words(schema)
+    referenced = Counter(k.ref_table for t in schema.tables for k in t.foreign_keys)
+    owners = Counter(c.name.casefold() for t in schema.tables for c in t.columns)
+    columns: dict[Key, dict[str, float]] = {}
+    tables: dict[str, dict[str, float]] = {}
+    for name, table in known.tables.items():
+        cover, full, rare = _coverage(table.words, asked, known)
+        own: dict[str, float] = {"bias": 1.0, "name": cover, "full": full, "rare": rare}
+        tables[name] = own
+        own["referenced"] = min(1.0, referenced.get(name, 0) / 4)
+        own["unknown"] = asked.unknown * float(bool(known.name_columns(name)))
+        for place, column in enumerate(known.by_table[name]):
+            row = _of_column(column, asked, known, hit, comments.get(column.key, frozenset()))
+            columns[column.key] = row | {"table_name": cover, "table_full": full, "early": 1 / (1 + place)}
+            columns[column.key]["referenced"] = own["referenced"]
+            shared = min(1.0, (owners[column.name.casefold()] - 1) / 2)
+            columns[column.key]["shared"] = shared
+            columns[column.key]["value_alone"] = float(column.key in alone)
+            columns[column.key]["shared_id"] = shared if column.role == "id" else 0.0
+        own["comment"] = _share(comments.get((name, ""), frozenset()), asked)
+        ranked = sorted((_lexical(columns[c.key]) for c in known.by_table[name]), reverse=True)
+        own["best_column"] = ranked[0] if ranked else 0.0
+        own["second_column"] = ranked[1] if len(ranked) > 1 else 0.0
+        own["value"] = max((hit.get(c.key, 0.0) for c in known.by_table[name]), default=0.0)
+        own["value_alone"] = float(any(c.key in alone for c in known.by_table[name]))
+        own["bridge"] = float(table.bridge)
+    _neighbours(schema, tables)
+    for column_key, row in columns.items():
+        around = tables[column_key[0]]
+        row["table_best"] = around["best_column"]
+        row["table_value"] = around["value"]
+        row["table_near"] = around["near"]
+    return Evidence(dict(tables), dict(columns))
+
+
+def probability(row: Row, weights: Row) -> float:
+    """0..1: how likely the table or column is needed."""
+    total = sum(weights.get(name, 0.0) * value for name, value in row.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each piece of evidence is worth, by name."""
+
+    table: Row
+    column: Row
+
+
+def chances(evidence: Evidence, weights: Weights) -> tuple[dict[str, float], dict[Key, float]]:
+    """How likely each table and each column is needed, 0..1."""
+    tables = {name: probability(row, weights.table) for name, row in evidence.tables.items()}
+    columns = {
+        key: probability({**row, "table": tables[key[0]]}, weights.column) for key, row in evidence.columns.items()
+    }
+    return tables, columns
+
+
+@cache
+def learned() -> Weights:
+    """The weights that `python -m agent.knowledge.linking.fit` wrote."""
+    found: dict[str, dict[str, float]] = {"table": {}, "column": {}}
+    for line in resources.files(__package__).joinpath("weights.txt").read_text(encoding="utf-8").splitlines():
+        parts = line.split()
+        if len(parts) == 3 and parts[0] in found:
+            found[parts[0]][parts[1]] = float(parts[2])
+    return Weights(found["table"], found["column"])
+
+
+def _asked(question: str, known: Vocabulary, values: Sequence[Match]) -> _Asked:
+    tokens = tokenize(question)
+    lower = [t.lower for t in tokens if t.is_word or t.kind == "quoted"]
+    words = [w for text in lower for w in text.split()]
+    affinity: dict[str, float] = {}
+    for word in dict.fromkeys(words):
+        ordinary = word in FUNCTION_WORDS
+        for schema_word, score in known.affinities(word).items():
+            score *= 0.6 if ordinary else 1.0
+            affinity[schema_word] = max(affinity.get(schema_word, 0.0), score)
+        if ordinary:
+            continue
+        for other, near in open_lexicon(lemma(word)).items():
+            if other in known.holders:
+                affinity[other] = max(affinity.get(other, 0.0), 0.7 * near)
+        for schema_word in _beginning_alike(stem(word), known):
+            affinity[schema_word] = max(affinity.get(schema_word, 0.0), 0.6)
+    pairs = {a + b for a, b in pairwise(words)}
+    for joined in pairs & known.joined.keys():
+        for item in known.joined[joined]:
+            affinity.update(dict.fromkeys(item.words, 1.0))
+    for kind, instances in _kinds():
+        if instances & set(words):
+            for schema_word in kind & known.holders.keys():
+                affinity[schema_word] = max(affinity.get(schema_word, 0.0), 0.65)
+    explained = " ".join(m.text.lower() for m in values if m.hits[0].score >= 0.9)
+    unknown = [
+        t for t in tokens if (t.kind == "quoted" or (t.is_word and t.capital)) and t.lower not in explained
+        and not (t.is_word and known.affinities(t.lower))
+    ]  # fmt: skip
+    numbers = re.findall(r"(?<![\w.])\d+(?![\w])", question)
+    return _Asked(
+        tuple(words),
+        affinity,
+        frozenset(lemma(w) for w in words),
+        frozenset(words),
+        min(1.0, len(unknown) / 2),
+        float(any(_CODE.match(w) for w in question.split())),
+        float(any(not _is_year(n) for n in numbers)),
+        float(any(_is_year(n) for n in numbers)),
+    )
+
+
+def _is_year(number: str) -> bool:
+    return len(number) == 4 and number[:2] in ("17", "18", "19", "20")
+
+
+@cache
+def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Words of columns, and the words of questions that are instances of them."""
+    found = []
+    for line in resources.files(__package__).joinpath("kinds.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            kind, _, instances = line.partition(":")
+            found.append((frozenset(kind.split()), frozenset(instances.split())))
+    return tuple(found)
+
+
+def _beginning_alike(form: str, known: Vocabulary) -> list[str]:
+    """Schema words that are the beginning of the question's word, or that it begins: `dept`-like short forms."""
+    if len(form) < 4:
+        return []
+    return [w for w in _by_beginning(known.schema).get(form[:3], ()) if len(w) >= 3 and (w in form or form in w)]
+
+
+@lru_cache(maxsize=32)
+def _by_beginning(schema: Schema) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for word in words_of(schema).holders:
+        found.setdefault(word[:3], []).append(word)
+    return {start: tuple(words) for start, words in found.items()}
+
+
+def _coverage(words: Sequence[str], asked: _Asked, known: Vocabulary) -> tuple[float, float, float]:
+    """How much of a name the question says, rare words counting more; whether all of it; the rarest word's share."""
+    total = told = rare = 0.0
+    least = 1.0
+    for word in words:
+        weight = 1 / (1 + math.log(max(len(known.holders.get(word, ())), 1)))
+        score = asked.affinity.get(word, 0.0)
+        total += weight
+        told += weight * score
+        rare = max(rare, weight * score)
+        least = min(least, score)
+    return (told / total if total else 0.0), float(least >= 0.75), rare
+
+
+def _of_column(
+    column: ColumnWord, asked: _Asked, known: Vocabulary, hit: Mapping[Key, float], comment: frozenset[str]
+) -> dict[str, float]:
+    own = tuple(w for w in column.words if w not in column.owner) or column.words
+    cover, full, rare = _coverage(own, asked, known)
+    row = {"bias": 1.0, "name": cover, "full": full, "rare": rare, f"is_{column.role}": 1.0}
+    if own != column.words:
+        row["of_table"] = 1.0
+    if column.key in hit:
+        row["value"] = hit[column.key]
+    if column.primary:
+        row["primary"] = 1.0
+    if column.foreign:
+        row["foreign"] = 1.0
+    if column.role in ("date", "year") and asked.lower & _WHEN:
+        row["asked_when"] = 1.0
+    if column.role == "number" and asked.lower & _MUCH:
+        row["asked_how_much"] = 1.0
+    if column.role == "name" and asked.lower & _WHO:
+        row["asked_who"] = 1.0
+    if column.role in ("name", "text"):
+        row["unknown"] = asked.unknown
+        row["code"] = asked.code * (0.0 if column.foreign else 1.0)
+        row["short"] = float(len(own) == 1)
+    if column.words[-1] in ("number", "code", "no", "num") or column.role in ("id", "number"):
+        row["number"] = asked.number * (1.0 if column.words[-1] in ("number", "code", "no", "num") else 0.5)
+        row["code_number"] = asked.code * float(column.words[-1] in ("number", "code", "no", "num"))
+    if column.role in ("year", "date"):
+        row["year"] = asked.year
+    if comment:
+        row["comment"] = _share(comment, asked)
+    return row
+
+
+def _lexical(row: Row) -> float:
+    return max(row["name"] * (0.6 if row.get("is_id") else 1.0), row.get("value", 0.0), row.get("comment", 0.0))
+
+
+def _share(words: frozenset[str], asked: _Asked) -> float:
+    """The part of a comment that the question says, generously: two content words are enough."""
+    return min(1.0, len(words & asked.lemmas) / 2) if words else 0.0
+
+
+def _hits(values: Sequence[Match]) -> dict[Key, float]:
+    """By column, how much the question's best value in it says: less where many columns hold the same."""
+    found: dict[Key, float] = {}
+    for match in values:
+        best = match.hits[0].score
+        near = {(h.table, h.column): h.score for h in reversed(match.hits) if h.score >= best - 0.15}
+        spread = 1 / (1 + 0.3 * (len(near) - 1))
+        plain = match.text.islower() and not match.quoted and " " not in match.text
+        for key, score in near.items():
+            found[key] = max(found.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
+    return found
+
+
+def _alone(values: Sequence[Match]) -> frozenset[Key]:
+    """Columns that are the only one to hold, whole, what a phrase says."""
+    held = [{(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values]
+    return frozenset(key for keys in held if len(keys) == 1 for key in keys)
+
+
+@lru_cache(maxsize=32)
+def _comment_words(schema: Schema) -> dict[Key, frozenset[str]]:
+    """The content words of comments, by column; a table's under an empty column name."""
+    found: dict[Key, frozenset[str]] = {}
+    for table in schema.tables:
+        for name, comment in (("", table.comment), *((c.name, c.comment) for c in table.columns)):
+            if comment:
+                found[(table.name, name)] = frozenset(w for w in split_name(comment[:400]) if w not in FUNCTION_WORDS)
+    return found
+
+
+def _neighbours(schema: Schema, tables: dict[str, dict[str, float]]) -> None:
+    """Tell each table how strongly the tables it has keys to and from are spoken of."""
+    strength = {name: max(row["name"], row["best_column"], row["value"]) for name, row in tables.items()}
+    near: dict[str, list[float]] = {name: [] for name in tables}
+    for table in schema.tables:
+        for key in table.foreign_keys:
+            if key.ref_table in near and table.name in near and key.ref_table != table.name:
+                near[table.name].append(strength[key.ref_table])
+                near[key.ref_table].append(strength[table.name])
+    for name, row in tables.items():
+        ranked = sorted(near[name], reverse=True)
+        row["near"] = ranked[0] if ranked else 0.0
+        row["between"] = ranked[1] if len(ranked) > 1 else 0.0

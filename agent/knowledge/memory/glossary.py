@@ -1,0 +1,155 @@
+"""The glossary: what business words mean in terms of the schema, as a YAML file.
+
+In: a file with `terms`, `metrics` and `filters`. Out: a `Glossary`; for one schema, what is wrong with it; for one
+question, the entries that it names. Expressions are SQL whose columns are written `table.column`; they are parsed and
+checked, and shown to a model as they stand, never run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from sqlglot import exp
+
+from agent.knowledge.memory.lines import BadMemory, Node, Problem, yaml_node
+from eval.schema import Dialect, Schema
+from eval.scoring.words import stem
+from eval.sql import ParsedQuery, check, parse, parsed_from_tree, resolve
+
+Kind = Literal["term", "metric", "filter"]
+_SECTIONS: dict[str, tuple[Kind, str, str]] = {
+    "terms": ("term", "term", "means"),
+    "metrics": ("metric", "metric", "sql"),
+    "filters": ("filter", "table", "condition"),
+}
+"""Section → kind, the key that names an entry, the key of its expression."""
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    kind: Kind
+    name: str
+    """The term, the metric, or for a default filter its table."""
+    expression: str
+    synonyms: tuple[str, ...] = ()
+    note: str = ""
+    line: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    entries: tuple[Entry, ...] = ()
+
+    def named_in(self, question: str, schema: Schema) -> tuple[Entry, ...]:
+        """The entries that bear on a question, among those that fit the schema: terms and metrics whose words stand in
+        it one after another, and every default filter."""
+        words = f" {' '.join(_stems(question))} "
+        return tuple(
+            e
+            for e in self.entries
+            if (e.kind == "filter" or any(f" {' '.join(_stems(name))} " in words for name in e.names))
+            and unfit(e, schema) is None
+        )
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word) for word in _WORD.findall(text.casefold())]
+
+
+def read_glossary(path: Path) -> Glossary:
+    """Read a file. Raises BadMemory with every problem of its form."""
+    root = yaml_node(path)
+    if root.value is None:
+        return Glossary()
+    if not isinstance(root.value, dict):
+        raise BadMemory(path, [Problem(root.line, "terms, metrics and filters are expected")])
+    read: list[Entry | Problem] = []
+    for section, node in root.value.items():
+        if section not in _SECTIONS:
+            read.append(Problem(node.line, f"{section!r} is none of {', '.join(_SECTIONS)}"))
+        elif not isinstance(node.value, tuple):
+            read.append(Problem(node.line, f"{section} must be a list"))
+        else:
+            read += [_entry(section, one) for one in node.value]
+    if problems := [one for one in read if isinstance(one, Problem)]:
+        raise BadMemory(path, problems)
+    return Glossary(tuple(one for one in read if isinstance(one, Entry)))
+
+
+def _entry(section: str, node: Node) -> Entry | Problem:
+    kind, name, expression = _SECTIONS[section]
+    if not isinstance(node.value, dict):
+        return Problem(node.line, f"an entry with {name} and {expression} is expected")
+    allowed = {name, expression, "note", "synonyms"} - ({"synonyms"} if kind == "filter" else set())
+    for key, value in node.value.items():
+        if key not in allowed:
+            return Problem(value.line, f"{key!r} is none of {', '.join(sorted(allowed))}")
+    told = {key: value.plain() for key, value in node.value.items()}
+    for key in (name, expression):
+        if not isinstance(told.get(key), str) or not told[key].strip():
+            return Problem(node.line, f"{key} is missing or no text")
+    synonyms = told.get("synonyms") or []
+    if not isinstance(synonyms, list) or not all(isinstance(one, str) and _stems(one) for one in synonyms):
+        return Problem(node.line, "synonyms must be a list of words")
+    if not _stems(told[name]) or any(isinstance(text, str) and len(text) > _LONGEST for text in told.values()):
+        return Problem(node.line, f"{name} has no words, or an entry is longer than {_LONGEST:,} characters")
+    note = told.get("note") or ""
+    if not isinstance(note, str):
+        return Problem(node.line, "note is no text")
+    return Entry(kind, told[name].strip(), told[expression].strip(), tuple(synonyms), note.strip(), node.line)
+
+
+@lru_cache(maxsize=4_096)
+def unfit(entry: Entry, schema: Schema) -> str | None:
+    """Why the entry does not fit the schema; None where it does."""
+    if entry.kind == "filter" and schema.table(entry.name) is None:
+        return f"the schema has no table {entry.name}"
+    parsed = _as_query(entry.expression, schema.dialect)
+    if isinstance(parsed, str):
+        return parsed
+    verdict = check(parsed)
+    if verdict.statement is None:
+        return f"the guard refuses the expression: {verdict.reason}"
+    phantoms = resolve(parsed, schema).phantoms
+    if phantoms:
+        first = phantoms[0]
+        nearest = f" (nearest: {', '.join(first.nearest)})" if first.nearest else ""
+        return f"the schema has no {first.kind} {first.name}{nearest}"
+    return None
+
+
+def _as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
+    """The expression as the one output of a query over the tables that it names, for the checks to read."""
+    parsed = parse(f"SELECT {expression}", dialect)
+    if parsed.tree is None:
+        return f"the expression cannot be read: {parsed.error}"
+    if not isinstance(parsed.tree, exp.Select) or len(parsed.tree.expressions) != 1 or parsed.tree.args.get("from_"):
+        return "one expression is expected"
+    columns = list(parsed.tree.find_all(exp.Column))
+    if not columns:
+        return "the expression names no column"
+    if bare := next((c.name for c in columns if not c.table), None):
+        return f"the column {bare} must be written table.{bare}"
+    tree = parsed.tree.copy()
+    for number, column in enumerate({c.table: c for c in columns}.values()):
+        source = exp.Table(this=column.args["table"].copy())
+        tree = tree.join(source, join_type="cross", copy=False) if number else tree.from_(source, copy=False)
+    return parsed_from_tree(tree, dialect)
+
+
+def statements(entries: tuple[Entry, ...]) -> Iterator[str]:
+    """Terms as the offline engine takes external knowledge: `big spender refers to customers.segment = 'A'`."""
+    for entry in entries:
+        if entry.kind == "term" and ";" not in entry.expression:
+            yield from (f"{name} refers to {entry.expression}" for name in entry.names)

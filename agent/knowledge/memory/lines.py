@@ -1,0 +1,108 @@
+"""Files of a team's memory as records with their line numbers: JSON lines and YAML.
+
+In: a path. Out: `(line, record)` pairs, or `BadMemory` that names the file, the line and the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MAX_BYTES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong in one place of a file."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+class BadMemory(ValueError):
+    """A file of examples or terms cannot be used; the message names the line and the reason of each problem."""
+
+    def __init__(self, path: Path, problems: list[Problem]) -> None:
+        super().__init__("\n".join(f"{path.name}, {problem}" for problem in problems[:20]))
+        self.problems = problems
+
+
+def text_of(path: Path) -> str:
+    """The file's text. Raises BadMemory for one that cannot be read, is no UTF-8 or is too long."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadMemory(path, [Problem(1, f"the file is larger than {MAX_BYTES // 1_000_000} MB")])
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadMemory(path, [Problem(1, f"the file cannot be read: {error.strerror}")]) from None
+    except UnicodeDecodeError as error:
+        raise BadMemory(path, [Problem(1, f"the file is no UTF-8: {error.reason}")]) from None
+
+
+def json_lines(path: Path) -> list[tuple[int, Any]]:
+    """One record a line; empty lines are skipped."""
+    found, problems = [], []
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append((number, json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(number, f"no JSON object: {error}"))
+    if problems:
+        raise BadMemory(path, problems)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A piece of YAML with the line that it begins on."""
+
+    line: int
+    value: str | tuple[Node, ...] | dict[str, Node] | None
+
+    def plain(self) -> Any:
+        if isinstance(self.value, tuple):
+            return [one.plain() for one in self.value]
+        if isinstance(self.value, dict):
+            return {name: one.plain() for name, one in self.value.items()}
+        return self.value
+
+
+def yaml_node(path: Path) -> Node:
+    """The document of a YAML file. Every scalar stays text, so that `no` is no boolean and a date no date. Anchors and
+    aliases are refused: a few of them can stand for gigabytes."""
+    import yaml  # type: ignore[import-untyped]
+
+    text = text_of(path)
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise BadMemory(path, [Problem(event.start_mark.line + 1, "aliases (`*name`) are not taken")])
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise BadMemory(path, [Problem(line, f"no YAML: {error.problem}")]) from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadMemory(path, [Problem(1, f"no YAML: {' '.join(str(error).split())[:200]}")]) from None
+    return _node(root, path) if root is not None else Node(1, None)
+
+
+def _node(node: Any, path: Path) -> Node:
+    line = node.start_mark.line + 1
+    if node.id == "sequence":
+        return Node(line, tuple(_node(one, path) for one in node.value))
+    if node.id == "mapping":
+        found: dict[str, Node] = {}
+        for key, value in node.value:
+            name = str(key.value)
+            if key.id != "scalar" or name in found:
+                raise BadMemory(path, [Problem(key.start_mark.line + 1, f"{name!r} stands there twice")])
+            found[name] = _node(value, path)
+        return Node(line, found)
+    return Node(line, None if node.tag.endswith(":null") else str(node.value))

@@ -1,0 +1,152 @@
+"""How alike two questions are, whatever values they name; and how much of a test set examples give away.
+
+In: questions. Out: templates (words with values masked), likeness from 0 to 1, overlaps of two sets. No model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from sqlglot import exp
+
+from agent.knowledge.memory.examples import Example, named_in, usable
+from eval.schema import Dialect, Schema
+from eval.scoring.intent import read_intent
+from eval.scoring.words import meets, question_words, stem
+from eval.sql import parse, render
+
+TEXT, NUMBER, NAME = "‹text›", "‹number›", "‹name›"
+_QUOTED = re.compile(r"\"[^\"]{1,80}\"|“[^”]{1,80}”|‘[^’]{1,80}’|`[^`]{1,80}`|(?<!\w)'[^']{1,80}'(?!\w)")
+_NUMBER = re.compile(r"(?<![\w‹])[$€£]?\d[\d.,:/-]*\d%?(?!\w)|(?<![\w‹])[$€£]?\d%?(?!\w)")
+_WORD = re.compile(r"‹\w+›|\w+")
+_SHORTLIST = 60
+_FORM = 0.7
+"""Weight of the words against that of the tables and columns spoken of."""
+
+
+@lru_cache(maxsize=16_384)
+def template(question: str) -> str:
+    """The question in lower case with its quoted texts, numbers and names of things masked."""
+    text = _QUOTED.sub(TEXT, question)
+    for name in sorted(read_intent(question).proper, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", NAME, text)
+    words: list[str] = []
+    for word in _WORD.findall(_NUMBER.sub(NUMBER, text).lower()):
+        if not (word.startswith("‹") and words and words[-1] == word):  # `May 2004` and `2004` fill the same place
+            words.append(word)
+    return " ".join(words)
+
+
+@lru_cache(maxsize=16_384)
+def _terms(question: str) -> frozenset[str]:
+    """The stems of the template's words, small ones too (`how many` says what is asked), and each two in a row."""
+    masked = template(question)
+    stems = [stem(word.strip("‹›")) for word in masked.split()]
+    content = question_words(masked.replace("‹", " ").replace("›", " "))
+    return frozenset((*content, *stems, *(f"{a} {b}" for a, b in pairwise(stems))))
+
+
+def nearest(question: str, examples: Sequence[Example], schema: Schema, k: int, *, db: str = "") -> tuple[Example, ...]:
+    """The `k` examples that are most like the question, the likeliest last, where a model looks most. Of examples of
+    one template only the first is taken, and none that does not fit the schema or is for another database.
+
+    Words alone bring up a shortlist; only what is on it is parsed, checked and compared by tables and columns.
+    """
+    here = [e for e in examples if not e.db or e.db == db] if k > 0 else []
+    seen = Counter(term for e in here for term in _terms(e.question))
+    weights = {term: math.log(1 + len(here) / count) for term, count in seen.items()}
+    asked, spoken = _terms(question), _spoken_of(question, schema) if here else frozenset()
+    words = {e: _weighted_overlap(asked, _terms(e.question), weights) for e in here}
+    ranked = sorted(words, key=lambda e: -words[e])
+    chosen: dict[str, Example] = {}
+    for start in range(0, len(ranked), _SHORTLIST):
+        fitting = [e for e in ranked[start : start + _SHORTLIST] if usable(e, schema) is None]
+        likeness = {e: _FORM * words[e] + (1 - _FORM) * _overlap(spoken, named_in(e, schema)) for e in fitting}
+        for example in sorted(fitting, key=lambda e: -likeness[e]):
+            chosen.setdefault(template(example.question), example)
+            if len(chosen) == k:
+                return tuple(reversed(chosen.values()))
+    return tuple(reversed(chosen.values()))
+
+
+@lru_cache(maxsize=1_024)
+def _spoken_of(question: str, schema: Schema) -> frozenset[str]:
+    """The tables and `table.column`s whose names the question's words meet."""
+    words = frozenset(question_words(question))
+    tables = [t.name for t in schema.tables if meets(t.name, words)]
+    columns = [f"{t.name}.{c.name}" for t in schema.tables for c in t.columns if meets(c.name, words)]
+    return frozenset((*tables, *columns))
+
+
+def _weighted_overlap(these: frozenset[str], those: frozenset[str], weights: dict[str, float]) -> float:
+    unseen = max(weights.values(), default=1.0)
+    whole = sum(weights.get(term, unseen) for term in these | those)
+    return sum(weights.get(term, unseen) for term in these & those) / whole if whole else 0.0
+
+
+def _overlap(these: frozenset[str], those: frozenset[str]) -> float:
+    return len(these & those) / len(these | those) if these | those else 0.0
+
+
+@lru_cache(maxsize=16_384)
+def sql_template(sql: str, dialect: Dialect) -> str:
+    """The query in one spelling with its constants masked; its text where it cannot be read."""
+    tree = parse(sql, dialect).tree
+    if tree is None:
+        return " ".join(sql.casefold().split())
+    masked = tree.copy()
+    for constant in list(masked.find_all(exp.Literal)):
+        constant.replace(exp.Placeholder())
+    return render(masked, dialect).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much examples give away of a test set."""
+
+    examples: int
+    questions: int
+    same_question: int
+    """Examples that are themselves questions of the test set; they must not be shown."""
+    same_template: int
+    """Test questions of which some other example has the template: only values differ."""
+    same_sql: int
+    """Test questions whose gold query some other example has, constants aside."""
+
+    def __str__(self) -> str:
+        return (
+            f"Examples: {self.examples}, of which {self.same_question} are questions of the test set and were left out."
+            f" Of {self.questions} test questions, {self.same_template} ({self._share(self.same_template)}) share their"
+            f" template with one of the others (the same words but for values), and {self.same_sql}"
+            f" ({self._share(self.same_sql)}) the form of their gold query (the same SQL but for constants)."
+        )
+
+    def _share(self, part: int) -> str:
+        return f"{part / self.questions:.1%}" if self.questions else "–"
+
+
+def apart(
+    examples: Sequence[Example], tests: Sequence[tuple[str, str]], dialect: Dialect
+) -> tuple[list[Example], Overlap]:
+    """The examples that are no questions of the test set, and the overlap. `tests`: questions with their gold."""
+    asked = {_plain(question) for question, _ in tests}
+    kept = [example for example in examples if _plain(example.question) not in asked]
+    templates = {template(example.question) for example in kept}
+    queries = {sql_template(example.sql, dialect) for example in kept}
+    return kept, Overlap(
+        examples=len(examples),
+        questions=len(tests),
+        same_question=len(examples) - len(kept),
+        same_template=sum(template(question) in templates for question, _ in tests),
+        same_sql=sum(sql_template(gold, dialect) in queries for _, gold in tests),
+    )
+
+
+def _plain(question: str) -> str:
+    return " ".join(_WORD.findall(question.lower()))

@@ -1,0 +1,50 @@
+"""What a model that works in steps gets to see of the database: linked values, results, messages of the engine.
+
+In: what a tool found, and the privacy mode. Out: text. Row values go through here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from agent.knowledge.linking import link
+from agent.knowledge.preview import result_preview
+from agent.knowledge.privacy import Privacy, kinds, scrubbed, words_known
+from agent.knowledge.value_store import complete_value_index
+from agent.knowledge.values import EMPTY
+from eval.databases.base import Database, ExecutionResult
+from eval.databases.values import json_rows
+from eval.schema import Schema
+
+ROWS = 5
+VALUES = 8
+
+
+def linked_text(question: str, database: Database, schema: Schema, privacy: Privacy) -> str:
+    """The tables that a question needs, how they are joined and which stored values it names (not where values are
+    hidden)."""
+    values = complete_value_index(database, schema) if privacy == "full" else EMPTY
+    linked = link(question, schema, values)
+    lines = ["Tables: " + ", ".join(linked.tables)]
+    there = set(linked.tables)
+    for table in linked.schema.tables:
+        lines += [
+            f"Join: {table.name}.{', '.join(key.columns)} = {key.ref_table}.{', '.join(key.ref_columns)}"
+            for key in table.foreign_keys
+            if key.ref_table in there
+        ]
+    lines += [f'Value: "{v.value}" is stored in {v.table}.{v.column}' for v in linked.values[:VALUES]]
+    return "\n".join(lines)
+
+
+def result_text(result: ExecutionResult, privacy: Privacy) -> str:
+    """A result that ran: how many rows, and the first few of them as far as they may be seen."""
+    if privacy == "schema":
+        return "The query ran."
+    rows = json_rows(result.rows[: ROWS if privacy == "full" else None])
+    shown = rows if privacy == "full" else kinds(result.columns, rows)
+    cut = ", cut off there" if result.truncated else ""
+    return f"{len(result.rows)} rows{cut}\n{result_preview(result.columns, shown, max_rows=ROWS)}"
+
+
+def message_text(message: str, privacy: Privacy, schema: Schema, *known: str) -> str:
+    """A message of the engine, the parser or the guard; `known` texts are the model's own or the user's."""
+    return message if privacy == "full" else scrubbed(message, words_known(schema, *known))

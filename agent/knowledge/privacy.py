@@ -1,0 +1,391 @@
+"""What a model at an endpoint may see of the data: everything, shapes only, or nothing but the schema.
+
+In: a model, and the requests that go to it. Out: the same model behind `PrivateModel`, which hands on only what the
+mode allows: `full` everything; `masked` no row value, no stored value and no text of the engine that could quote one,
+but names, types, comments, counts and the kinds of values; `schema` names and types alone. The offline engine sends
+nothing anywhere and sees everything.
+
+Each request is put together anew from the fields that are known to be harmless, so that a field that is added later
+stays at home until somebody has decided about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Literal
+
+from agent.knowledge.schema_context import schema_context
+from agent.models.protocol import (
+    Judgement,
+    JudgeRequest,
+    Model,
+    ModelReplyError,
+    PlanReply,
+    PlanRequest,
+    Review,
+    ReviewRequest,
+    SqlReply,
+    SqlRequest,
+    Stepping,
+    StepReply,
+    StepRequest,
+    Summary,
+    SummaryRequest,
+    Verifying,
+)
+from agent.state import EvalReport, QueryResult, Turn
+from eval.schema import Schema
+
+Privacy = Literal["full", "masked", "schema"]
+
+HIDDEN = "…"
+NOT_JUDGED = "Not judged: the model may not see results."
+
+_WORD = re.compile(r"\w+")
+_TEXT_LITERAL = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"", re.DOTALL)
+_NUMBER_LITERAL = re.compile(r"(?<![\w.])\d[\d.]*(?!\w)")
+_IN_QUOTES = re.compile(r"“[^”]*”")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?\Z")
+_GAPS = re.compile(rf"{HIDDEN}(?:[\s\W]*{HIDDEN})+")
+_UNPRINTABLE = re.compile(r"[^\w\x20-\x7e\n…]")
+
+
+class SchemaText(str):
+    """A text about a database that was written for one privacy mode. Joining it to anything makes a plain text, which
+    a private model does not hand on."""
+
+    __slots__ = ("privacy",)
+    privacy: Privacy
+
+    def __new__(cls, text: str, privacy: Privacy) -> SchemaText:
+        made = super().__new__(cls, text)
+        made.privacy = privacy
+        return made
+
+
+def private(model: Model, privacy: Privacy) -> Model:
+    """The model as it may be used in this mode."""
+    if model.offline or privacy == "full" or isinstance(model, PrivateModel):
+        return model
+    return PrivateModel(model, privacy)
+
+
+def privacy_of(model: Model) -> Privacy:
+    """What this model may see."""
+    return model.privacy if isinstance(model, PrivateModel) else "full"
+
+
+class PrivateModel:
+    """A model that sees shapes (`masked`) or the schema alone (`schema`). Its answers in words are put together here,
+    from rows that it never saw."""
+
+    offline = False
+
+    def __init__(self, model: Model, privacy: Literal["masked", "schema"]) -> None:
+        self.name = model.name
+        self.privacy: Privacy = privacy
+        self._model = model
+
+    async def plan(self, request: PlanRequest) -> PlanReply:
+        schema = visible_schema(request.schema, self.privacy)
+        clarified = request.clarified
+        if clarified is not None:  # the options may be stored values; the reply is the user's own
+            clarified = clarified.model_copy(update={"asked": clarified.asked.model_copy(update={"options": []})})
+        return await self._model.plan(
+            PlanRequest(
+                question=request.question,
+                dialect=request.dialect,
+                schema_context=self._shown(request.schema_context, schema),
+                schema=schema,
+                database=request.database,
+                history=tuple(visible_turn(turn, request.schema, self.privacy) for turn in request.history),
+                may_ask=request.may_ask,
+                clarified=clarified,
+            )
+        )
+
+    async def write_sql(self, request: SqlRequest) -> SqlReply:
+        """`failed_sql` is the model's own; `feedback` was written for its eyes by `retry_handler`, `glossary` by
+        `agent.knowledge.memory`. Examples hold values, so none goes along."""
+        schema = visible_schema(request.schema, self.privacy)
+        known = _known(request.schema, request.question)
+        previous = (shape_of(one, known) for one in request.previous) if self.privacy == "masked" else ()
+        return await self._model.write_sql(
+            SqlRequest(
+                question=request.question,
+                task=request.task,
+                dialect=request.dialect,
+                schema_context=self._shown(request.schema_context, schema),
+                schema=schema,
+                database=request.database,
+                previous=tuple(previous),
+                failed_sql=request.failed_sql,
+                feedback=request.feedback,
+                attempt=request.attempt,
+                variant=request.variant,
+                glossary=request.glossary,
+            )
+        )
+
+    async def next_step(self, request: StepRequest) -> StepReply:
+        """The texts of the steps were written for this mode's eyes by `agent.knowledge.observations`."""
+        if not isinstance(self._model, Stepping):
+            raise ModelReplyError("This model does not work in steps.")
+        schema = visible_schema(request.schema, self.privacy)
+        return await self._model.next_step(
+            StepRequest(
+                question=request.question,
+                task=request.task,
+                dialect=request.dialect,
+                schema_context=self._shown(request.schema_context, schema),
+                schema=schema,
+                allowed=request.allowed,
+                steps=request.steps,
+                left=request.left,
+                glossary=request.glossary,
+            )
+        )
+
+    async def review(self, request: ReviewRequest) -> Review:
+        """The doubts were written for this mode's eyes by `agent.candidates.verifying`."""
+        if self.privacy == "schema" or not isinstance(self._model, Verifying):
+            raise ModelReplyError("This model does not look at results, or may not.")
+        schema = visible_schema(request.schema, self.privacy)
+        return await self._model.review(
+            ReviewRequest(
+                question=request.question,
+                task=request.task,
+                dialect=request.dialect,
+                schema_context=self._shown(request.schema_context, schema),
+                schema=schema,
+                sql=request.sql,
+                columns=request.columns,
+                preview=tuple(tuple(row) for row in kinds(request.columns, request.preview)),
+                rows_returned=request.rows_returned,
+                doubts=request.doubts,
+            )
+        )
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        if self.privacy == "schema":
+            return Judgement(0.5, NOT_JUDGED)
+        return await self._model.judge(
+            JudgeRequest(
+                question=request.question,
+                task=request.task,
+                sql=request.sql,
+                columns=request.columns,
+                preview=tuple(tuple(row) for row in kinds(request.columns, request.preview)),
+                rows_returned=request.rows_returned,
+                dialect=request.dialect,
+            )
+        )
+
+    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
+        from agent.models.offline import summary_text
+
+        text = summary_text(request)
+        if on_text is not None:
+            on_text(text)
+        return Summary(text)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _shown(self, text: str, schema: Schema) -> str:
+        """The text if it was written for this mode, else the bare structure."""
+        return text if isinstance(text, SchemaText) and text.privacy == self.privacy else _context(schema)
+
+
+# --- the schema ---
+
+
+@lru_cache(maxsize=64)
+def visible_schema(schema: Schema, privacy: Privacy) -> Schema:
+    """The schema without values: those that a type lists (`ENUM('a', 'b')`), defaults, and for `schema` counts and
+    comments too."""
+    bare = privacy == "schema"
+    tables = tuple(
+        replace(
+            table,
+            columns=tuple(
+                replace(
+                    column,
+                    type=_TEXT_LITERAL.sub(HIDDEN, column.type),
+                    default=None,
+                    comment=None if bare else column.comment,
+                )
+                for column in table.columns
+            ),
+            row_count=None if bare else table.row_count,
+            comment=None if bare else table.comment,
+        )
+        for table in schema.tables
+    )
+    return Schema(schema.dialect, tables)
+
+
+_context = lru_cache(maxsize=64)(schema_context)
+
+
+# --- results ---
+
+
+def kinds(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[list[object]]:
+    """One row that stands for all: the kind of the values in each column, in words. None where there is no row."""
+    if not rows:
+        return []
+    shapes = []
+    for place in range(len(columns)):
+        found = sorted({_kind(row[place]) for row in rows if place < len(row)})
+        shapes.append(f"({' or '.join(found)}, hidden)")
+    return [list(shapes)]
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "whole number"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "date" if _DATE.match(value) else "text"
+    return "list or object"
+
+
+def shape_of(result: QueryResult, known: frozenset[str]) -> QueryResult:
+    """An earlier step's result without its values."""
+    return QueryResult(
+        task_id=result.task_id,
+        attempt=result.attempt,
+        sql=result.sql,
+        data=kinds(result.columns, result.data),
+        columns=result.columns,
+        rows_returned=result.rows_returned,
+        truncated=result.truncated,
+        status=result.status,
+        error=_error(result, known),
+    )
+
+
+def for_feedback(result: QueryResult, privacy: Privacy, schema: Schema | None, question: str) -> QueryResult:
+    """A failed attempt as the feedback for the next one may speak of it."""
+    if privacy == "full":
+        return result
+    known = _known(schema, question)
+    hide_shape = privacy == "schema"
+    return result.model_copy(
+        update={
+            "data": [],
+            "rows_returned": max(1, result.rows_returned) if hide_shape else result.rows_returned,
+            "error": _error(result, known),
+            "eval_report": _report(result, known, hide_shape=hide_shape) if result.eval_report else None,
+        }
+    )
+
+
+def _report(result: QueryResult, known: frozenset[str], *, hide_shape: bool) -> EvalReport:
+    """The report without evidence that was looked up among the stored values; for `schema`, without any that was
+    concluded from rows (so without any: what a text came from does not show in it)."""
+    report = result.eval_report
+    assert report is not None
+    own = known | _words(result.sql)
+    evidence = [
+        {**one, "text": _IN_QUOTES.sub(lambda found: _only(found.group(), own), str(one["text"]))}
+        for one in report.analysis.get("evidence", [])
+        if not hide_shape and not str(one.get("name", "")).startswith("value_stored")
+    ]
+    shown = {name: v for name, v in report.dimensions.items() if not hide_shape or name == "safety"}
+    ran = result.status == "success"
+    return report.model_copy(
+        update={
+            "analysis": {**report.analysis, "evidence": evidence},
+            "dimensions": shown,
+            "vetoes": [] if hide_shape and ran else [scrubbed(veto, own) for veto in report.vetoes],
+        }
+    )
+
+
+def _error(result: QueryResult, known: frozenset[str]) -> str | None:
+    """The engine's message. Where there is no SQL, the message is about the model's own reply."""
+    if result.error is None or not result.sql:
+        return result.error
+    return scrubbed(result.error, known | _words(result.sql))
+
+
+# --- text ---
+
+
+def scrubbed(message: str, known: frozenset[str]) -> str:
+    """A message of an engine with every word hidden that is neither a word of such messages nor `known` (the words of
+    the statement, the schema and the question, case ignored). What is not known to be harmless is hidden."""
+    allowed = _engine_words()
+
+    def kept(found: re.Match[str]) -> str:
+        word = found.group().casefold()
+        return found.group() if word in allowed or word in known else HIDDEN
+
+    return _GAPS.sub(HIDDEN, _UNPRINTABLE.sub("", _WORD.sub(kept, message)))
+
+
+def visible_turn(turn: Turn, schema: Schema, privacy: Privacy) -> Turn:
+    """An earlier turn of a conversation: the user's own words, the query without constants that the user did not
+    write, and the shape of what it returned (for `schema`, not even that)."""
+    if privacy == "full":
+        return turn
+    masked = privacy == "masked"
+    known = _known(schema, turn.asked)
+    return Turn(
+        number=turn.number,
+        asked=turn.asked,
+        question=turn.asked,
+        sql=_TEXT_LITERAL.sub(lambda found: _only(found.group(), known), turn.sql),
+        columns=turn.columns if masked else [],
+        rows=kinds(turn.columns, turn.rows) if masked else [],
+    )
+
+
+def _only(quoted: str, known: frozenset[str]) -> str:
+    """A quoted text if all its words are known, else the quotes around a gap."""
+    return quoted if _words(quoted) <= known else f"{quoted[0]}{HIDDEN}{quoted[-1]}"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _WORD.findall(text))
+
+
+def without_constants(sql: str) -> str:
+    """SQL, or a piece of it, with its texts and numbers hidden."""
+    return _NUMBER_LITERAL.sub(HIDDEN, _TEXT_LITERAL.sub(HIDDEN, sql))
+
+
+def words_known(schema: Schema | None, *texts: str) -> frozenset[str]:
+    """The words of the schema and of texts that the model has written or may see."""
+    return frozenset().union(*(_known(schema, text) for text in texts))
+
+
+def _known(schema: Schema | None, question: str) -> frozenset[str]:
+    return _words(question) | (_schema_words(schema) if schema is not None else frozenset())
+
+
+@lru_cache(maxsize=64)
+def _schema_words(schema: Schema) -> frozenset[str]:
+    def names() -> Iterable[str]:
+        for table in schema.tables:
+            yield from (table.name, table.namespace or "")
+            for column in table.columns:
+                yield from (column.name, _TEXT_LITERAL.sub("", column.type))
+
+    return frozenset().union(*(_words(name) for name in names()))
+
+
+@cache
+def _engine_words() -> frozenset[str]:
+    return _words(resources.files("agent.knowledge").joinpath("engine_words.txt").read_text(encoding="utf-8"))

@@ -1,0 +1,111 @@
+"""What a column's cells say: counts, range, samples, enumerated values, formats.
+
+In: the cells that were read. Out: `ColumnFacts`. No statement is run here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, time
+from decimal import Decimal
+
+from agent.knowledge.profile.facts import CELL, ColumnFacts, Counted
+from agent.knowledge.profile.formats import formats, null_likes, sentinels
+from agent.knowledge.profile.reading import Whole
+from agent.knowledge.schema_context import one_line
+from eval.databases.values import json_value
+from eval.schema import Column
+
+ENUMERATED = 25
+"""Distinct values up to which all are listed."""
+_SAMPLES = 5
+_FORMATTED = 500
+"""Distinct texts whose format is looked at."""
+
+
+def shown(value: object) -> str:
+    """A cell as a person reads it, on one line, capped."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"({len(bytes(value)):,} bytes)"
+    return one_line(str(json_value(value)), CELL)
+
+
+def column_facts(
+    table: str, column: Column, cells: Sequence[object], whole: Whole | None, *, key: bool = False
+) -> ColumnFacts:
+    """The facts of one column from the cells read; `whole`: what a pass over all rows said; `key`: it names rows."""
+    filled = [c for c in cells if c is not None]
+    counts = Counter(_hashable(c) for c in filled)
+    numbers = [c for c in filled if isinstance(c, (int, float, Decimal)) and not isinstance(c, bool)]
+    texts = {c: n for c, n in counts.items() if isinstance(c, str)}
+    dates = [c for c in filled if isinstance(c, (date, time))]
+    if not filled:
+        kind = "empty"
+    elif len(numbers) * 2 > len(filled):
+        kind = "number"
+    elif len(dates) * 2 > len(filled):
+        kind = "date"
+    else:
+        kind = "text" if sum(texts.values()) * 2 > len(filled) else "other"
+    listed = counts.most_common(ENUMERATED)
+    few = 0 < len(counts) <= ENUMERATED and len(counts) * 2 <= max(len(filled), 4)
+    named = kind != "other" or all(isinstance(v, bool) for v in counts)
+    low, high = _range(kind, numbers, dates, texts)
+    if whole is not None and whole.low is not None and kind != "text":
+        low, high = shown(whole.low), shown(whole.high)
+    looked = formats(dict(list(texts.items())[:_FORMATTED])) if kind == "text" else ()
+    if looked and looked[0].name.startswith(("date", "year", "time")) and looked[0].share > 0.8:
+        low, high = (low, high) if "YYYY-MM" in looked[0].name or "YYYYMMDD" in looked[0].name else (None, None)
+    elif kind == "text":
+        low = high = None
+    return ColumnFacts(
+        table=table,
+        column=column.name,
+        type=one_line(column.type, CELL),
+        rows=len(cells),
+        nulls=whole.nulls if whole is not None else len(cells) - len(filled),
+        distinct=len(counts),
+        key=key,
+        samples=tuple(dict.fromkeys(shown(v) for v, _ in listed[:_SAMPLES])),
+        values=tuple(Counted(shown(v), n) for v, n in listed) if few and named else (),
+        kind=kind,  # type: ignore[arg-type]
+        low=low,
+        high=high,
+        mean=_mean(numbers) if kind == "number" and not key else None,
+        longest=max((len(t) for t in texts), default=0),
+        whole=whole is not None,
+        formats=looked,
+        null_likes=null_likes(texts) if texts else sentinels(Counter(float(n) for n in numbers)),
+    )
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, (list, dict, bytearray, memoryview, set)):
+        return shown(value)
+    return value
+
+
+def _range(
+    kind: str, numbers: Sequence[int | float | Decimal], dates: Sequence[object], texts: dict[str, int]
+) -> tuple[str | None, str | None]:
+    if kind == "number":
+        finite = [n for n in numbers if math.isfinite(n)]
+        return (shown(min(finite)), shown(max(finite))) if finite else (None, None)
+    if kind == "date":
+        written = sorted(str(json_value(d)) for d in dates)
+        return shown(written[0]), shown(written[-1])
+    if kind == "text":
+        written = sorted(str(t) for t in texts if str(t).strip())
+        return (shown(written[0]), shown(written[-1])) if written else (None, None)
+    return None, None
+
+
+def _mean(numbers: Sequence[int | float | Decimal]) -> float | None:
+    finite = [float(n) for n in numbers if math.isfinite(n)]
+    return round(sum(finite) / len(finite), 4) if finite else None

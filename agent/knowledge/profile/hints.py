@@ -1,0 +1,63 @@
+"""What a model should know of the data before it writes SQL: the profile's most useful lines, within a budget.
+
+In: a `Profile`, made in the privacy mode that holds, and the columns that the model is shown. Out: lines of text: first
+what a query can get wrong, then the values and formats of columns that are compared by text, then ranges of dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from agent.knowledge.profile.facts import ColumnFacts, Profile
+from agent.knowledge.profile.sections import note
+from agent.knowledge.schema_context import estimate_tokens, one_line
+
+TITLE = "Notes on the data:"
+_LINE = 300
+"""Characters of one line."""
+_VALUES = 12
+"""Distinct values up to which a column's are all listed."""
+
+
+def hints(profile: Profile, shown: Collection[tuple[str, str]], budget: int) -> str:
+    """The lines that fit `budget` tokens, under a title; empty where there is nothing to say. `shown`: (table, column)
+    of what the model sees in detail."""
+    tables = {table for table, _ in shown}
+    left = budget - estimate_tokens(TITLE) - 1
+    kept: list[str] = []
+    for line in _lines(profile, tables, frozenset(shown)):
+        written = f"- {one_line(line, _LINE)}"
+        left -= estimate_tokens(written) + 1
+        if left < 0:
+            break
+        kept.append(written)
+    return "\n".join([TITLE, *kept]) if kept else ""
+
+
+def _lines(profile: Profile, tables: Collection[str], shown: Collection[tuple[str, str]]) -> Iterator[str]:
+    facts = [c for c in profile.columns if (c.table, c.column) in shown]
+    for pitfall in profile.guidance:
+        if not pitfall.table or pitfall.table not in tables:
+            continue
+        if not pitfall.column:
+            yield f"{pitfall.table}: {pitfall.text}"
+        elif (pitfall.table, pitfall.column.split(", ")[0]) in shown:
+            yield f"{pitfall.table}.{pitfall.column}: {pitfall.text}"
+    for c in facts:
+        if c.values and c.kind == "text" and len(c.values) <= _VALUES:
+            yield f"{c.table}.{c.column}: {note(c, samples=0, values=_VALUES, cell=40)}"
+    for c in facts:
+        if c.formats and not c.values:
+            yield f"{c.table}.{c.column}: {_written(c)}"
+    for c in facts:
+        if c.kind == "date" and c.low is not None:
+            yield f"{c.table}.{c.column}: {c.low} to {c.high}"
+    for pattern in profile.patterns:
+        if pattern.table in tables and pattern.kind == "hierarchy":
+            yield f"{pattern.table}: {pattern.text}"
+
+
+def _written(c: ColumnFacts) -> str:
+    form = c.formats[0]
+    told = form.name if form.share > 0.95 else f"{form.name} ({form.share:.0%})"
+    return told + (f", {c.low} to {c.high}" if c.low is not None else f", e.g. {form.example}")

@@ -1,0 +1,251 @@
+"""A profile as text in ten named sections, within a budget of tokens.
+
+In: a `Schema` and its `Profile`. Out: `Section`s. How much each tells follows from the size of the schema; what then
+still exceeds the budget is told at less depth, and at last cut section by section, which is always said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from agent.knowledge.identifiers import quoted_if_needed
+from agent.knowledge.profile.facts import CELL, ColumnFacts, Profile
+from agent.knowledge.schema_context import estimate_tokens, one_line
+from eval.schema import Schema
+
+DEFAULT_BUDGET = 24_000
+"""Tokens by `estimate_tokens`, where the caller sets none."""
+_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much is told of each thing."""
+
+    name: str
+    columns: int
+    """The size of schema it is meant for."""
+    samples: int
+    values: int
+    cell: int
+    pitfalls: int
+    structure: bool = True
+    """Whether columns are listed with their types beside the detail."""
+
+
+DEPTHS = (
+    Depth("full", 150, samples=5, values=25, cell=60, pitfalls=80),
+    Depth("medium", 300, samples=3, values=12, cell=40, pitfalls=60),
+    Depth("short", 400, samples=2, values=8, cell=30, pitfalls=40),
+    Depth("brief", 1_000_000, samples=1, values=4, cell=20, pitfalls=25, structure=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    left_out: int = 0
+    """Lines that the budget had no room for."""
+
+    @property
+    def text(self) -> str:
+        more = f"\n({self.left_out:,} more lines not shown)" if self.left_out else ""
+        return f"## {self.title}\n" + ("\n".join(self.lines) or "(none)") + more
+
+    @property
+    def tokens(self) -> int:
+        return estimate_tokens(self.text) + 2
+
+
+def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tuple[Section, ...]:
+    """The ten sections, together at most `budget` tokens long; a budget too small for the titles gives titles alone."""
+    budget = DEFAULT_BUDGET if budget is None else max(budget, 0)
+    fitting = [d for d in DEPTHS if schema.column_count <= d.columns] or [DEPTHS[-1]]
+    found: tuple[Section, ...] = ()
+    for depth in fitting:
+        found = tuple(Section(name, title, tuple(write(schema, profile, depth))) for name, title, write in _SECTIONS)
+        if sum(s.tokens for s in found) <= budget:
+            return found
+    return _cut(found, budget)
+
+
+def as_text(found: tuple[Section, ...]) -> str:
+    """Sections one after another, with an empty line between them."""
+    return "\n\n".join(s.text for s in found)
+
+
+def _cut(found: tuple[Section, ...], budget: int) -> tuple[Section, ...]:
+    """Give each section a fair part of the budget: what a short one leaves goes to the longer ones."""
+    left = budget
+    kept: dict[str, Section] = {}
+    by_length = sorted(found, key=lambda s: s.tokens)
+    for number, section in enumerate(by_length):
+        share = left // (len(by_length) - number)
+        kept[section.name] = _shortened(section, share)
+        left -= kept[section.name].tokens
+    return tuple(kept[s.name] for s in found)
+
+
+def _shortened(section: Section, budget: int) -> Section:
+    if section.tokens <= budget:
+        return section
+    room = budget - replace(section, lines=(), left_out=len(section.lines)).tokens
+    lines: list[str] = []
+    for line in section.lines:
+        room -= estimate_tokens(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    return replace(section, lines=tuple(lines), left_out=len(section.lines) - len(lines))
+
+
+def note(c: ColumnFacts, *, samples: int, values: int, cell: int) -> str:
+    """What a column holds in a few words: its values, its range, or examples."""
+    if c.values and len(c.values) <= values and c.kind == "text":
+        return "values: " + ", ".join(_text(v.value, cell) for v in c.values)
+    if c.low is not None and c.high is not None:
+        return f"{one_line(c.low, cell)} to {one_line(c.high, cell)}" if c.low != c.high else f"always {c.low}"
+    if c.samples and c.kind == "text":
+        return "e.g. " + ", ".join(_text(s, cell) for s in c.samples[:samples])
+    return "e.g. " + ", ".join(one_line(s, cell) for s in c.samples[:samples]) if c.samples else ""
+
+
+def _text(value: str, cell: int) -> str:
+    return "'" + one_line(value, cell).replace("'", "''") + "'"
+
+
+def _ddl(schema: Schema, _: Profile, depth: Depth) -> Iterator[str]:
+    def name(text: str) -> str:
+        return one_line(quoted_if_needed(text, schema.dialect), _NAME)
+
+    for table in schema.tables:
+        head = f"{name(table.namespace)}.{name(table.name)}" if table.namespace else name(table.name)
+        word = "VIEW" if table.kind == "view" else "TABLE"
+        if not depth.structure:
+            yield f"{word} {head} ({len(table.columns):,} columns)"
+            continue
+        parts = [f"{name(c.name)} {one_line(c.type, 40)}".strip() for c in table.columns]
+        if table.primary_key:
+            parts.append(f"PRIMARY KEY ({', '.join(name(c) for c in table.primary_key)})")
+        for key in table.foreign_keys:
+            if not key.inferred:
+                own, ref = ", ".join(map(name, key.columns)), ", ".join(map(name, key.ref_columns))
+                parts.append(f"FOREIGN KEY ({own}) REFERENCES {name(key.ref_table)} ({ref})")
+        yield f"CREATE {word} {head} ({', '.join(parts)})"
+
+
+def _overview(schema: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    for listed, t in zip(schema.tables, profile.tables, strict=False):
+        rows = "rows not counted" if t.rows is None else f"{'about ' if t.estimated else ''}{t.rows:,} rows"
+        looked = ""
+        if t.sampled:
+            looked = f", looked at {t.looked_at:,} ({t.how})" if t.looked_at else f", {t.how}"
+        view = ", a view" if t.kind == "view" else ""
+        comment = _comment(listed.comment, depth)
+        yield f"{one_line(t.name, _NAME)}: {rows}, {t.columns:,} columns{view}{looked}{comment}"
+
+
+def _columns(schema: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    known = {(c.table, c.column): c for c in profile.columns}
+    for table in schema.tables:
+        for column in table.columns:
+            named = (
+                f"{one_line(table.name, _NAME)}.{one_line(column.name, _NAME)} {one_line(column.type, CELL)}".strip()
+            )
+            facts = known.get((table.name, column.name))
+            told = _told(facts, depth) if facts is not None else "not read"
+            yield f"{named}: {told}{_comment(column.comment, depth)}"
+
+
+def _told(c: ColumnFacts, depth: Depth) -> str:
+    nulls = f", {c.nulls:,} NULL" if c.nulls else ""
+    held = ", ".join(
+        _text(s, depth.cell) if c.kind == "text" else one_line(s, depth.cell) for s in c.samples[: depth.samples]
+    )
+    return f"{c.distinct:,} distinct of {c.rows:,}{nulls}" + (f"; {held}" if held else "")
+
+
+def _comment(comment: str | None, depth: Depth) -> str:
+    """What the schema itself says of a table or column."""
+    return f" -- {one_line(comment.strip(), 2 * depth.cell)}" if comment and comment.strip() else ""
+
+
+def _keys(_: Schema, profile: Profile, __: Depth) -> Iterator[str]:
+    for k in profile.keys:
+        own, ref = ", ".join(k.columns), ", ".join(k.ref_columns)
+        kind = "inferred" if k.inferred else "declared"
+        yield one_line(f"{k.table}({own}) -> {k.ref_table}({ref}): {k.cardinality}, {kind}", 4 * _NAME)
+
+
+def _enumerated(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    sampled = {t.name for t in profile.tables if t.sampled}
+    for c in profile.columns:
+        if c.key and c.kind == "number":
+            continue  # numbers of rows elsewhere
+        if c.values and len(c.values) <= max(depth.values, 2):
+            listed = ", ".join(f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})"
+                               for v in c.values)  # fmt: skip
+            yield f"{_of(c)}: {listed}" + (f"; in {c.rows:,} rows looked at" if c.table in sampled else "")
+
+
+def _ranges(_: Schema, profile: Profile, __: Depth) -> Iterator[str]:
+    sampled = {t.name for t in profile.tables if t.sampled}
+    for c in profile.columns:
+        if c.low is not None:
+            mean = f", mean {c.mean:g}" if c.mean is not None else ""
+            part = f"; in {c.rows:,} rows looked at" if c.table in sampled and not c.whole else ""
+            yield f"{_of(c)}: {c.low} to {c.high}{mean}{part}"
+
+
+def _formats(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    for c in profile.columns:
+        if c.formats:
+            told = "; ".join(f"{f.name} {f.share:.0%} ({one_line(f.example, depth.cell)})" for f in c.formats)
+            yield f"{_of(c)}: {told}"
+        if c.null_likes:
+            yield f"{_of(c)}: like NULL: " + ", ".join(
+                f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})" for v in c.null_likes
+            )
+
+
+def _patterns(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    for p in profile.patterns[: depth.pitfalls]:
+        yield one_line(f"{p.table}: {p.text}", 3 * _NAME)
+
+
+def _validation(_: Schema, profile: Profile, __: Depth) -> Iterator[str]:
+    for k in profile.keys:
+        name = f"{k.table}({', '.join(k.columns)}) -> {k.ref_table}"
+        if k.checked is None:
+            yield one_line(f"{name}: not checked", 3 * _NAME)
+        else:
+            lost = f"{k.orphans:,} find nothing" if k.orphans else "all found"
+            yield one_line(f"{name}: {k.checked:,} keys looked up, {lost}", 3 * _NAME)
+
+
+def _guidance(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
+    for p in profile.guidance[: depth.pitfalls]:
+        name = ".".join(part for part in (p.table, p.column) if part)
+        yield f"{one_line(name, _NAME)}: {one_line(p.text, 3 * _NAME)}"
+
+
+def _of(c: ColumnFacts) -> str:
+    return f"{one_line(c.table, _NAME)}.{one_line(c.column, _NAME)}"
+
+
+_Writer = Callable[[Schema, Profile, Depth], Iterator[str]]
+_SECTIONS: tuple[tuple[str, str, _Writer], ...] = (
+    ("ddl", "Structure", _ddl),
+    ("tables", "Tables", _overview),
+    ("columns", "Columns", _columns),
+    ("keys", "Foreign keys", _keys),
+    ("values", "Enumerated values", _enumerated),
+    ("ranges", "Ranges", _ranges),
+    ("formats", "Formats", _formats),
+    ("patterns", "Patterns", _patterns),
+    ("validation", "Keys checked", _validation),
+    ("guidance", "Query guidance", _guidance),
+)

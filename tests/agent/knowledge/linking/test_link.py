@@ -1,0 +1,190 @@
+"""Linking: the part of a structure that a question needs, within a budget, by names and stored values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.linking import SHARE, link, standard_budget
+from agent.knowledge.linking.graded import graded_text
+from agent.knowledge.linking.measure import main as measure
+from agent.knowledge.schema_context import estimate_tokens
+from agent.knowledge.values import ValueIndex
+from eval.schema import Column, ForeignKey, Schema, Table
+
+
+def table(name: str, columns: str, *keys: tuple[str, str, str]) -> Table:
+    """`keys`: (column, table, column) it refers to. The first column is the primary key."""
+    names = columns.split()
+    return Table(
+        name,
+        tuple(Column(n, "TEXT", primary_key=i == 0) for i, n in enumerate(names)),
+        primary_key=(names[0],),
+        foreign_keys=tuple(ForeignKey((own,), ref, (to,)) for own, ref, to in keys),
+    )
+
+
+HOSPITAL = Schema(
+    "sqlite",
+    (
+        table("patient", "patient_id first_name last_name birth_date blood_group insurance_no street city phone"),
+        table("physician", "physician_id first_name last_name specialty hired_on phone pager"),
+        table("ward", "ward_id title floor beds head_physician_id", ("head_physician_id", "physician", "physician_id")),
+        table(
+            "stay",
+            "stay_id patient_id ward_id admitted_on discharged_on reason",
+            ("patient_id", "patient", "patient_id"),
+            ("ward_id", "ward", "ward_id"),
+        ),
+        table("drug", "drug_id label substance dose_unit maker price_each shelf_life"),
+        table(
+            "prescription",
+            "prescription_id stay_id drug_id physician_id dose given_on",
+            ("stay_id", "stay", "stay_id"),
+            ("drug_id", "drug", "drug_id"),
+            ("physician_id", "physician", "physician_id"),
+        ),
+        table("invoice", "invoice_id stay_id amount_due paid_on reminder_count", ("stay_id", "stay", "stay_id")),
+        table("cleaning_plan", "plan_id ward_id weekday cleaner material_used", ("ward_id", "ward", "ward_id")),
+        table("canteen_menu", "menu_id served_on main_course dessert calories vegetarian price"),
+        table(
+            "parking_permit",
+            "permit_id physician_id licence_plate valid_until",
+            ("physician_id", "physician", "physician_id"),
+        ),
+        table("device", "device_id serial_no model maker bought_on ward_id", ("ward_id", "ward", "ward_id")),
+    ),
+)  # fmt: skip
+VALUES = ValueIndex([("drug", "substance", ["Ibuprofen", "Morphine"]), ("physician", "specialty", ["Cardiology"])])
+
+
+def test_a_small_structure_is_kept_whole():
+    small = Schema("sqlite", HOSPITAL.tables[:3])
+    found = link("How many beds are there?", small)
+
+    assert found.schema == small
+    assert found.tokens == found.tokens_full == estimate_tokens(found.text)
+
+
+@pytest.mark.parametrize(
+    ("question", "columns"),
+    [
+        ("When was the patient with insurance number 77 admitted?", ["patient.insurance_no", "stay.admitted_on"]),
+        ("Which physicians prescribed morphine?", ["drug.substance", "prescription.physician_id", "drug.drug_id"]),
+        ("How many beds are on each floor?", ["ward.beds", "ward.floor"]),
+        ("What vegetarian main courses were served?", ["canteen_menu.main_course", "canteen_menu.vegetarian"]),
+        ("Licence plates of people in cardiology", ["parking_permit.licence_plate", "physician.specialty"]),
+    ],
+)
+def test_what_the_question_names_is_there_within_two_fifths_of_the_tokens(question: str, columns: list[str]):
+    found = link(question, HOSPITAL, VALUES)
+
+    assert set(columns) <= set(found.columns)
+    assert found.tokens <= SHARE * found.tokens_full
+    assert found.tokens == estimate_tokens(found.text)
+
+
+def test_what_is_likely_is_told_in_detail_and_the_rest_by_name():
+    found = link("How many beds are on each floor?", HOSPITAL, VALUES, budget=600)
+
+    assert ("ward", "beds") in found.detailed
+    assert "\n  beds (TEXT, nullable)" in found.text
+    assert found.text.index("Table: ward") < found.text.index("by names alone")
+    assert "\ninvoice(invoice_id, stay_id -> stay, " in found.text
+
+
+def test_tables_that_join_the_needed_ones_come_with_their_keys():
+    found = link("Substances that the physician called Meyer prescribed", HOSPITAL, VALUES, budget=260)
+
+    assert {"drug", "prescription", "physician"} <= set(found.tables)
+    assert {"prescription.drug_id", "drug.drug_id", "prescription.physician_id", "physician.physician_id"} <= set(
+        found.columns
+    )
+    assert {k.ref_table for t in found.schema.tables if t.name == "prescription" for k in t.foreign_keys} >= {
+        "drug",
+        "physician",
+    }
+
+
+def test_a_stored_value_leads_to_its_column():
+    found = link("Who takes ibuprofen?", HOSPITAL, VALUES, budget=120)
+
+    assert "drug.substance" in found.columns
+    assert [(v.text, v.table, v.column, v.value) for v in found.values] == [
+        ("ibuprofen", "drug", "substance", "Ibuprofen")
+    ]
+
+
+@pytest.mark.parametrize("budget", [0, 1, 40, 100, 250, 400])
+def test_the_budget_holds_and_one_table_is_always_there(budget: int):
+    found = link("Which drugs cost more than 5?", HOSPITAL, VALUES, budget)
+
+    assert found.tables
+    assert found.tokens <= max(budget, 30)
+
+
+def test_the_order_is_the_schemas_and_the_same_question_gives_the_same_text():
+    found = link("Which physicians prescribed morphine?", HOSPITAL, VALUES)
+    order = [t.name for t in HOSPITAL.tables]
+
+    assert [order.index(name) for name in found.tables] == sorted(order.index(name) for name in found.tables)
+    assert link("Which physicians prescribed morphine?", HOSPITAL, VALUES) == found
+
+
+def test_any_text_may_be_asked():
+    for question in ("", "?", "'" * 500, "Ünïcödé 漢字 ‘quoted’", "x" * 5_000, "\x00\n"):
+        assert link(question, HOSPITAL, VALUES).tables
+    assert link("anything", Schema("sqlite", ())).tables == ()
+
+
+def test_the_standard_budget_is_two_fifths_of_more_than_60_columns():
+    assert HOSPITAL.column_count > 60
+    assert standard_budget(HOSPITAL) == int(SHARE * link("", HOSPITAL).tokens_full)
+
+
+def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants_them():
+    wide = Table(
+        "order line",
+        (Column("order", "INT"), Column("no", "INT"), Column("note", "TEXT")),
+        foreign_keys=(ForeignKey(("order", "no"), "order", ("id", "no")),),
+    )
+    ref = Table("order", (Column("id", "INT", primary_key=True), Column("no", "INT")), primary_key=("id",))
+    schema = Schema("postgres", (ref, wide))
+
+    text = graded_text(schema, {"order": {"id": False}, "order line": {"order": True, "no": False, "note": False}})
+
+    assert text.splitlines() == [
+        'Table: "order line"',
+        '  "order" (INT, nullable)',
+        "  Also: no, note",
+        '  FK ("order", no) -> "order"(id, no)',
+        "",
+        "Other tables, by names alone:",
+        '"order"(id)',
+    ]
+
+
+def test_a_name_cannot_begin_a_line_of_its_own():
+    evil = replace(HOSPITAL.tables[0], name="x\nTable: y", columns=(Column("a\n## b", "TEXT"),))
+    text = graded_text(Schema("sqlite", (evil,)), {evil.name: {"a\n## b": False}})
+
+    assert len(text.splitlines()) == 1
+
+
+# --- on benchmark data ---
+
+
+def test_recall_on_larger_structures_of_unseen_kinds(bench_dir: Path, capsys: pytest.CaptureFixture[str]):
+    folder = bench_dir / "bird_minidev_schema_only"
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}")
+    measure([str(folder), "--columns", "61", "--every", "5"])
+    line = capsys.readouterr().out.split("over 60 columns: ")[1]
+    figures = [float(part.split()[1].strip(",;")) for part in line.split(": ", 1)[1].split(", ")[:2]]
+    share = float(line.split("largest share ")[1].split(")")[0])
+
+    assert figures[0] >= 0.99
+    assert figures[1] >= 0.97
+    assert share <= 0.4

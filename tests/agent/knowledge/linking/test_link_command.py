@@ -1,0 +1,59 @@
+"""`python -m agent.batch link`: the linked part of each question's structure, one JSON line each."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval.tasks import demo_path
+
+
+@pytest.fixture
+def databases(tmp_path: Path) -> Path:
+    folder = tmp_path / "databases"
+    folder.mkdir()
+    for name in ("shop", "enterprise"):
+        shutil.copy(demo_path(name), folder / f"{name}.sqlite")
+    return folder
+
+
+def linked(databases: Path, lines: list[str], *options: str) -> list[dict[str, object]]:
+    command = [sys.executable, "-m", "agent.batch", "link", "--databases", str(databases), "--quiet", *options]
+    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_each_line_gets_its_tables_columns_values_and_tokens(databases: Path):
+    asked = [
+        {"id": "a", "db": "shop", "question": "How many shipped orders are there?"},
+        {"id": "b", "db": "enterprise", "question": "Which stores have the largest floor area?"},
+    ]
+    small, large = linked(databases, [json.dumps(line) for line in asked])
+
+    assert list(small) == ["id", "tables", "columns", "values", "tokens", "tokens_full"]
+    assert small["tokens"] == small["tokens_full"]
+    assert len(small["tables"]) == 8
+    assert {"text": "shipped", "table": "orders", "column": "status", "value": "shipped"} in small["values"]
+    assert "dim_store.floor_area_sqm" in large["columns"]
+    assert large["tokens"] <= 0.4 * large["tokens_full"]
+
+
+def test_a_budget_and_bad_lines(databases: Path):
+    lines = [
+        '{"id": 1, "db": "shop", "question": "customers by city"}',
+        "no json",
+        '{"id": 3, "db": "gone", "question": "x"}',
+        '{"id": 4, "db": "shop"}',
+    ]
+    found = linked(databases, lines, "--budget", "80")
+
+    assert found[0]["tokens"] <= 80
+    assert "customers.city" in found[0]["columns"]
+    assert [("error" in line) for line in found] == [False, True, True, True]
+    assert [line["id"] for line in found if "id" in line][-2:] == [3, 4]

@@ -1,0 +1,132 @@
+"""Verified examples: reading, checking, choosing those that are like a question, keeping a test set apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.memory.examples import Example, read_examples, usable
+from agent.knowledge.memory.lines import BadMemory
+from agent.knowledge.memory.loading import load_memory
+from agent.knowledge.memory.similarity import apart, nearest, template
+from eval.databases.base import Database
+
+Kept = Callable[[str, str], Path]
+GOOD = {"question": "How many customers live in Lyon?", "sql": "SELECT COUNT(*) FROM customers WHERE city = 'Lyon';"}
+
+
+def lines(*records: dict[str, str]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_json_lines_and_yaml_say_the_same(kept: Kept):
+    from_lines = read_examples(kept("a.jsonl", "\n" + lines(GOOD)))
+    from_yaml = read_examples(kept("a.yaml", f'# ours\n- question: {GOOD["question"]}\n  sql: "{GOOD["sql"]}"\n'))
+
+    assert from_lines == from_yaml == [Example(GOOD["question"], GOOD["sql"].rstrip(";"), "", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", lines(GOOD) + "{broken\n", "a.jsonl, line 2: no JSON object"),
+        ("a.jsonl", lines(GOOD, {"question": "x"}), "a.jsonl, line 2: sql is missing"),
+        ("a.jsonl", "[1]\n", "a.jsonl, line 1: an object with question and sql is expected"),
+        ("a.jsonl", lines({**GOOD, "sql": "x" * 5_000}), "line 1: sql is longer than 4,000"),
+        ("a.yaml", "- question: a\n  sql: b\n- question: [\n", "a.yaml, line 4: no YAML"),
+        ("a.yaml", "question: a\n", "a.yaml, line 1: a list of examples is expected"),
+        ("a.yaml", "- &a [x]\n- *a\n", "a.yaml, line 2: aliases"),
+        ("a.yaml", "- question: a\n  question: b\n", "a.yaml, line 2: 'question' stands there twice"),
+        ("a.txt", "x", "examples are kept in"),
+    ],
+)
+def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, said: str):
+    with pytest.raises(BadMemory) as refused:
+        read_examples(kept(name, text))
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept):
+    with pytest.raises(BadMemory, match="cannot be read"):
+        load_memory(str(tmp_path / "none.jsonl"), None)
+    (tmp_path / "b.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadMemory, match=r"no UTF-8"):
+        load_memory(str(tmp_path / "b.jsonl"), None)
+
+
+def test_a_changed_file_is_read_again(kept: Kept):
+    path = kept("a.jsonl", lines(GOOD))
+    assert len(load_memory(str(path), None).examples) == 1
+    kept("a.jsonl", lines(GOOD, {**GOOD, "question": "And in Porto?"}))
+    assert len(load_memory(str(path), None).examples) == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT COUNT(*) FROM customers", None),
+        ("DROP TABLE customers", "the guard refuses"),
+        ("SELECT 1; SELECT 2", "several statements"),
+        ("SELECT nme FROM customers", "no column nme (nearest: name"),
+        ("SELECT * FROM clients", "no table clients"),
+    ],
+)
+def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql: str, why: str | None):
+    found = usable(Example("q", sql), shop.schema())
+
+    assert found is None if why is None else why in str(found)
+    assert (nearest("q", [Example("q", sql)], shop.schema(), 3) == ()) == (why is not None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("How many orders were paid in 2004?", "How many orders were paid in 2005?"),
+        ("Which customers live in Lyon?", "Which customers live in New York?"),
+        ("Orders with status 'paid'", "Orders with status “on hold”"),
+        ("Payments over $1,500.50", "Payments over 20"),
+    ],
+)
+def test_questions_that_differ_in_values_have_one_template(one: str, other: str):
+    assert template(one) == template(other)
+
+
+def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database):
+    examples = [
+        Example("What is the average total of orders?", "SELECT AVG(total) FROM orders"),
+        Example("How many customers live in Porto?", "SELECT COUNT(*) FROM customers WHERE city = 'Porto'"),
+        Example("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'"),
+        Example("List the names of customers", "SELECT name FROM customers"),
+    ]
+
+    found = nearest("How many customers live in Lyon?", examples, shop.schema(), 2)
+
+    assert [e.question for e in found] == ["List the names of customers", "How many customers live in Porto?"]
+    assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
+
+
+def test_examples_of_another_database_stay_out(shop: Database):
+    sql = "SELECT COUNT(*) FROM orders"
+    examples = [Example("How many orders?", sql, "shop"), Example("How many orders are there?", sql, "other")]
+
+    assert [e.db for e in nearest("How many orders?", examples, shop.schema(), 3, db="shop")] == ["shop"]
+
+
+def test_a_test_set_is_kept_apart_and_the_overlap_told():
+    examples = [
+        Example("How many customers live in Lyon?", "a"),
+        Example("how many customers live in  lyon", "b"),
+        Example("How many customers live in Porto?", "SELECT COUNT(*) FROM customers WHERE city = 'Porto'"),
+        Example("What is the total?", "not sql ("),
+    ]
+    tests = [("How many customers live in Lyon?", "select count(*) from customers where city='Lyon'"), ("Who?", "x")]
+
+    left, overlap = apart(examples, tests, "sqlite")
+
+    assert [e.question for e in left] == ["How many customers live in Porto?", "What is the total?"]
+    assert overlap.same_sql == 1
+    assert (overlap.examples, overlap.same_question, overlap.same_template, overlap.questions) == (4, 2, 1, 2)
+    assert "Of 2 test questions, 1 (50.0%) share their template" in str(overlap)

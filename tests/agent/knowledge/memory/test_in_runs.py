@@ -1,0 +1,126 @@
+"""What a team knows in whole runs: in the prompt of a model, at the offline engine, and when a file is bad."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.events import AnswerEvent
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import ModelSettings
+from agent.models.quirks import forget
+from agent.runner import run, stream
+from eval.databases.base import Database
+from tests.agent.conftest import Run
+from tests.openai_server import OpenAIServer, completion
+
+Kept = Callable[[str, str], Path]
+SQL = "SELECT COUNT(*) FROM customers WHERE segment = 'A'"
+EXAMPLES = json.dumps({"question": "How many customers live in Porto?", "sql": "SELECT COUNT(*) FROM customers"}) + "\n"
+GLOSSARY = """
+terms:
+  - term: big spender
+    means: customers.segment = 'A'
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    forget()
+    with OpenAIServer() as running:
+        running.otherwise = completion({"reasoning": "counts", "sql": SQL, "thought": "t", "tool": "generate_sql"})
+        yield running
+    forget()
+
+
+@pytest.fixture
+async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
+    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=10.0))
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def files(kept: Kept) -> dict[str, str]:
+    return {"examples": str(kept("e.jsonl", EXAMPLES)), "glossary": str(kept("g.yaml", GLOSSARY))}
+
+
+QUESTION = "How many big spenders live in Lyon?"
+
+
+async def test_a_model_sees_examples_and_terms_before_the_question(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+):
+    await ask(QUESTION, model, strategy="few-shot-1/glossary/no-summary", **files)
+
+    (request,) = server.requests
+    body = request.prompt
+    places = [body.index(text) for text in ("<schema>", "big spender: customers.segment = 'A'", "Porto?", QUESTION)]
+    assert places == sorted(places)
+
+
+async def test_what_the_strategy_leaves_out_is_not_sent(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+):
+    await ask(QUESTION, model, strategy="zero-shot/no-summary", **files)
+
+    (request,) = server.requests
+    assert "Porto" not in request.prompt
+    assert "<glossary>" not in request.prompt
+
+
+async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run):
+    await ask(QUESTION, model, strategy="few-shot-3/glossary/no-summary")
+
+    assert "</schema>\n\n<question>" in server.requests[0].prompt
+
+
+async def test_working_in_steps_sees_them_too(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+):
+    await ask(QUESTION, model, strategy="react/no-summary", **files)
+
+    assert "big spender: customers.segment = 'A'" in server.requests[0].prompt
+    assert "Porto?" in server.requests[0].prompt
+
+
+async def test_masked_rows_take_examples_and_constants_with_them(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+):
+    await ask(QUESTION, model, strategy="few-shot-3/glossary", privacy="masked", **files)
+
+    sent = server.requests[0].prompt
+    assert "big spender: customers.segment = …" in sent
+    assert "Porto" not in sent
+
+
+async def test_what_people_confirmed_is_shown(server: OpenAIServer, model: OpenAIModel, shop: Database, config: object):
+    confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
+    settings = config.model_copy(update={"strategy": "few-shot/no-summary"})  # type: ignore[attr-defined]
+
+    events = [e async for e in stream(QUESTION, database=shop, model=model, settings=settings, confirmed=confirmed)]
+
+    assert any(isinstance(e, AnswerEvent) for e in events)
+    assert "city = 'Turku'" in server.requests[0].prompt
+
+
+async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, str]):
+    _, knowing = await ask("How many big spenders are there?", "offline", glossary=files["glossary"])
+    _, unknowing = await ask("How many big spenders are there?", "offline")
+
+    assert (knowing.status, knowing.rows) == ("success", [[2]])
+    assert unknowing.rows != knowing.rows
+    assert knowing.question == "How many big spenders are there?"
+
+
+async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: object, kept: Kept):
+    bad = kept("bad.jsonl", EXAMPLES + "{oops\n")
+    settings = config.model_copy(update={"examples": str(bad)})  # type: ignore[attr-defined]
+
+    answer = await run(QUESTION, database=shop, model="offline", settings=settings)
+
+    assert (answer.status, answer.error_kind) == ("error", "settings")
+    assert "bad.jsonl, line 2: no JSON object" in answer.reason

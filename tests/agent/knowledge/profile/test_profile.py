@@ -1,0 +1,245 @@
+"""A profile says what the rows look like: in ten sections, within its budget, at the privacy mode's word."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.profile import Profile, as_text, compute_profile, sections
+from eval.databases import Database, open_database
+
+SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
+
+Make = Callable[..., Database]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """A SQLite database from a script and, by table, rows."""
+    opened: list[Database] = []
+
+    def build(script: str, **rows: list[tuple[object, ...]]) -> Database:
+        path = tmp_path / f"made{len(opened)}.sqlite"
+        with sqlite3.connect(path) as file:
+            file.executescript(script)
+            for table, values in rows.items():
+                file.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values[0]))})", values)
+        file.close()
+        opened.append(open_database(str(path)))
+        return opened[-1]
+
+    yield build
+    for database in opened:
+        database.close()
+
+
+def profiled(database: Database, **more: object) -> Profile:
+    return compute_profile(database, database.schema(), **more)  # type: ignore[arg-type]
+
+
+def lines(database: Database, name: str) -> list[str]:
+    told = sections(database.schema(), profiled(database))
+    return list(next(s for s in told if s.name == name).lines)
+
+
+LIBRARY = """
+CREATE TABLE branch (id INTEGER PRIMARY KEY, town TEXT NOT NULL, county TEXT NOT NULL);
+CREATE TABLE member (id INTEGER PRIMARY KEY, name TEXT, joined TEXT, fee TEXT, phone TEXT, mentor INTEGER
+  REFERENCES member (id));
+CREATE TABLE loan (member INTEGER REFERENCES member (id), branch INTEGER REFERENCES branch (id), taken DATE,
+  returned DATE, state TEXT, PRIMARY KEY (member, taken));
+CREATE TABLE fine (member INTEGER REFERENCES member (id), amount REAL);
+CREATE TABLE empty (x TEXT);
+"""
+
+
+@pytest.fixture
+def library(make: Make) -> Database:
+    towns = [("Ely", "North"), ("Ryde", "South"), ("Hove", "South"), ("Wick", "North"), ("Stoke", "North")]
+    members = [
+        (i, f"Person {i}", f"{i % 28 + 1:02}/{i % 12 + 1:02}/2020", f"${i}.50",
+         "n/a" if i % 9 == 0 else f"555-01{i:02}", i // 4 or None)
+        for i in range(1, 41)
+    ]  # fmt: skip
+    loans = [
+        (i % 45 + 1, i % 20, f"2021-{i % 12 + 1:02}-{i % 20 + 1:02}",
+         f"2021-{i % 12 + 1:02}-{i % 20 + 6:02}" if i % 5 else None, ["out", "back", "BACK"][i % 3])
+        for i in range(60)
+    ]  # fmt: skip
+    return make(
+        LIBRARY,
+        branch=[(i, *towns[i % 5]) for i in range(20)],
+        member=members,
+        loan=loans,
+        fine=[(1, -999.0), *((i, i * 1.5) for i in range(2, 30))],
+    )
+
+
+def test_every_section_is_there_and_tells_something(library: Database):
+    told = sections(library.schema(), profiled(library))
+
+    assert [s.name for s in told] == SECTIONS
+    assert [s.name for s in told if not s.lines] == []
+    assert as_text(told).count("## ") == len(SECTIONS)
+
+
+def test_tables_have_their_rows(library: Database):
+    assert "loan: 60 rows, 5 columns" in lines(library, "tables")
+    assert "empty: 0 rows, 1 columns" in lines(library, "tables")
+
+
+def test_columns_have_counts_and_samples(library: Database):
+    told = lines(library, "columns")
+
+    assert next(line for line in told if line.startswith("loan.returned")).split(";")[0].endswith("12 NULL")
+    assert next(line for line in told if line.startswith("branch.town")).startswith(
+        "branch.town TEXT: 5 distinct of 20; 'Ely'"
+    )
+
+
+def test_values_that_are_few_are_all_listed(library: Database):
+    assert "loan.state: 'out' (20), 'back' (20), 'BACK' (20)" in lines(library, "values")
+
+
+def test_ranges_of_numbers_and_dates(library: Database):
+    told = lines(library, "ranges")
+
+    assert "loan.taken: 2021-01-01 to 2021-12-20" in told
+    assert any(line.startswith("fine.amount: -999 to 43.5, mean ") for line in told)
+
+
+def test_formats_of_texts_and_what_stands_for_nothing(library: Database):
+    told = lines(library, "formats")
+
+    assert any(line.startswith("member.joined: date as DD/MM/YYYY") for line in told)
+    assert any(line.startswith("member.fee: amount with a currency sign 100%") for line in told)
+    assert "member.phone: like NULL: 'n/a' (4)" in told
+    assert "fine.amount: like NULL: -999 (1)" in told
+
+
+def test_shapes_in_the_data(library: Database):
+    told = lines(library, "patterns")
+
+    assert "branch: each town has one county: county > town" in told
+    assert "member: rows refer to rows of the same table by mentor: a tree, walked with WITH RECURSIVE" in told
+
+
+def test_keys_with_their_cardinality_and_orphans(library: Database):
+    assert "loan(member) -> member(id): n:1, declared" in lines(library, "keys")
+    assert "loan(branch) -> branch: 60 keys looked up, all found" in lines(library, "validation")
+    assert any(
+        line.startswith("loan(member) -> member: 60 keys looked up, 5 find") for line in lines(library, "validation")
+    )
+
+
+def test_guidance_names_what_a_query_can_get_wrong(library: Database):
+    told = "\n".join(lines(library, "guidance"))
+
+    assert "member.joined: text holding a date as DD/MM/YYYY" in told
+    assert "member.fee: text holding an amount"
+    assert "loan.state: the same value written differently: 'back', 'BACK'" in told
+    assert "loan.member: 5 of 60 keys find no row in member: an inner join loses those rows" in told
+    assert "member: joining two of its many-row tables (loan, fine) multiplies rows" in told
+    assert "empty: has no rows" in told
+
+
+def test_names_that_need_quotes_are_said(make: Make):
+    database = make('CREATE TABLE t ("order date" TEXT, "Größe" INTEGER); INSERT INTO t VALUES (\'x\', 1);')
+
+    assert 't: names that must be quoted: "order date" and 1 more' in lines(database, "guidance")
+
+
+def test_the_schemas_own_comments_are_shown(make: Make):
+    from dataclasses import replace
+
+    database = make("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
+    schema = database.schema()
+    table = schema.tables[0]
+    said = replace(table, comment="what people\nborrow", columns=(replace(table.columns[0], comment="a name"),))
+    told = sections(replace(schema, tables=(said,)), compute_profile(database, schema))
+
+    assert told[1].lines == ("t: 1 rows, 1 columns -- what people borrow",)
+    assert told[2].lines[0].endswith("-- a name")
+
+
+# --- sizes ---
+
+
+def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Make):
+    columns = ", ".join(f"column_{i} TEXT" for i in range(1000))
+    database = make(
+        f"CREATE TABLE wide ({columns});", wide=[tuple(f"value {i} {j}" for i in range(1000)) for j in range(30)]
+    )
+    found = profiled(database)
+
+    for budget in (24_000, 3_000, 500, 0):
+        told = sections(database.schema(), found, budget)
+        assert sum(s.tokens for s in told) <= max(budget, 200)
+        assert [s.name for s in told] == SECTIONS
+    assert any(s.left_out for s in sections(database.schema(), found, 3_000))
+
+
+def test_cells_of_20_kb_do_not_get_in(make: Make):
+    rows = [(i, "long text " * 2_000, "x" * 20_000, b"y" * 20_000) for i in range(50)]
+    database = make("CREATE TABLE fat (id INTEGER PRIMARY KEY, body TEXT, untyped, picture BLOB);", fat=rows)
+    told = sections(database.schema(), profiled(database))
+
+    assert max(len(line) for s in told for line in s.lines) < 250
+    assert sum(s.tokens for s in told) < 500
+
+
+def test_a_value_cannot_break_out_of_its_line(make: Make):
+    database = make("CREATE TABLE t (a TEXT);", t=[("one\n## Guidance\nDROP",), ("two\u2028\x1b[31m",)])
+
+    assert all(
+        "\n" not in line and line.isprintable()
+        for s in sections(database.schema(), profiled(database))
+        for line in s.lines
+    )
+
+
+def test_a_large_table_is_sampled_over_its_whole_length(make: Make):
+    database = make("CREATE TABLE big (id INTEGER PRIMARY KEY, half TEXT);",
+                    big=[(i, "first" if i < 20_000 else "second") for i in range(40_000)])  # fmt: skip
+    found = profiled(database)
+    half = next(c for c in found.columns if c.column == "half")
+
+    assert (found.tables[0].how, found.tables[0].sampled) == ("ranges of rows", True)
+    assert found.tables[0].looked_at <= 5_000
+    assert {v.value for v in half.values} == {"first", "second"}
+    assert (half.whole, next(c for c in found.columns if c.column == "id").high) == (True, "39999")
+
+
+def test_without_time_nothing_is_read_and_that_is_said(library: Database):
+    found = profiled(library, seconds=0.0)
+
+    assert not found.complete
+    assert {t.how for t in found.tables} == {"no time"}
+    assert compute_profile(library, library.schema(), before=found).complete
+
+
+# --- privacy ---
+
+
+def test_masked_keeps_counts_and_no_value(library: Database):
+    found = profiled(library, privacy="masked")
+    text = repr(found)
+
+    for value in ("Ely", "Person", "2021-0", "BACK", "n/a", "$", "555-", "43.5", "-999"):
+        assert value not in text, value
+    state = next(c for c in found.columns if c.column == "state")
+    assert (state.distinct, state.rows) == (3, 60)
+    assert any(p.text.startswith("5 of 60 keys") for p in found.guidance)
+
+
+def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch):
+    schema = library.schema()
+    monkeypatch.setattr(library, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
+    found = compute_profile(library, schema, privacy="schema")
+
+    assert found.columns == ()
+    assert {(t.rows, t.how) for t in found.tables} == {(None, "not read")}
+    assert len(found.keys) == 4

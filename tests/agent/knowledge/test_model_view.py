@@ -1,0 +1,103 @@
+"""What a model at an endpoint is shown: the structure or its linked part, notes on the data, stored values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.events import Event, SchemaEvent
+from agent.knowledge.model_view import model_view
+from agent.knowledge.privacy import SchemaText
+from agent.knowledge.profile import kept_profile
+from agent.runner import stream
+from eval.databases import Database, open_database
+from eval.tasks import demo_path
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many shipped orders came from Amsterdam?"
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    found = open_database(str(demo_path("shop", tmp_path)))
+    for mode in ("full", "masked"):
+        kept_profile(found, found.schema(), privacy=mode)  # type: ignore[arg-type]
+    return found
+
+
+def viewed(database: Database, **more: object) -> str:
+    chosen = {"privacy": "full", "schema_tokens": 8_000, "note_tokens": 1_500, **more}
+    return model_view(QUESTION, database, database.schema(), **chosen).text  # type: ignore[arg-type]
+
+
+def test_structure_first_then_notes_then_values(database: Database):
+    text = viewed(database)
+
+    assert text.index("Table: orders") < text.index("Notes on the data:") < text.index("Stored values")
+    assert "- orders.status: values: 'delivered', " in text
+    assert "- orders.status has 'shipped'" in text
+
+
+def test_what_does_not_depend_on_the_question_comes_first(database: Database):
+    one = model_view("a", database, database.schema(), privacy="full", schema_tokens=8_000, note_tokens=1_500).text
+
+    assert viewed(database).startswith(str(one))
+
+
+def test_a_structure_over_its_budget_is_linked(database: Database):
+    view = model_view(QUESTION, database, database.schema(), privacy="full", schema_tokens=250, note_tokens=200)
+
+    assert view.structure <= 250 < view.whole
+    assert view.notes <= 200
+    assert view.columns < database.schema().column_count
+    assert "status" in view.text
+
+
+@pytest.mark.parametrize("mode", ["masked", "schema"])
+def test_no_value_gets_in_where_none_may(database: Database, mode: str):
+    text = viewed(database, privacy=mode)
+
+    assert isinstance(text, SchemaText)
+    for value in ("'shipped'", "delivered'", "Amsterdam", "2024-", "@"):
+        assert value not in text, value
+    assert ("Notes on the data" in text) is (mode == "masked")
+
+
+def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: pytest.MonkeyPatch):
+    schema = database.schema()
+    monkeypatch.setattr(database, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
+    view = model_view(QUESTION, database, schema, privacy="full", schema_tokens=8_000, note_tokens=1_500, reads=False)
+
+    assert (view.notes, view.values) == (0, 0)
+
+
+@pytest.mark.parametrize(("mode", "shown"), [("full", True), ("masked", False)])
+async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
+    database: Database, config: Settings, mode: str, shown: bool
+):
+    with OpenAIServer() as server:
+        changes = {"privacy": mode, "openai_base_url": server.url, "model": "scripted"}
+        settings = config.model_copy(update=changes)
+        events: list[Event] = [
+            e async for e in stream(QUESTION, database=database, model="scripted", settings=settings)
+        ]
+        sent = str([request.body for request in server.requests])
+
+    assert "Notes on the data:" in sent
+    assert ("values: 'delivered', " in sent) is shown
+    info = next(e.data for e in events if isinstance(e, SchemaEvent))
+    assert info.tokens is not None
+    assert info.tokens.notes > 0
+    assert (info.tokens.values > 0) is shown
+    assert info.tokens.structure == info.tokens.whole_structure
+
+
+async def test_the_offline_engine_reads_the_schema_itself(database: Database, config: Settings):
+    events = [
+        e async for e in stream("How many customers are there?", database=database, model="offline", settings=config)
+    ]
+
+    assert next(e.data for e in events if isinstance(e, SchemaEvent)).tokens is None

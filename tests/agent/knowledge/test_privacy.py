@@ -1,0 +1,404 @@
+"""In the modes `masked` and `schema`, no value of the database ever reaches the model's endpoint.
+
+The database holds marker values wherever a value can be: rows, types, defaults, comments, and what the engine quotes in
+its errors. A run is driven through every call of the protocol and every retry, against a server that records all.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from agent.config import Settings
+from agent.conversations import Conversation, memory_checkpointer
+from agent.knowledge.privacy import for_feedback, kinds, scrubbed, visible_schema, visible_turn
+from agent.models import make_model
+from agent.models.prompt_log import PromptLog
+from agent.runner import run
+from agent.state import EvalReport, QueryResult, Turn
+from eval.databases import open_database
+from eval.databases.base import Database
+from eval.schema import Column, Schema, Table
+from eval.sql import check, parse
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+
+MARK = "zqx"
+"""Begins every marker; no name of the schema, no word of a question and no word of an engine holds it."""
+NUMBER = 9173645501
+COMMENT = "commentmark"
+
+DUCKDB = f"""
+CREATE TYPE mood AS ENUM ('{MARK}enumone', '{MARK}enumtwo');
+CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR DEFAULT '{MARK}default', feeling mood, born VARCHAR,
+                     salary BIGINT);
+COMMENT ON TABLE people IS 'who works here, {COMMENT}';
+COMMENT ON COLUMN people.name IS 'full name, {COMMENT}';
+INSERT INTO people VALUES (1, '{MARK}Ada', '{MARK}enumone', '{MARK}notadate', {NUMBER}),
+                          (2, '{MARK} "Bo"', '{MARK}enumtwo', '{{{MARK}json', {NUMBER + 1}),
+                          (3, 'Paris {MARK}', '{MARK}enumone', '{MARK}x', {NUMBER + 2});
+CREATE TABLE teams (id INTEGER PRIMARY KEY, title VARCHAR, lead INTEGER REFERENCES people(id));
+INSERT INTO teams VALUES (1, '{MARK}Team', 1), (2, 'paris', 2);
+"""
+
+ATTEMPTS = [
+    "SELECT CAST(name AS INTEGER) FROM people",
+    "SELECT CAST(born AS DATE) FROM people",
+    "SELECT json_extract(born, '$.a') FROM people",
+    "SELECT CAST(salary AS TINYINT) FROM people",
+    "SELECT nam FROM people",
+    "SELECT title FROM teams WHERE title = 'Paris'",
+    "DROP TABLE people",
+    "SELECT name, feeling, born, salary FROM people CROSS JOIN teams",
+    "SELECT name, salary FROM people ORDER BY salary DESC",
+]
+
+
+class Endpoint:
+    """Plays a model: two tasks that build on each other, every kind of bad query, doubtful judgements."""
+
+    def __init__(self, server: OpenAIServer) -> None:
+        self._sql = 0
+        server.otherwise = self
+
+    def __call__(self, request: Request) -> Reply:
+        asked = json.dumps(request.body.get("response_format", {}))
+        if '"tasks"' in asked:
+            first = {"id": "a", "description": "List the people with their salary.", "depends_on": []}
+            second = {"id": "b", "description": "Which of those teams is called Paris?", "depends_on": ["a"]}
+            return completion({"plan_type": "multi-sequential", "confidence": 0.9, "tasks": [first, second]})
+        if '"sql"' in asked:
+            sql = ATTEMPTS[self._sql % len(ATTEMPTS)]
+            self._sql += 1
+            return completion({"reasoning": "because", "sql": sql})
+        if '"score"' in asked:
+            return completion({"reasoning": "It lists other columns.", "score": 0.3})
+        return completion("Here is the answer.")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(DUCKDB)
+    with open_database(f"duckdb:///{path}") as opened:
+        yield opened
+
+
+def settings(server: OpenAIServer, **more: object) -> Settings:
+    variables = {"OPENAI_BASE_URL": server.url, "TEXT2SQL_MODEL": "m", "TEXT2SQL_MAX_RETRIES": 8, **more}
+    return Settings(_env_file=None, **variables)  # type: ignore[arg-type, call-arg]
+
+
+QUESTION = "Which people earn the most, and which team is called Paris?"
+
+
+@pytest.mark.parametrize("mode", ["masked", "schema"])
+async def test_no_value_reaches_the_endpoint(mode: str, database: Database):
+    with OpenAIServer() as server:
+        Endpoint(server)
+        answer = await run(QUESTION, database=database, settings=settings(server, TEXT2SQL_PRIVACY=mode))
+        sent = [json.dumps(request.body, ensure_ascii=False) for request in server.requests]
+
+    assert len(answer.attempts) == 18
+    categories = {attempt.retry_category for attempt in answer.attempts}
+    assert categories >= {"execution_error", "hallucination", "safety"}
+    assert any(MARK in (attempt.error or "") for attempt in answer.attempts), "the engine quotes no value any more"
+    for body in sent:
+        assert MARK not in body.lower()
+        assert str(NUMBER)[:7] not in body
+        assert (COMMENT in body) is (mode == "masked" and "<schema>" in body)
+    assert any("'Paris'" in body for body in sent), "what the user and the model wrote themselves is shown"
+    judged = [body for body in sent if "You judge whether" in body]
+    assert bool(judged) is (mode == "masked")
+    assert not any("You answer a question from the results" in body for body in sent)
+    if mode == "masked":
+        assert any("(text, hidden)" in body and "(whole number, hidden)" in body for body in judged)
+        assert any("(3 rows)" in body for body in sent)
+    else:
+        assert not any("rows)" in body or "rows=" in body for body in sent)
+    assert MARK in answer.answer, "the answer is put together here, from the rows"
+
+
+@pytest.mark.parametrize("mode", ["masked", "schema"])
+@pytest.mark.parametrize("plans", [True, False])
+async def test_what_a_conversation_remembers_stays_here_too(mode: str, plans: bool, database: Database):
+    """The first turn is the offline engine's, which sees everything; the second goes to the endpoint."""
+    thread = Conversation("t", memory_checkpointer())
+    with OpenAIServer() as server:
+        endpoint = Endpoint(server)
+        if not plans:
+            server.otherwise = lambda asked: error(400, "no") if '"tasks"' in str(asked.body) else endpoint(asked)
+        config = settings(server, TEXT2SQL_PRIVACY=mode, TEXT2SQL_MAX_RETRIES=1)
+        first = await run(
+            "List the name of all people", database=database, model="offline", settings=config, conversation=thread
+        )
+        await run("And their salary?", database=database, settings=config, conversation=thread)
+        sent = [json.dumps(request.body, ensure_ascii=False) for request in server.requests]
+
+    assert MARK in str(first.rows)
+    assert any("Question 1: List the name of all people" in body for body in sent)
+    assert any("(text, hidden)" in body for body in sent) is (mode == "masked")
+    for body in sent:
+        assert MARK not in body.lower()
+        assert str(NUMBER)[:7] not in body
+
+
+async def test_in_full_mode_rows_and_errors_are_sent(database: Database):
+    with OpenAIServer() as server:
+        Endpoint(server)
+        await run(QUESTION, database=database, settings=settings(server, TEXT2SQL_MAX_RETRIES=0))
+        sent = "".join(json.dumps(request.body) for request in server.requests)
+
+    assert MARK in sent
+
+
+async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp_path: Path):
+    path = tmp_path / "prompts.jsonl"
+    with OpenAIServer() as server:
+        Endpoint(server)
+        config = settings(server, TEXT2SQL_PROMPT_LOG=str(path), TEXT2SQL_MAX_RETRIES=0)
+        await run(QUESTION, database=database, settings=config)
+        sent = [request.body["messages"] for request in server.requests]
+
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["messages"] for line in lines] == sent
+    assert {line["call"] for line in lines} >= {"plan", "write_sql"}
+    assert len({line["run"] for line in lines}) == 1
+    assert all(len(line["run"]) == 32 and line["model"] == "m" and line["error"] is None for line in lines)
+    assert lines[0]["tokens"] == {"input": 100, "output": 20}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_failed_request_is_in_the_log_too(tmp_path: Path):
+    path = tmp_path / "prompts.jsonl"
+    with OpenAIServer() as server:
+        config = settings(server, TEXT2SQL_PROMPT_LOG=str(path))
+        model = make_model(config)
+        answer = await run("How many customers are there?", model=model, settings=config)
+        await model.close()
+
+    assert answer.status == "error"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines
+    assert all(line["error"] and line["tokens"] is None for line in lines)
+
+
+def test_the_log_is_bounded_and_private(tmp_path: Path):
+    path = tmp_path / "prompts.jsonl"
+    path.touch(mode=0o644)
+    log = PromptLog(path, max_bytes=2_000)
+
+    for number in range(30):
+        log.write("plan", "m", [("user", f"question {number} " + "x" * 100)], started=0.0)
+
+    files = sorted(tmp_path.iterdir())
+    assert [f.name for f in files] == ["prompts.jsonl", "prompts.jsonl.1"]
+    assert all(f.stat().st_size <= 2_000 for f in files)
+    assert "question 29 " in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_log_follows_no_link(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    victim = tmp_path / "victim"
+    victim.touch()
+    (tmp_path / "prompts.jsonl").symlink_to(victim)
+
+    PromptLog(tmp_path / "prompts.jsonl").write("plan", "m", [("user", "secret")], started=0.0)
+
+    assert victim.read_text() == ""
+    assert "could not be written" in caplog.text
+
+
+KNOWN = frozenset({"select", "name", "from", "people", "cast", "as", "integer", "paris"})
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("no such column: name", "no such column: name"),
+        ("Conversion Error: Could not convert 'zqxAda' to INT32", "Conversion Error: Could not convert '…' to INT32"),
+        ('invalid input syntax for type integer: "zqx Ada Lovelace"', 'invalid input syntax for type integer: "…"'),
+        ("Incorrect DATE value: 'zqx-07'", "Incorrect DATE value: '…'"),
+        ("value 9173645501 can't be cast, out of range", "value … can't be cast, out of range"),
+        ("Key (name)=(Müller ★ 日本) already exists.", "Key (name)=(…) already exists."),
+        ('syntax error at or near "Paris"', 'syntax error at or near "Paris"'),
+        ('relation "secrets" does not exist', 'relation "…" does not exist'),
+        ("zqxone zqxtwo, zqxthree", "…"),
+        ("", ""),
+    ],
+)
+def test_words_of_an_error_that_nobody_knows_are_hidden(message: str, shown: str):
+    assert scrubbed(message, KNOWN) == shown
+
+
+def test_result_shapes_tell_kinds_and_no_value():
+    rows: list[list[Any]] = [
+        [1, "zqx", None, 1.5, "2024-01-02", True],
+        [2, None, None, 2, "2024-01-02 10:11:12", False],
+    ]
+
+    assert kinds(["a", "b", "c", "d", "e", "f"], rows) == [
+        [
+            "(whole number, hidden)",
+            "(null or text, hidden)",
+            "(null, hidden)",
+            "(number or whole number, hidden)",
+            "(date, hidden)",
+            "(boolean, hidden)",
+        ]
+    ]
+    assert kinds(["a"], []) == []
+
+
+SCHEMA = Schema(
+    "mysql",
+    (
+        Table(
+            "people",
+            (
+                Column("mood", "enum('zqxone','it''s zqxtwo','a\\'b zqx')", comment="how they feel"),
+                Column("n", "decimal(10,2)"),
+            ),
+            row_count=12,
+            comment="staff",
+        ),
+    ),
+)
+
+
+def test_values_listed_in_a_type_are_hidden():
+    masked, bare = visible_schema(SCHEMA, "masked").tables[0], visible_schema(SCHEMA, "schema").tables[0]
+
+    assert [c.type for c in masked.columns] == ["enum(…,…,…)", "decimal(10,2)"]
+    assert (masked.row_count, masked.comment, masked.columns[0].comment) == (12, "staff", "how they feel")
+    assert (bare.row_count, bare.comment, bare.columns[0].comment) == (None, None, None)
+
+
+@pytest.mark.parametrize("mode", ["masked", "schema"])
+def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any):
+    turn = Turn(
+        number=1,
+        asked="Who is in a good mood in Paris?",
+        question="Who is in a zqxone mood in Paris?",
+        sql="SELECT n FROM people WHERE mood = 'zqxone' AND city = 'Paris' AND x = \"zqx\"",
+        answer="zqxAda",
+        columns=["n"],
+        rows=[["zqxAda"]],
+    )
+
+    seen = visible_turn(turn, SCHEMA, mode)
+
+    assert "zqx" not in seen.model_dump_json()
+    assert seen.sql == "SELECT n FROM people WHERE mood = '…' AND city = 'Paris' AND x = \"…\""
+    assert seen.columns == (["n"] if mode == "masked" else [])
+
+
+def test_evidence_that_was_looked_up_among_the_values_is_left_out():
+    evidence = [
+        {"name": name, "supports": False, "weight": -1.0, "text": text}
+        for name, text in {
+            "value_stored_otherwise": "mood holds “Paris” in other capitals only.",
+            "value_foreign": "The query looks for “zqxother”.",
+            "count_missing": "The query counts nothing.",
+        }.items()
+    ]
+    report = EvalReport(
+        overall=0.4,
+        overall_before_relevance=0.4,
+        dimensions={"safety": 1.0, "completeness": 0.2},
+        analysis={"evidence": evidence},
+        vetoes=["The database could not run it: Could not convert string 'zqxAda' to INT32."],
+    )
+    result = QueryResult(
+        task_id="a", attempt=1, sql="SELECT n FROM people", data=[["zqx"]], status="success", eval_report=report
+    )
+
+    masked = for_feedback(result, "masked", SCHEMA, "How many in Paris?")
+    bare = for_feedback(result, "schema", SCHEMA, "How many in Paris?")
+
+    assert "zqx" not in masked.model_dump_json()
+    assert [e["name"] for e in masked.eval_report.analysis["evidence"]] == ["value_foreign", "count_missing"]  # type: ignore[union-attr]
+    assert bare.eval_report is not None
+    assert (bare.data, bare.rows_returned, bare.eval_report.analysis["evidence"], bare.eval_report.vetoes) == (
+        [],
+        1,
+        [],
+        [],
+    )
+    assert bare.eval_report.dimensions == {"safety": 1.0}
+
+
+FAILING = {
+    "sqlite": ["SELECT json_extract(name, '$.a') FROM people", "SELECT nam FROM people", "SELECT name FROM peple"],
+    "postgres": [
+        "SELECT CAST(name AS INTEGER) FROM people",
+        "SELECT CAST(name AS DATE) FROM people",
+        "SELECT CAST(salary AS SMALLINT) FROM people",
+        "SELECT CAST(name AS JSON) FROM people",
+        "SELECT nam FROM people",
+        "SELECT name FROM people GROUP BY salary",
+        "SELECT salary / 0 FROM people",
+        "SELECT (SELECT name FROM people) AS one",
+    ],
+    "mysql": [
+        "SELECT salary * 9223372036854775807 FROM people",
+        "SELECT JSON_EXTRACT(name, '$.a') FROM people",
+        "SELECT nam FROM people",
+        "SELECT (SELECT name FROM people) AS one",
+    ],
+}
+READABLE = {
+    "sqlite": "no such column: nam",
+    "postgres": 'column "nam" does not exist',
+    "mysql": "Unknown column 'nam' in",
+}
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
+def test_errors_of_the_engines_stay_readable_and_quote_no_value(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+):
+    rows = [("1", f"{MARK}Ada", NUMBER), ("2", f"{{{MARK}json", NUMBER + 1)]
+    values = ", ".join(f"({n}, '{name}', {salary})" for n, name, salary in rows)
+    create = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40), salary BIGINT)"
+    url = f"sqlite:///{tmp_path}/people.sqlite" if engine == "sqlite" else request.getfixturevalue(f"{engine}_url")
+    fill(engine, url, create, f"INSERT INTO people VALUES {values}")
+    shown = []
+    with open_database(url) as opened:
+        schema = opened.schema()
+        for sql in FAILING[engine]:
+            statement = check(parse(sql, schema.dialect)).statement
+            assert statement is not None, sql
+            done = opened.execute(statement)
+            result = QueryResult(task_id="a", attempt=1, sql=sql, status="error", error=done.error)
+            shown.append(for_feedback(result, "masked", schema, "Who earns what?").error or "")
+
+    for message in shown:
+        assert MARK not in message.lower()
+        assert str(NUMBER)[:7] not in message
+    assert any(READABLE[engine] in message for message in shown), shown
+
+
+def fill(engine: str, url: str, *statements: str) -> None:
+    if engine == "sqlite":
+        connection: Any = sqlite3.connect(url.removeprefix("sqlite:///"))
+    elif engine == "postgres":
+        connection = pytest.importorskip("psycopg").connect(url)
+    else:
+        parts = urlsplit(url)
+        connection = pytest.importorskip("pymysql").connect(
+            host=parts.hostname, port=parts.port or 3306, user=parts.username, database=parts.path[1:]
+        )
+    cursor = connection.cursor()
+    for statement in statements:
+        cursor.execute(statement)
+    connection.commit()
+    connection.close()

@@ -1,0 +1,113 @@
+"""The index of values on disk answers as the one in memory does, and finds what that one has no room for."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge import value_store as room
+from agent.knowledge.value_store import StoredValueIndex, build, complete_value_index, values_soon
+from agent.knowledge.values import VALUES_PER_COLUMN, ValueIndex
+from eval.databases import Database, open_database
+
+COLUMNS = [
+    ("product", "category", ["Electronics", "Garden Furniture", "Garden Tools"]),
+    ("customer", "city", ["São Paulo", "New York", "York", "Land of Hope Inc."]),
+    ("customer", "name", ["Ann O'Neil", "Coca-Cola", "Widget 0042"]),
+]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> StoredValueIndex:
+    build(tmp_path / "values.sqlite", COLUMNS)
+    return StoredValueIndex(tmp_path / "values.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("phrase", "value", "column"),
+    [
+        ("Electronics", "Electronics", "category"),
+        ("electronic", "Electronics", "category"),
+        ("sao paulo", "São Paulo", "city"),
+        ("coca cola", "Coca-Cola", "name"),
+        ("ann o'neil", "Ann O'Neil", "name"),
+        ("Electrnics", "Electronics", "category"),
+        ("Gardn Furniture", "Garden Furniture", "category"),
+        ("furniture", "Garden Furniture", "category"),
+        ("Land of Hope", "Land of Hope Inc.", "city"),
+        ("0042", "Widget 0042", "name"),
+    ],
+)
+def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
+    stored: StoredValueIndex, phrase: str, value: str, column: str
+):
+    first = stored.find(phrase, fuzzy=True)[0]
+
+    assert (first.value, first.column) == (value, column)
+
+
+@pytest.mark.parametrize("phrase", ["York", "new york", "garden", "sao paulo", "hope", "nothing like it", "", "a b"])
+def test_it_answers_as_the_one_in_memory(stored: StoredValueIndex, phrase: str):
+    in_memory = ValueIndex(COLUMNS)
+
+    assert {h.value for h in stored.find(phrase)} == {h.value for h in in_memory.find(phrase)}
+    assert {h.value for h in stored.find(phrase, fuzzy=True)} == {h.value for h in in_memory.find(phrase, fuzzy=True)}
+
+
+def test_phrases_of_a_question(stored: StoredValueIndex):
+    words = ["how", "many", "people", "of", "New", "York", "like", "garden", "tools"]
+    spans = {(s.start, s.end): s.hits[0].value for s in stored.spans(words)}
+
+    assert spans == {(4, 6): "New York", (5, 6): "York", (7, 9): "Garden Tools"}
+
+
+def test_a_phrase_cannot_reach_the_files_sql(stored: StoredValueIndex):
+    for phrase in ("'; DROP TABLE stored; --", '" OR 1=1', "%", "_", "\x00", "𝔘𝔫𝔦" * 50):
+        stored.find(phrase, fuzzy=True)
+    assert len(stored) == 10
+
+
+def test_what_is_too_much_is_left_out(tmp_path: Path):
+    assert build(tmp_path / "v.sqlite", [("t", "c", (f"value {i}" for i in range(100)))], most=7) == 7
+    assert len(StoredValueIndex(tmp_path / "v.sqlite")) == 7
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """More distinct values in a column than the index in memory keeps."""
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)")
+        file.executemany("INSERT INTO person (name) VALUES (?)", ((f"Person {i:06}",) for i in range(20_000)))
+    file.close()
+    with open_database(str(path)) as database:
+        yield database
+
+
+def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(large: Database, tmp_path: Path):
+    index = complete_value_index(large, large.schema())
+
+    assert len(index) == 20_000 > VALUES_PER_COLUMN
+    assert [h.value for h in index.find("person 019999")] == ["Person 019999"]
+    (file,) = (tmp_path / "cache" / "values").glob("*.sqlite")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_question_does_not_wait_for_it(large: Database):
+    schema = large.schema()
+    assert len(values_soon(large, schema)) <= VALUES_PER_COLUMN
+    complete_value_index(large, schema)  # what the thread in the background does, waited for
+
+    assert len(values_soon(large, schema)) == 20_000
+
+
+def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(room, "build", lambda *_, **__: pytest.fail("a file was built"))
+    with open_database(str(shop_file)) as database:
+        assert len(complete_value_index(database, database.schema())) > 0
