@@ -1,0 +1,38 @@
+"""The probability that a result is right, from what is seen of it among its rivals: a logistic regression.
+
+In: the features of a group of candidates. Out: 0..1. The weights are in `weights.txt`, written by
+`python -m agent.candidates.measure --write`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from eval.scoring.correctness import logistic
+from eval.scoring.regression import Fit
+
+FITTED = Path(__file__).with_name("weights.txt")
+INTERCEPT = "intercept"
+
+
+@cache
+def weights(path: Path = FITTED) -> Fit:
+    """Read the file once: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
+    found: dict[str, float] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        try:
+            name, weight = fields
+            found[name] = float(weight)
+        except ValueError:
+            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    return Fit(found.pop(INTERCEPT), found)
+
+
+def probability(features: Mapping[str, float], fitted: Fit | None = None) -> float:
+    """That the result is right, 0..1."""
+    return logistic((fitted or weights()).log_odds(features))

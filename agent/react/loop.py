@@ -1,0 +1,178 @@
+"""The loop: a tool, what came of it, the next tool; until the model finishes or its steps are used up.
+
+Names, orders and replies that make no sense cost the model a step and are told to it. When the steps or the time end,
+the last query that ran is the answer; where none did, the model is asked once for a plain query.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field, replace
+
+from agent.context import RunContext
+from agent.events import StepEvent, StepInfo
+from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest, Stepping, StepReply, StepRequest
+from agent.react.order import WRITES, Tool, asks_model, following
+from agent.react.tools import Outcome, Toolbox
+
+log = logging.getLogger(__name__)
+
+OWN_STEPS = 10
+"""Steps that a model may take; checks and runs that follow by themselves do not count."""
+USELESS = 3
+"""Steps in a row that come to nothing, after which the loop ends."""
+RESERVE = 0.5
+"""Seconds before the run's end at which a step is given up, so that the last query that ran is still handed back."""
+_THOUGHT = 1_000
+"""Characters kept of a thought."""
+_SHOWN = 4_000
+"""Characters of an outcome in a prompt."""
+
+
+async def react(request: SqlRequest, context: RunContext) -> SqlReply:
+    """Write a query in steps. Emits a `step` event for each. Raises what `write_sql` raises, but only where no query
+    has run yet."""
+    model = context.model
+    if not isinstance(model, Stepping):
+        return await model.write_sql(request)
+    return await _Run(request, context, model).to_end()
+
+
+@dataclass(slots=True)
+class _Run:
+    request: SqlRequest
+    context: RunContext
+    model: Stepping
+    last: Tool | None = None
+    """The last tool that was used, and whether it succeeded."""
+    ok: bool = True
+    sql: str = ""
+    ran: str = ""
+    """The last query that ran."""
+    problem: str = ""
+    """What was last said against a query that did not run."""
+    told: list[str] = field(default_factory=list)
+    """The steps as the model is told of them."""
+    trace: list[str] = field(default_factory=list)
+    thought: str = ""
+    taken: int = 0
+    useless: int = 0
+
+    async def to_end(self) -> SqlReply:
+        if self.request.failed_sql:
+            self.told.append(f"an earlier try\n{self.request.failed_sql}\n→ {self.request.feedback}")
+        tools = Toolbox(self.request, self.context)
+        while allowed := following(self.last, self.ok):
+            if not asks_model(allowed):
+                started = time.perf_counter()
+                self._done(allowed[0], await tools.use(allowed[0], self.sql), "", started)
+            elif self._spent or not await self._own_step(allowed, tools):
+                break
+        return await self._answer()
+
+    @property
+    def _spent(self) -> bool:
+        return self.taken >= OWN_STEPS or self.useless >= USELESS or self.context.seconds_left <= RESERVE
+
+    async def _own_step(self, allowed: tuple[Tool, ...], tools: Toolbox) -> bool:
+        """Let the model take a step. False when it can't be reached any more, but a query has run."""
+        self.taken += 1
+        started = time.perf_counter()
+        try:
+            reply = await self._asked(allowed)
+        except ModelReplyError as error:
+            self._useless("?", f"The reply could not be used: {error}", "", started)
+            return True
+        except (ModelError, TimeoutError):
+            if not self.ran:
+                raise
+            return False
+        tool = _named(reply, allowed)
+        if tool is None:
+            said = f"{reply.tool!r} is not allowed now" if reply.tool else "No tool was named"
+            self._useless(reply.tool or "?", f"{said}; allowed: {', '.join(allowed)}.", reply.thought, started)
+        elif tool in WRITES and not reply.sql:
+            self._useless(tool, "There is no query in sql.", reply.thought, started)
+        elif tool in WRITES and reply.sql == self.sql:
+            self._useless(tool, "That is the same query again.", reply.thought, started)
+        else:
+            if tool in WRITES:
+                self.sql = reply.sql
+            self.thought = reply.thought or self.thought
+            self._done(tool, await tools.use(tool, self.sql), reply.thought, started)
+        return True
+
+    async def _asked(self, allowed: tuple[Tool, ...]) -> StepReply:
+        request = StepRequest(
+            question=self.request.question,
+            task=self.request.task,
+            dialect=self.request.dialect,
+            schema_context=self.request.schema_context,
+            schema=self.request.schema,
+            allowed=allowed,
+            steps=tuple(self.told),
+            left=OWN_STEPS - self.taken + 1,
+            glossary=self.request.glossary,
+            examples=self.request.examples,
+        )
+        async with asyncio.timeout(self.context.seconds_left - RESERVE):
+            reply = await self.model.next_step(request)
+        self.context.spend(reply.usage)
+        return replace(reply, thought=reply.thought[:_THOUGHT])
+
+    def _done(self, tool: Tool, outcome: Outcome, thought: str, started: float) -> None:
+        self.last, self.ok, self.useless = tool, outcome.ok, 0
+        if tool == "run_sql" and outcome.ok:
+            self.ran, self.problem = self.sql, ""
+        elif not outcome.ok:
+            self.problem = outcome.text
+        self._trace(tool, outcome, thought, started)
+
+    def _useless(self, tool: str, text: str, thought: str, started: float) -> None:
+        self.useless += 1
+        self._trace(tool, Outcome(False, text), thought, started)
+
+    def _trace(self, tool: str, outcome: Outcome, thought: str, started: float) -> None:
+        written = self.sql if tool in WRITES else ""
+        parts = [
+            f"{tool}{'' if outcome.ok else ' (failed)'}",
+            *([thought] if thought else []),
+            *([written] if written else []),
+        ]
+        self.told.append("\n".join(parts) + (f"\n→ {outcome.text[:_SHOWN]}" if outcome.text else ""))
+        self.trace.append(tool if outcome.ok else f"{tool} ✗")
+        info = StepInfo(
+            task_id=self.request.task.id,
+            attempt=self.request.attempt,
+            number=len(self.trace),
+            tool=tool[:60],
+            thought=thought,
+            sql=written,
+            ok=outcome.ok,
+            observation=outcome.text[:_SHOWN],
+            elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
+        )
+        self.context.emit(StepEvent(data=info))
+
+    async def _answer(self) -> SqlReply:
+        steps = " → ".join(self.trace)
+        if self.ran:
+            finished = self.last == "finish"
+            why = self.thought if finished else "The steps ended; this is the last query that ran."
+            return SqlReply(self.ran, f"{why}\nSteps: {steps}".strip())
+        log.info("No query ran within the steps, so one plain query is asked for")
+        request = self.request
+        if self.sql:
+            request = replace(request, failed_sql=self.sql, feedback=self.problem or request.feedback)
+        reply = await self.context.model.write_sql(request)
+        return replace(reply, reasoning=f"{reply.reasoning}\nSteps: {steps} → a plain query".strip())
+
+
+def _named(reply: StepReply, allowed: tuple[Tool, ...]) -> Tool | None:
+    """The tool that the reply means: the one it names, or where it is a query and names none, the one that writes."""
+    for tool in allowed:
+        if reply.tool == tool or (not reply.tool and reply.sql and tool in WRITES):
+            return tool
+    return None

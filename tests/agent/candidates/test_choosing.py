@@ -1,0 +1,130 @@
+"""Which of several results is taken, and which attempt stands: pure functions of what is known."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from agent.attempts import best_attempt
+from agent.candidates import Candidate, choose
+from agent.candidates.features import grouped
+from agent.candidates.grouping import Ran, labelled
+from agent.candidates.measure import paired, rate
+from agent.candidates.verifying import stands
+from agent.candidates.weights import INTERCEPT, probability, weights
+from agent.state import QueryResult
+from eval.databases.base import ExecutionResult
+
+
+def ran(sql: str, *rows: tuple[object, ...], probability: float = 0.5, ordered: bool = False, system: str = "") -> Ran:
+    columns = tuple(f"c{i}" for i in range(len(rows[0]) if rows else 1))
+    return Ran(Candidate(system, sql), sql, probability, ExecutionResult("success", columns, rows), ordered)
+
+
+def attempt(number: int, score: float, status: str = "success", rows: int = 1, **fields: object) -> QueryResult:
+    given = {"task_id": "t", "attempt": number, "sql": f"SELECT {number}", "score": score, "status": status}
+    return QueryResult.model_validate(given | {"rows_returned": rows} | fields)
+
+
+def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders():
+    one, other = ran("a", (1,), (2,)), ran("b", (2,), (1,))
+    assert len({e.result for e in labelled([one, other])}) == 1
+    sorted_one = ran("a", (1,), (2,), ordered=True)
+    first, second = labelled([sorted_one, other])
+    assert (first.result != second.result, first.bag == second.bag) == (True, True)
+
+
+def test_columns_in_another_order_are_another_result_with_the_same_content():
+    first, second, third = labelled([ran("a", ("x", 1)), ran("b", (1, "x")), ran("c", ("y", 1))])
+    assert first.result != second.result
+    assert first.content == second.content != third.content
+
+
+def test_what_more_return_is_likelier_and_better_evidence_outweighs_it():
+    several = [ran("a", (1,)), ran("bb", (1,)), ran("cc", (2,))]
+    choice = choose(labelled(several), 3)
+    assert choice is not None
+    assert (choice.candidate.sql, choice.agreeing) == ("a", 2)
+    doubtful = [ran("a", (1,), probability=0.1), ran("bb", (1,), probability=0.1), ran("cc", (2,), probability=0.97)]
+    choice = choose(labelled(doubtful), 3)
+    assert choice is not None
+    assert choice.candidate.sql == "cc"
+
+
+def test_no_order_and_no_name_changes_the_choice():
+    given = [
+        ran("SELECT a", (1,), probability=0.6),
+        ran("SELECT b", (2,), probability=0.6),
+        ran("SELECT c", (1, 2), probability=0.6),
+        ran("SELECT d", (2, 1), probability=0.6),
+    ]
+    names = itertools.cycle("zyxwv")
+    chosen = set()
+    for order in itertools.permutations(given):
+        named = [Ran(Candidate(next(names), r.sql), r.sql, r.probability, r.result, r.ordered) for r in order]
+        choice = choose(labelled(named), len(named))
+        assert choice is not None
+        chosen.add((choice.candidate.sql, choice.probability))
+    assert len(chosen) == 1
+
+
+def test_candidates_that_did_not_run_count_against_those_that_did():
+    one = labelled([ran("a", (1,))])
+    alone, among_broken = choose(one, 1), choose(one, 5)
+    assert alone is not None
+    assert among_broken is not None
+    assert alone.probability > among_broken.probability
+    assert choose((), 3) is None
+
+
+def test_a_candidate_without_a_rival_is_told_by_its_evidence_alone():
+    (group,) = grouped(labelled([ran("a", (1,), probability=0.9)]), 1)
+    assert {name for name, value in group.features.items() if value} == {"judged"}
+
+
+def test_the_weights_that_are_shipped_speak_for_votes_and_for_evidence():
+    few, many = {"judged": 0.0, "votes": -1.0}, {"judged": 0.0, "votes": 1.0}
+    assert probability(few) < probability(many)
+    assert probability({"judged": -1.0}) < probability({"judged": 1.0})
+
+
+def test_a_weight_that_is_no_number_is_named_by_its_line(tmp_path: Path):
+    path = tmp_path / "weights.txt"
+    path.write_text(f"# comment\n{INTERCEPT} 1\nvotes many\n")
+    with pytest.raises(ValueError, match=r"weights\.txt, line 3"):
+        weights(path)
+
+
+def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others():
+    rivals = [attempt(1, 0.95), attempt(2, 0.80)]
+    chosen = attempt(3, 0.75, replaces=[1, 2])
+    assert best_attempt("t", [*rivals, chosen]) == chosen
+    retried = attempt(4, 0.90)
+    assert best_attempt("t", [*rivals, chosen, retried]) == retried
+
+
+def test_an_attempt_that_failed_stands_for_none_that_ran():
+    ran_before = attempt(1, 0.4)
+    assert best_attempt("t", [ran_before, attempt(2, 0.0, status="error", replaces=[1])]) == ran_before
+
+
+@pytest.mark.parametrize(
+    ("after", "taken"),
+    [
+        (attempt(2, 0.80), True),
+        (attempt(2, 0.71), True),
+        (attempt(2, 0.69), False),
+        (attempt(2, 0.95, rows=0), False),
+        (attempt(2, 0.95, status="error"), False),
+        (attempt(2, 0.95, status="failed"), False),
+    ],
+)
+def test_a_revision_stands_only_if_it_is_no_worse(after: QueryResult, taken: bool):
+    assert stands(after, attempt(1, 0.80)) is taken
+
+
+def test_figures_are_told_with_interval_and_test():
+    assert rate([True] * 3 + [False]) == "0.750 (0.301-0.954)"
+    assert paired([(True, False)] * 6 + [(True, True)]) == "+6 -0, p = 0.031 (McNemar)"

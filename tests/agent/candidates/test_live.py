@@ -1,0 +1,283 @@
+"""Several queries from a model, and its second look at a result: over HTTP, at an endpoint that the test scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agent.events import ErrorEvent, Event, QueryResultEvent, RetryEvent
+from agent.knowledge.privacy import private
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import ModelSettings
+from agent.runner import stream
+from agent.state import QueryResult
+from eval.databases.base import Database
+from tests.agent.conftest import Run
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+
+HOW_MANY = "How many customers are there?"
+COUNT = "SELECT COUNT(*) FROM customers"
+ALSO_COUNT = "SELECT COUNT(id) AS customers FROM customers"
+CITIES = "SELECT COUNT(*) FROM cities"
+NAMES = "SELECT name FROM customers"
+ALL_NAMES = "What are the names of the customers?"
+IN_LYON = "Which customers live in Lyon?"
+LYON = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'Lyon'"
+LOWER_LYON = LYON.replace("'Lyon'", "'lyon'")
+
+
+class Endpoint:
+    """Replies by what is asked for; queries and reviews in order, the last one again when they run out."""
+
+    def __init__(self, server: OpenAIServer, *sql: str | Reply, reviews: tuple[str | bool | Reply, ...] = ()) -> None:
+        self.server = server
+        self.sql = sql
+        self.reviews = reviews
+        self.written: list[Request] = []
+        self.reviewed: list[Request] = []
+        self.two = threading.Event()
+        """Set when two queries have been asked for."""
+        server.otherwise = self.reply
+        self.model = OpenAIModel(ModelSettings("m", base_url=server.url, seconds=20.0, structured_output="json_schema"))
+
+    def reply(self, request: Request) -> Reply:
+        asked = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        if "tasks" in asked:
+            task = {"id": "a", "description": "the question", "depends_on": []}
+            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
+        if "accept" in asked:
+            self.reviewed.append(request)
+            review = self.reviews[min(len(self.reviewed), len(self.reviews)) - 1]
+            if isinstance(review, Reply):
+                return review
+            sql = "" if isinstance(review, bool) else review
+            return completion({"reasoning": "the rows are wrong", "accept": review is True, "sql": sql})
+        if "sql" in asked:
+            self.written.append(request)
+            if len(self.written) == 2:
+                self.two.set()
+            sql = self.sql[min(len(self.written), len(self.sql)) - 1]
+            return sql if isinstance(sql, Reply) else completion({"reasoning": "because", "sql": sql})
+        if "score" in asked:
+            return completion({"reasoning": "fine", "score": 0.8})
+        return completion("Here is the answer.")
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+def attempts(events: list[Event]) -> list[QueryResult]:
+    return [
+        QueryResult.model_validate({k: v for k, v in e.data.items() if k != "relevance"})
+        for e in events
+        if isinstance(e, QueryResultEvent)
+    ]
+
+
+def feedback(events: list[Event]) -> list[tuple[int, str]]:
+    return [(e.data.attempt, e.data.category) for e in events if isinstance(e, RetryEvent)]
+
+
+async def test_the_standard_strategy_writes_one_query_and_asks_for_no_review(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, COUNT)
+    events, answer = await ask(HOW_MANY, endpoint.model)
+    assert answer.rows == [[4]]
+    assert (len(endpoint.written), len(endpoint.reviewed)) == (1, 0)
+    (attempt,) = attempts(events)
+    assert (attempt.replaces, attempt.agreeing, attempt.verified) == ([], None, None)
+
+
+async def test_two_that_agree_and_leave_no_doubt_are_enough(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, COUNT, ALSO_COUNT)
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=5")
+    assert len(endpoint.written) == 2
+    assert answer.rows == [[4]]
+    assert [a.agreeing for a in attempts(events)] == [(2, 2), (2, 2)]
+
+
+async def test_where_they_differ_more_are_written_in_other_ways_and_the_likeliest_is_taken(
+    ask: Run, server: OpenAIServer
+) -> None:
+    endpoint = Endpoint(server, CITIES, COUNT, ALSO_COUNT, NAMES)
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
+    assert answer.rows == [[4]]
+    assert sorted(r.body["temperature"] for r in endpoint.written) == [0.0, 0.7, 0.7, 0.7]
+    assert len({r.prompt for r in endpoint.written}) == 4
+    system = {r.body["messages"][0]["content"] for r in endpoint.written}
+    assert len(system) == 1  # what differs stands last, so that a provider's cache finds the rest again
+    shown = attempts(events)
+    assert {a.sql for a in shown} == {CITIES, COUNT, ALSO_COUNT, NAMES}
+    assert [a.attempt for a in shown] == [1, 2, 3, 4]
+    assert shown[-1].replaces == [1, 2, 3]
+    assert shown[-1].agreeing == (2, 4)
+    assert answer.sql == shown[-1].sql in (COUNT, ALSO_COUNT)
+    assert (
+        sum("Not judged: another candidate" in a.eval_report.relevance.reasoning for a in shown if a.eval_report) == 3
+    )
+    judged = [r for r in server.requests if "score" in json.dumps(r.body.get("response_format", {}))]
+    assert len(judged) == 1
+
+
+async def test_a_model_that_goes_away_in_between_costs_its_own_candidates_only(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, NAMES, COUNT, error(400, "too long"), error(401, "no key"))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
+    assert len(endpoint.written) == 4
+    assert answer.rows == [[4]]
+    assert len(attempts(events)) == 2
+
+
+async def test_a_model_that_is_away_for_all_of_them_is_an_error_as_ever(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, error(401, "no key"))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
+    assert answer.status == "error"
+    assert len(endpoint.written) == 2  # a wrong key is not tried four times
+    assert [e.data.kind for e in events if isinstance(e, ErrorEvent)] == ["model_auth"]
+
+
+async def test_broken_and_hostile_candidates_are_shown_and_passed_over(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, "DROP TABLE customers", "SELECT nothing FROM nowhere", "SELEC", COUNT)
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
+    assert answer.rows == [[4]]
+    assert [a.status for a in attempts(events)][-1] == "success"
+    assert len(attempts(events)) == 4
+
+
+async def test_where_none_runs_the_retry_gets_the_message_of_the_one_taken(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, "SELECT nme FROM customers", "SELECT nam FROM customers", COUNT)
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=2")
+    assert answer.rows == [[4]]
+    assert feedback(events) == [(3, "hallucination")]
+    assert attempts(events)[1].sql in endpoint.written[2].prompt
+    assert [a.attempt for a in attempts(events)] == [1, 2, 3]
+
+
+async def test_cancelling_stops_all_candidates(shop: Database, config: Any, server: OpenAIServer) -> None:
+    slow = completion({"reasoning": "", "sql": COUNT}, delay=60.0)
+    endpoint = Endpoint(server, slow)
+    settings = config.model_copy(update={"strategy": "zero-shot/candidates=4"})
+
+    async def asked() -> None:
+        async for _ in stream(HOW_MANY, database=shop, model=endpoint.model, settings=settings):
+            pass
+
+    running = asyncio.create_task(asked())
+    assert await asyncio.to_thread(endpoint.two.wait, 20)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await asyncio.to_thread(server.disconnected.wait, 10)
+    await endpoint.model.close()
+    assert len(endpoint.written) == 2
+    others = [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
+    assert not [t for t in others if "write_sql" in repr(t) or "_one" in repr(t)]
+
+
+async def test_a_result_that_the_model_accepts_stays(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, LYON, reviews=(True,))
+    _, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
+    assert answer.rows == [["Bo"], ["Chloé"]]
+    assert len(endpoint.reviewed) == 1
+    assert "Chloé" in endpoint.reviewed[0].prompt
+    assert [a.verified for a in answer.attempts] == [True]
+
+
+async def test_a_revision_that_runs_takes_the_place_of_what_the_model_saw(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, CITIES, reviews=(COUNT, True))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified/retries=0")
+    assert answer.rows == [[4]]
+    assert feedback(events) == [(2, "relevance")]
+    first, second = attempts(events)
+    assert (first.sql, second.sql, second.replaces) == (CITIES, COUNT, [1])
+    assert [a.verified for a in sorted(answer.attempts, key=lambda a: a.attempt)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "worse", ["SELECT nothing FROM nowhere", "DROP TABLE customers", "SELEC", LOWER_LYON, "SELECT 1"]
+)
+async def test_a_revision_that_is_worse_is_shown_and_not_taken(ask: Run, server: OpenAIServer, worse: str) -> None:
+    endpoint = Endpoint(server, LYON, reviews=(worse,))
+    events, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
+    assert answer.sql == LYON
+    assert answer.rows == [["Bo"], ["Chloé"]]
+    assert [a.sql for a in attempts(events)] == [LYON, worse]
+    assert len(endpoint.reviewed) == 1
+
+
+async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, COUNT, reviews=(ALSO_COUNT, "SELECT COUNT(name) FROM customers", COUNT))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
+    assert len(endpoint.reviewed) == 2
+    assert len(attempts(events)) == 3
+    assert answer.rows == [[4]]
+
+
+async def test_a_revision_that_repeats_the_query_ends_the_review(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, COUNT, reviews=(COUNT,))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
+    assert (len(endpoint.reviewed), len(attempts(events)), answer.rows) == (1, 1, [[4]])
+
+
+@pytest.mark.parametrize(
+    "reply", [error(401, "no key"), completion("no JSON at all"), completion({"accept": "perhaps"})]
+)
+async def test_a_review_that_cannot_be_had_leaves_the_answer_as_it_is(
+    ask: Run, server: OpenAIServer, reply: Reply
+) -> None:
+    endpoint = Endpoint(server, COUNT, reviews=(reply,))
+    _, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
+    assert (answer.status, answer.rows) == ("success", [[4]])
+    assert [a.verified for a in answer.attempts] == [None]
+
+
+async def test_an_error_and_an_empty_result_get_a_targeted_retry_before_any_review(
+    ask: Run, server: OpenAIServer
+) -> None:
+    endpoint = Endpoint(server, LYON.replace("t.name", "t.title"), LOWER_LYON, LYON, reviews=(False, True))
+    events, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
+    assert answer.rows == [["Bo"], ["Chloé"]]
+    assert feedback(events)[0][1] == "hallucination"
+    assert "title" in endpoint.written[1].prompt
+
+
+async def test_masked_a_review_sees_the_shape_of_the_rows_and_none_of_their_values(
+    ask: Run, server: OpenAIServer
+) -> None:
+    endpoint = Endpoint(server, NAMES, reviews=(True,))
+    _, answer = await ask(
+        "What are the names of the customers?", private(endpoint.model, "masked"), strategy="verified"
+    )
+    assert len(answer.rows) == 4
+    (request,) = endpoint.reviewed
+    assert "(text, hidden)" in request.prompt
+    assert not [name for name in ("Ana", "Bo\n", "Chloé", "Dai") if name in request.prompt]
+
+
+async def test_where_the_model_may_see_the_schema_alone_nothing_is_reviewed(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, NAMES)
+    _, answer = await ask(ALL_NAMES, private(endpoint.model, "schema"), strategy="full")
+    assert len(answer.rows) == 4
+    assert endpoint.reviewed == []
+    assert {a.verified for a in answer.attempts} == {None}
+    assert not [r for r in server.requests if "Chloé" in r.prompt]
+
+
+async def test_candidates_then_a_review_of_the_chosen_one(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, NAMES, CITIES, COUNT, ALSO_COUNT, reviews=(True,))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="full")
+    assert answer.rows == [[4]]
+    assert len(endpoint.reviewed) == 1
+    assert len(attempts(events)) == 4
+
+
+async def test_the_built_in_engine_answers_as_ever_whatever_the_strategy(ask: Run) -> None:
+    events, answer = await ask(HOW_MANY, "offline", strategy="full")
+    assert answer.rows == [[4]]
+    assert [a.verified for a in attempts(events)] == [None]

@@ -1,0 +1,135 @@
+"""`python -m agent.batch select`: the command on lines of candidates, good, broken and hostile."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Line = dict[str, Any]
+Select = Callable[..., list[Line]]
+
+QUESTION = "How many animals are there?"
+COUNT = "SELECT COUNT(*) FROM animals"
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("databases")
+    with closing(sqlite3.connect(folder / "zoo.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE animals (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, weight REAL)")
+        animals = [("Rex", "Dog", 30.0), ("Tom", "cat", 4.0), ("Ada", "cat", 5.0), ("Kim", "Owl", 1.0)]
+        connection.executemany("INSERT INTO animals (name, kind, weight) VALUES (?, ?, ?)", animals)
+    return folder
+
+
+@pytest.fixture
+def select(databases: Path) -> Select:
+    def selected(*lines: Line | str, jobs: int = 1) -> list[Line]:
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        command = [sys.executable, "-m", "agent.batch", "select", "--databases", str(databases), "--jobs", str(jobs)]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return selected
+
+
+def _line(*sqls: Any, question: str = QUESTION, **fields: Any) -> Line:
+    candidates = [{"system": f"s{i}", "sql": sql} for i, sql in enumerate(sqls)]
+    return {"id": 1, "db": "zoo", "question": question, "candidates": candidates, **fields}
+
+
+def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it(select: Select):
+    sqls = ["SELECT name FROM animals", COUNT, "SELECT COUNT(id) FROM animals", "SELECT SUM(weight) FROM animals"]
+    shuffled = random.Random(1).sample(sqls, len(sqls))
+    first, second = select(_line(*sqls), _line(*shuffled))
+    assert list(first) == ["id", "sql", "system", "probability"]
+    assert first["sql"] == second["sql"] == COUNT
+    assert first["system"] == "s1"
+    assert second["system"] == f"s{shuffled.index(COUNT)}"
+    assert first["probability"] == second["probability"] > 0.8
+
+
+def test_one_candidate_is_chosen_with_the_probability_of_its_evidence(select: Select):
+    right, wrong = select(_line(COUNT), _line("SELECT name FROM animals WHERE kind = 'Horse'"))
+    assert right["probability"] > wrong["probability"]
+    assert wrong["sql"]
+
+
+def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select: Select):
+    stored, spelled = "SELECT name FROM animals WHERE kind = 'cat'", "SELECT name FROM animals WHERE kind = 'Cat'"
+    (line,) = select(_line(spelled, stored, spelled, question="What are the names of the animals of kind Cat?"))
+    assert line["sql"] == stored
+
+
+def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select):
+    (line,) = select(
+        _line(
+            "DROP TABLE animals",
+            "SELECT * FROM animals; DELETE FROM animals",
+            "SELECT nothing FROM nowhere",
+            "SELEC",
+            "",
+            "(" * 3000,
+            "\x00\ud800",
+            None,
+            7,
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n",
+            COUNT,
+        )
+    )
+    assert (line["sql"], line["system"]) == (COUNT, "s10")
+
+
+def test_candidates_that_are_no_objects_or_name_no_system_are_survived(select: Select):
+    candidates = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
+    (line,) = select({"id": 1, "db": "zoo", "question": QUESTION, "candidates": candidates})
+    assert (line["sql"], line["system"]) == (COUNT, None)
+
+
+@pytest.mark.parametrize("sqls", [(), ("DROP TABLE animals",), ("SELECT nope FROM animals", "SELEC", "")])
+def test_a_line_with_none_that_can_be_run_says_so(select: Select, sqls: tuple[str, ...]):
+    (line,) = select(_line(*sqls))
+    assert (line["sql"], line["system"], line["probability"]) == (None, None, 0.0)
+    assert line["reason"].startswith(
+        "None of the 3" if len(sqls) > 1 else "It cannot be run" if sqls else "There is no"
+    )
+
+
+def test_equal_votes_are_settled_in_the_same_way_in_any_order(select: Select):
+    sqls = ["SELECT name FROM animals WHERE id = 1", "SELECT name FROM animals WHERE id = 2"]
+    question = "Name one of the animals"
+    one, other = select(_line(*sqls, question=question), _line(*reversed(sqls), question=question))
+    assert one["sql"] == other["sql"]
+    assert {one["system"], other["system"]} == {"s0", "s1"}
+
+
+def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(select: Select):
+    lines = [
+        _line(COUNT, id="a"),
+        "not json",
+        {"id": "b", "db": "zoo", "question": QUESTION},
+        _line(COUNT, id="c", db="nowhere"),
+        _line(COUNT, id="d", question=" "),
+        _line(COUNT, id="e"),
+    ]
+    out = select(*lines, jobs=2)
+    assert [line["id"] for line in out] == ["a", None, "b", "c", "d", "e"]
+    assert [("error" in line) for line in out] == [False, True, True, True, True, False]
+    assert out[2]["error"] == "'candidates' is missing or not a list"
+
+
+def test_help_names_what_goes_in_and_out():
+    command = [sys.executable, "-m", "agent.batch", "select", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "candidates[{system, sql}]" in done.stdout
+    assert "--jobs" in done.stdout
