@@ -33,20 +33,20 @@ def _candidates(reader: Reader, unread: tuple[str, ...]) -> Iterator[str]:
     tables = list(dict.fromkeys([*reader.entities, *reader.named, *(c.table for c in columns)]))
     tables = [t for t in tables if not words.tables[t].bridge] or tables
     for column in columns:
-        entity = _plural(words, column.table)
+        entity = plural(words, column.table)
         if column.role == "number":
-            yield f"What is the average {_spoken(column)} of {entity}?"
+            yield f"What is the average {spoken(column)} of {entity}?"
         elif column.role not in ("id", "name", "date"):
-            yield f"How many {entity} are there per {_spoken(column)}?"
+            yield f"How many {entity} are there per {spoken(column)}?"
         elif column.role == "name":
-            yield f"List the {_spoken(column)} of all {entity}"
+            yield f"List the {spoken(column)} of all {entity}"
     for one in tables[:3]:
         for other in tables[:3]:
-            if one != other and reader.graph.between(one, other):
-                yield f"How many {_plural(words, one)} are there per {' '.join(words.tables[other].words)}?"
+            if one != other and any(e.left == one for e in reader.graph.between(one, other)):
+                yield f"How many {plural(words, one)} are there per {' '.join(words.tables[other].words)}?"
     for table in tables[:3]:
-        yield f"How many {_plural(words, table)} are there?"
-        yield f"List all {_plural(words, table)}"
+        yield f"How many {plural(words, table)} are there?"
+        yield f"List all {plural(words, table)}"
 
 
 def _columns_named(reader: Reader, unread: tuple[str, ...]) -> list[ColumnWord]:
@@ -69,12 +69,12 @@ def _columns_named(reader: Reader, unread: tuple[str, ...]) -> list[ColumnWord]:
     return list(found.values())[:4]
 
 
-def _spoken(column: ColumnWord) -> str:
+def spoken(column: ColumnWord) -> str:
     own = [w for w in column.words if w not in column.owner]
     return " ".join(own or column.words)
 
 
-def _plural(words: Vocabulary, table: str) -> str:
+def plural(words: Vocabulary, table: str) -> str:
     *first, last = words.tables[table].words
     if last.endswith("y") and last[-2:-1] not in "aeiou":
         last = last[:-1] + "ies"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.models.offline.interpretation import ColumnKey, Query
 from agent.models.offline.joins import JoinGraph
-from agent.models.offline.linking import Item
-from agent.models.offline.tokens import Token
+from agent.models.offline.mentions import Item
+from agent.models.offline.tokens import Token, root
 from agent.models.offline.vocabulary import ColumnWord, Vocabulary
 
 _CLOSE = 0.3
@@ -86,6 +86,8 @@ class Chooser:
             "measure": 0.7 if mention.measure else 0.0,
         }
         taken = scores.pop(likeliest, 0.0)
+        if likeliest == "measure" and scores["table"] < 0.9:
+            scores["table"] = 0.0
         other = max(scores, key=lambda sort: scores[sort])
         if scores[other] < (taken if likeliest == "table" else max(_ALSO, taken - _ALMOST)):
             return likeliest
@@ -103,7 +105,9 @@ class Chooser:
         schema = max(table, column)
         named = any(t.capital or t.kind == "quoted" for t in self.tokens[item.start : item.end])
         if value and (value >= schema - 0.08 if named else value > schema + 0.02):
-            return "value"
+            if not named and table >= 0.75 and self._plural(i) and not self._named_elsewhere(i):
+                return "table"
+            return "word" if not named and self._dates_an_event(i) else "value"
         if mention.measure and column < 0.9 and table < 0.9:
             return "measure"
         if mention.measure and table >= 0.9 and column < 0.9 and self._before_amount(i):
@@ -112,12 +116,54 @@ class Chooser:
         if plural and table >= 0.6 and column < 0.9:
             table = max(table, column)
         if table and table >= column - 0.02:
-            if column >= 0.9 and table <= column + 0.02 and self._column_here(i):
+            if column >= 0.9 and table <= column + 0.02 and not self._refers(i) and self._column_here(i):
                 return "column"
             return "table"
         if column:
             return "column"
         return "value" if value else "word"
+
+    def _refers(self, i: int) -> bool:
+        """Whether the column that item i might name is but the key of the table that it names too (`patient`)."""
+        mention = self.items[i].mention
+        assert mention is not None
+        table, columns = mention.tables[0][0].name, [c for c, s in mention.columns if s >= 0.9]
+        named = {c.name for c in self.vocabulary.name_columns(table)}
+        return all(
+            any(
+                e.right == table
+                and not named & {*e.right_columns}
+                and e.left == c.table
+                and e.left_columns == (c.name,)
+                for e in self.graph.edges(c.table)
+            )
+            for c in columns
+        )
+
+    def _plural(self, i: int) -> bool:
+        last = self.tokens[self.items[i].end - 1]
+        return last.lower != last.lemma
+
+    def _named_elsewhere(self, i: int) -> bool:
+        """Whether another word names the table of item i better."""
+        mention = self.items[i].mention
+        assert mention is not None
+        own = mention.tables[0]
+        others = (x.mention for k, x in enumerate(self.items) if k != i and x.mention is not None)
+        return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
+
+    def _dates_an_event(self, i: int) -> bool:
+        """`reported before 1978`: with a date after it, the verb says which date is meant, not a stored state."""
+        if not self.items[i].lower.endswith("ed") or i + 1 >= len(self.items):
+            return False
+        after = self.items[i + 1]
+        if not (
+            after.is_keyword("period")
+            or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
+        ):
+            return False
+        said = root(self.items[i].lower)
+        return any(c.role == "date" and said in {root(w) for w in c.words} for c in self.vocabulary.columns.values())
 
     def _before_amount(self, i: int) -> bool:
         """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
@@ -204,6 +250,11 @@ class Chooser:
                 return lower
         return ""
 
+    def _whose(self) -> str:
+        """The table that a pronoun stands for: what the question is about."""
+        shown = [e.tables[0] for e in self.query.select if e.tables]
+        return shown[0] if shown else self.entities[0]
+
     def near_tables(self, i: int) -> dict[str, float]:
         """Tables named around an item, with what their nearness is worth."""
         near: dict[str, float] = {}
@@ -237,6 +288,9 @@ class Chooser:
             holders = {c.table for c, s in sibling.columns if s >= sibling.columns[0][1] - 0.02}
             for table in holders if len(holders) <= 2 else ():
                 near[table] = near.get(table, 0.0) + SIBLING
+        if self.entities and i and self.items[i - 1].lower.split()[-1] in ("their", "its", "his", "her"):
+            whose = self._whose()
+            near[whose] = max(near.get(whose, 0.0), 0.35)
         for e in self.query.select[-3:]:
             if e.column is not None:
                 near[e.column[0]] = max(near.get(e.column[0], 0.0), 0.18)
@@ -255,7 +309,7 @@ class Chooser:
             key = self.vocabulary.key_column(owner)
             if near[owner] >= 0.2 and key is not None:
                 return key
-        if self.items[i].lower in ("cost", "costs") and i and self.items[i - 1].is_keyword("relative"):
+        if self.verb_cost(i):
             prices = [c for t in near for c in self.vocabulary.by_table[t] if c.words[-1] == "price" and c.numeric]
             if prices:
                 return max(prices, key=lambda c: near[c.table])
@@ -265,6 +319,15 @@ class Chooser:
             if holding:
                 return self.best_column(holding, near, wanted)
         return self.best_column(mention.columns, near, wanted)
+
+    def verb_cost(self, i: int) -> bool:
+        """`products that cost more than 5`: the verb asks for the price, not for a column of costs."""
+        if self.items[i].lower not in ("cost", "costs") or not i or i + 1 >= len(self.items):
+            return False
+        if self.items[i - 1].is_keyword("relative"):
+            return True
+        compared = self.items[i + 1].is_keyword("cmp", "cmp_adj") or self.sorts[i + 1] == "number"
+        return self.sorts[i - 1] == "table" and compared
 
     def _value_after(self, i: int) -> set[ColumnKey]:
         """The columns in which the value that follows item i is stored."""

@@ -16,8 +16,8 @@ from agent.models.offline.interpretation import (
     Operator,
     Query,
 )
-from agent.models.offline.lexicon import word_set
-from agent.models.offline.measuring import amount_column, measure, property_of
+from agent.models.offline.lexicon import adjectives, word_set
+from agent.models.offline.measuring import amount_column, holds_figures, measure, property_of
 from agent.models.offline.timing import add_period, between_periods, period
 from agent.models.offline.vocabulary import ColumnWord
 
@@ -85,17 +85,23 @@ def _compare_at(r: Reader, i: int) -> None:
         ) and _against_aggregate(r, i, j, operator, target):
             return
         if operator in ("after", "before", "between", ">", "<", ">=", "<=", "=", "<>"):
-            since = item.lower in ("since", "starting from", "from the year")
-            until = item.lower == "until"
+            since = item.lower in ("since", "starting from", "from the year") or item.lower.endswith("or after")
+            until = item.lower == "until" or item.lower.endswith("or before")
             period_found = periods.period_at(r.tokens, r.items[j].start, r.today)
             named = target_column(r, i, 6)
             if named is not None and not named.numeric and named.role not in ("date", "year"):
                 named = None
-            if period_found is not None and (
-                operator in ("after", "before")
-                or (operator == "between" and named is None and period_found.year_only is not None)
-                or period_found.year_only is None
-                or (named is not None and named.role in ("date", "year"))
+            direct = r.last_column is not None and r.last_column[0] == j - 1 and not r.items[j - 1].is_keyword("cmp")
+            figure = direct and named is not None and named.numeric and named.role == "number"
+            if (
+                period_found is not None
+                and not figure
+                and (
+                    operator in ("after", "before")
+                    or (operator == "between" and named is None and period_found.year_only is not None)
+                    or period_found.year_only is None
+                    or (named is not None and named.role in ("date", "year"))
+                )
             ):
                 if operator == "between":
                     if between_periods(r, i, j, period_found):
@@ -114,7 +120,7 @@ def _compare_at(r: Reader, i: int) -> None:
             compare(r, i, j, plain, target)
             return
         if sort in ("value", "literal") and operator in ("<>", "="):
-            r.negated = operator == "<>"
+            r.negated = r.negated != (operator == "<>")
             return
         if sort == "word" or r.items[j].is_keyword("neg", "relative"):
             continue
@@ -143,7 +149,14 @@ def number(r: Reader, i: int) -> None:
     if item.lower == "one" and i and (r.items[i - 1].lower in ("the", "that", "which", "this", "no")):
         r.use(i)
         return
-    if not r.in_head and r.last_column is None and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
+    if i and r.items[i - 1].lower == "first" and r.main_entity and isinstance(item.number, int) and item.number < 1000:
+        r.use(i)
+        r.query.limit = r.query.limit or max(1, item.number)
+        return
+    if _numbered(r, i) or _aged(r, i):
+        return
+    fresh = r.last_column is None or (i > 0 and r.items[i - 1].is_keyword("and"))
+    if not r.in_head and fresh and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
         following_column = r.column_of(i + 1, "number")
         if following_column.numeric and following_column.role == "number":
             r.use(i)
@@ -175,7 +188,7 @@ def number(r: Reader, i: int) -> None:
         return
     column = target_column(r, i)
     if column is not None and not (column.role == "date" and r.tokens[item.start].text.isdigit()):
-        if any(x.is_keyword("sup", "sup_adj") for x in r.items[max(0, i - 1) : i]):
+        if any(x.is_keyword("sup", "sup_adj") for x in r.items[max(0, i - 1) : i + 2]):
             return
         r.use(i)
         exact: object = item.number
@@ -202,6 +215,50 @@ def number(r: Reader, i: int) -> None:
         if item.lower not in ("one", "1") and item.number is not None and isinstance(item.number, int) and r.in_head:
             r.query.limit = item.number
         r.use(i)
+
+
+def _numbered(r: Reader, i: int) -> bool:
+    """`student 1004`, `order 17`: a number right after the name of a thing in the singular is its key."""
+    token = r.tokens[r.items[i].start]
+    if not i or r.sorts[i - 1] != "table" or not token.text.isdigit() or (i + 1 < len(r.items) and _counted(r, i + 1)):
+        return False
+    named = r.tokens[r.items[i - 1].end - 1]
+    key = r.vocabulary.key_column(r.table_of(i - 1))
+    if named.lower != named.lemma or key is None or not key.numeric:
+        return False
+    r.use(i)
+    add(r, Condition(Expression(column=key.key), "=", (int(token.text),)))
+    return True
+
+
+def _aged(r: Reader, i: int) -> bool:
+    """`18 years old`: the age of what is asked about."""
+    column = _age_after(r, i)
+    if column is None:
+        return False
+    r.use(i)
+    add(r, Condition(Expression(column=column.key), "=", (r.items[i].number,)))
+    return True
+
+
+def _age_after(r: Reader, i: int) -> ColumnWord | None:
+    """The column of ages, where `years old` or `years of age` follows item i; these words are then explained."""
+    end = r.items[i].end
+    said = [t.lower for t in r.tokens[end : end + 3]]
+    if said[:1] not in (["year"], ["years"]) or not (said[1:2] == ["old"] or said[1:3] == ["of", "age"]):
+        return None
+    found = property_of(r, adjectives()["old"][0], i)
+    if found is None or found[1] < 0 or not found[0].numeric:
+        return None
+    for k in range(i + 1, len(r.items)):
+        if r.items[k].start < end + (2 if said[1] == "old" else 3):
+            r.use(k)
+    return found[0]
+
+
+def _counted(r: Reader, i: int) -> bool:
+    """Whether the word at item i says what a number before it counts."""
+    return r.sorts[i] in ("table", "column", "measure") or r.items[i].is_keyword("post")
 
 
 def _number_next(r: Reader, j: int) -> bool:
@@ -248,6 +305,8 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
     assert figure is not None
     r.use(j)
     unit = units.unit_after(r.tokens, r.items[j].end)
+    if target is None and (aged := _age_after(r, j)) is not None:
+        target, unit = Expression(column=aged.key), ""
     if target is None:
         k = j + 1
         while (
@@ -270,6 +329,14 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
             target = Expression("sum", r.verb_measure.column, factor=r.verb_measure.factor)
             add(r, Condition(target, operator, (figure,)))
             return
+        summed = r.items[i - 1].mention if i and i - 1 in r.consumed else None
+        if summed is not None and summed.measure and after not in ("table", "column") and r.entities:
+            found = measure(r, summed.measure)
+            shown_table = r.head_entity or r.entities[0]
+            if found is not None and found.column is not None and r.many_of(shown_table, found.column[0]):
+                target = Expression("sum", found.column, factor=found.factor)
+                add(r, Condition(target, operator, (figure,)))
+                return
         before = target_column(r, i)
         named_at = r.last_column[0] if r.last_column else -9
         counted = _counted_before(r, i)
@@ -278,7 +345,7 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
         elif (
             after == "table"
             and k == j + 1
-            and (before is None or before.role != "number" or named_at < i - 1 or before.foreign)
+            and (before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(r, named_at))
         ):
             table = r.table_of(k)
             r.use(k)
@@ -296,7 +363,7 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
         elif after == "column":
             column = r.column_of(k)
             r.use(k)
-            if column.numeric and column.role != "id":
+            if (column.numeric and column.role != "id") or holds_figures(r, column):
                 target = Expression(column=column.key)
             else:
                 target = Expression("count", column=column.key, table=column.table, distinct=True)
@@ -343,6 +410,12 @@ def compare(r: Reader, i: int, j: int, operator: Operator, target: Expression | 
         for k in range(j + 1, min(len(r.items), j + 2)):
             r.use(k)
     add(r, Condition(target, operator, (figure,)))
+
+
+def _weak(r: Reader, at: int) -> bool:
+    """Whether the column named at item `at` was found through a verb only (`advises` for a column `advisor`)."""
+    mention = r.items[at].mention if at >= 0 else None
+    return mention is not None and bool(mention.columns) and mention.columns[0][1] < 0.9
 
 
 def _counted_before(r: Reader, i: int) -> str | None:

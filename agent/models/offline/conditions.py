@@ -9,8 +9,10 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.models.offline.interpretation import (
+    Clause,
     Condition,
     Expression,
+    Membership,
     Operator,
 )
 from agent.models.offline.lexicon import word_set
@@ -30,8 +32,39 @@ _YES = ("yes", "y", "true", "t", "1")
 _NO = ("no", "n", "false", "f", "0")
 
 
+def _absent_value(r: Reader, condition: Condition) -> bool:
+    """`customers who never bought tea`: where the entity has many such rows, none of them may have the value."""
+    column = condition.left.column
+    entity = r.main_entity
+    if (
+        column is None
+        or condition.left.function
+        or condition.operator not in ("=", "like")
+        or condition.against is not None
+        or r.sink is not r.query.where
+        or entity in ("", column[0])
+        or r.counting
+        or not r.many(column[0])
+    ):
+        return False
+    where: list[Clause] = [(condition,)]
+    r.query.where.append((Membership(entity, column[0], where, True),))  # type: ignore[arg-type]
+    r.sink = where
+    r.denied_column = column
+    if not r.excepting:
+        r.negated = False
+    r.in_head = r.in_head and not (r.query.select or r.entities)
+    return True
+
+
 def add(r: Reader, condition: Condition) -> None:
     """Add a condition; joined to the last one by OR where the words say so."""
+    if r.denied_column and condition.left.column != r.denied_column:
+        r.sink, r.denied_column = r.query.where, None
+    if r.negated and not r.denied_column and _absent_value(r, condition):
+        return
+    if r.negated and r.denied_column:
+        r.negated = False
     if r.negated:
         negated = _OPPOSITE.get(condition.operator)
         if negated is not None:
@@ -132,6 +165,8 @@ def flag(r: Reader, column: ColumnWord) -> None:
         r.sink.append((Condition(left, "=", (not r.negated,)),))
     elif column.role == "flag" and column.numeric:
         r.sink.append((Condition(left, "=", (0 if r.negated else 1,)),))
+    elif column.numeric and column.role == "number" and {"stock", "inventory", "quantity"} & set(column.words):
+        r.sink.append((Condition(left, "=" if r.negated else ">", (0,)),))
     else:
         r.sink.append((Condition(left, "null" if r.negated else "not null"),))
     r.negated = False

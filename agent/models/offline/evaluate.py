@@ -2,28 +2,31 @@
 
 In: a folder of question sets, each with `questions.jsonl` and `databases/{db}.sqlite`; or `--set demo`, the questions
 on the two bundled databases. Out, printed: execution accuracy overall and by difficulty, precision and coverage at the
-engine's threshold, calibration, time. `--fit` learns the confidence weights from the set, by logistic regression, and
-`--cross-validate` prints what weights learned on the set's other databases would give, and the threshold for a
+engine's threshold, calibration, time. `--fit` learns the confidence of readings from the set (half a minute), and
+`--cross-validate` prints what confidence learned on the set's other databases would give, and the threshold for a
 precision asked for.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from agent.attempts import SURE
 from agent.knowledge.values import value_index
 from agent.models.offline import ranking
+from agent.models.offline.forest import Forest, grown
+from agent.models.offline.looking import looker
 from agent.models.offline.reading import read
-from eval.databases import Database, Limits, open_database
+from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.metrics.intervals import wilson_interval
 from eval.sql import check, parse, parsed_from_tree
@@ -48,6 +51,8 @@ class Outcome:
     interpretation: str = ""
     not_understood: tuple[str, ...] = ()
     features: dict[str, float] = field(default_factory=dict)
+    shuffled: bool = False
+    """Wrong, but only by the order of its columns: EX counts it as wrong, a person would not."""
 
 
 def outcomes(
@@ -67,9 +72,9 @@ def outcomes(
         schema = database.schema()
         index = value_index(database, schema)
         started = time.perf_counter()
-        reading = read(str(q["question"]), schema, index, threshold=0.0)
+        reading = read(str(q["question"]), schema, index, threshold=0.0, look=looker(database))
         took = (time.perf_counter() - started) * 1000
-        right, error = False, ""
+        right, shuffled, error = False, False, ""
         gold = check(parse(gold_sql, schema.dialect))
         if gold.statement is None:
             continue
@@ -85,10 +90,25 @@ def outcomes(
                 error = result.error or ""
                 ordered = "order by" in gold_sql.lower().rsplit(")", 1)[-1]
                 right = result.ok and expected.ok and same_result(expected, result, ordered=ordered)
+                shuffled = not right and result.ok and expected.ok and _shuffled(expected, result, ordered)
         yield Outcome(
             str(q.get("id", "")), db, str(q["question"]), gold_sql, reading.sql, reading.confidence, right, error,
             str(q.get("difficulty") or "-"), took, reading.interpretation, reading.not_understood, reading.features,
+            shuffled,
         )  # fmt: skip
+
+
+def _shuffled(expected: ExecutionResult, result: ExecutionResult, ordered: bool) -> bool:
+    """Whether a result is the expected one with its columns in another order."""
+    width = len(expected.columns)
+    same_shape = len(result.columns) == width and len(result.rows) == len(expected.rows) <= 5_000
+    if not 2 <= width <= 4 or not same_shape:
+        return False
+    for order in itertools.permutations(range(width)):
+        rows = tuple(tuple(row[k] for k in order) for row in result.rows)
+        if same_result(expected, replace(result, rows=rows), ordered=ordered):
+            return True
+    return False
 
 
 def report(found: Sequence[Outcome], threshold: float) -> str:
@@ -131,42 +151,20 @@ def report(found: Sequence[Outcome], threshold: float) -> str:
     return "\n".join(lines)
 
 
-def fit(found: Sequence[Outcome], *, rounds: int = 300, rate: float = 0.5, decay: float = 3e-4) -> dict[str, float]:
-    """Weights by logistic regression (batch gradient descent with momentum, L2) on whether the readings were right."""
+def fit(found: Sequence[Outcome]) -> Forest:
+    """A forest that tells right readings from wrong ones."""
     usable = [o for o in found if o.features]
-    names = sorted({n for o in usable for n in o.features})
-    scale = {n: max(abs(o.features.get(n, 0.0)) for o in usable) or 1.0 for n in names}
-    rows = [
-        ([(k, o.features[n] / scale[n]) for k, n in enumerate(names) if o.features.get(n)], o.right) for o in usable
-    ]
-    weights, bias = [0.0] * len(names), 0.0
-    pace, bias_pace = [0.0] * len(names), 0.0
-    from math import exp as e
-
-    for _ in range(rounds):
-        gradient, bias_gradient = [0.0] * len(names), 0.0
-        for row, right in rows:
-            total = bias + sum(weights[k] * v for k, v in row)
-            miss = 1 / (1 + e(-max(-30.0, min(30.0, total)))) - right
-            bias_gradient += miss
-            for k, v in row:
-                gradient[k] += miss * v
-        for k in range(len(names)):
-            pace[k] = 0.9 * pace[k] - rate * (gradient[k] / len(rows) + decay * weights[k])
-            weights[k] += pace[k]
-        bias_pace = 0.9 * bias_pace - rate * bias_gradient / len(rows)
-        bias += bias_pace
-    return {"bias": bias, **{n: w / scale[n] for n, w in zip(names, weights, strict=True)}}
+    return grown([o.features for o in usable], [o.right for o in usable], falling=ranking.DOUBTS)
 
 
 def cross_validate(found: Sequence[Outcome], folds: int = 5) -> None:
-    """Give each outcome the confidence that weights learned on the other databases have for it."""
+    """Give each outcome the confidence that a forest learned on the other databases have for it."""
     fold = {db: k % folds for k, db in enumerate(sorted({o.db for o in found}))}
     for k in range(folds):
-        weights = fit([o for o in found if fold[o.db] != k], rounds=150)
+        learned = fit([o for o in found if fold[o.db] != k])
         for o in found:
             if fold[o.db] == k and o.features:
-                o.confidence = ranking.confidence(o.features, weights)
+                o.confidence = ranking.confidence(o.features, learned)
 
 
 def threshold_for(found: Sequence[Outcome], precision: float) -> float:
@@ -180,18 +178,19 @@ def threshold_for(found: Sequence[Outcome], precision: float) -> float:
     return round(chosen, 2)
 
 
-def write_weights(weights: dict[str, float], source: str, count: int) -> None:
-    """Store the weights as text, where `ranking` reads them."""
+def write_forest(learned: Forest, source: str, count: int) -> None:
+    """Store the forest as text, where `ranking` reads it."""
     path = Path(ranking.__file__).parent / "confidence.txt"
     lines = [
-        f"# Logistic regression on {count} readings of the questions in {source}; feature, tab, weight.",
-        "# Numbers about our own features only: no text, name or value of that set is kept here.",
+        f"# Gradient-boosted trees, learned from {count} readings of the questions in {source}: a tree a line, its",
+        "# split `feature<threshold` before the two sides, leaves as numbers to add up. Numbers about our own features",
+        "# only: no text, name or value of that set is kept here.",
+        *learned.lines(),
     ]
-    lines += [f"{name}\t{weight:.4f}" for name, weight in weights.items()]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _demo() -> tuple[list[dict[str, object]], dict[str, Path]]:
+def demo_questions() -> tuple[list[dict[str, object]], dict[str, Path]]:
     """The questions on the bundled databases, and where those lie."""
     from agent.catalogue import resolve_database
 
@@ -212,12 +211,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--split", help="only questions of this split")
     parser.add_argument("--limit", type=int, help="only so many questions, spread over the set")
     parser.add_argument("--dump", type=Path, help="write every outcome as JSON lines")
-    parser.add_argument("--fit", action="store_true", help="learn the confidence weights from this set")
+    parser.add_argument("--fit", action="store_true", help="learn the confidence of readings from this set")
     parser.add_argument("--cross-validate", action="store_true", help="confidence learned on the set's other databases")
     parser.add_argument("--precision", type=float, default=0.86, help="with --cross-validate: to choose a threshold by")
     options = parser.parse_args(arguments)
     if options.set == "demo":
-        questions, paths = _demo()
+        questions, paths = demo_questions()
     elif options.bench is None:
         parser.error("--bench is needed for this set")
     else:
@@ -232,8 +231,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write("no question could be read\n")
         return 1
     if options.fit:
-        write_weights(fit(found), options.set, len(found))
-        ranking.weights.cache_clear()
+        write_forest(fit(found), options.set, len(found))
+        ranking.forest.cache_clear()
         for o in found:
             o.confidence = ranking.confidence(o.features) if o.features else 0.0
     threshold = SURE  # answers without a stated doubt; the engine already abstains below ranking.THRESHOLD

@@ -27,6 +27,8 @@ class Expression:
     """A second column that the first is multiplied by."""
     share: bool = False
     """The count as a percentage of all rows: the query's conditions say which rows count."""
+    via: str = ""
+    """For a column of a row that another row of the same table refers to: the referring column (`manager_id`)."""
     part: str = ""
     """`year`, `month` or `day` of a date column; a month is told with its year."""
 
@@ -92,6 +94,8 @@ class Query:
     limit: int | None = None
     offset: int = 0
     distinct: bool = False
+    within: list[Expression] = field(default_factory=list)
+    """Rows are ranked within equal values of these, and `limit` counts for each (`the 3 best of each store`)."""
     keep_empty: bool = False
     """Groups without any row to count are shown too, with 0."""
     intersect: Query | None = None

@@ -10,6 +10,7 @@ import heapq
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.models.offline.tokens import root
 from agent.models.offline.vocabulary import Vocabulary
 
 
@@ -24,6 +25,9 @@ class Edge:
     inferred: bool
     single: bool = False
     """A row of `right` has at most one row of `left`: the foreign key is the whole key of its table."""
+
+    chance: bool = False
+    """Only a shared column name ties the tables, and it names neither of them (`country_name` of cities and rivers)."""
 
     def other(self, table: str) -> str:
         return self.right if table == self.left else self.left
@@ -43,6 +47,10 @@ class JoinPlan:
     @property
     def inferred(self) -> int:
         return sum(edge.inferred for _, edge in self.steps)
+
+    @property
+    def by_chance(self) -> int:
+        return sum(edge.chance for _, edge in self.steps)
 
     def fan_outs(self) -> frozenset[str]:
         """Tables that tie several of their children together: every child row meets every other's (a chasm trap)."""
@@ -81,6 +89,7 @@ class JoinGraph:
     """The foreign keys of one schema as an undirected graph."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
         self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
         stored = tuple(t.table for t in vocabulary.tables.values())
         for table in stored:
@@ -132,12 +141,25 @@ class JoinGraph:
         for holders in shared.values():
             for k, (one, own) in enumerate(holders[:12]):
                 for other, there in holders[k + 1 : 12]:
+                    named = set(vocabulary.columns[one, own].words)
+                    owned = named & {*vocabulary.tables[one].words, *vocabulary.tables[other].words}
                     if one != other and (one in lonely or other in lonely):
                         owner_first = set(vocabulary.tables[other].words) & set(vocabulary.columns[other, there].words)
                         left, right = ((one, own), (other, there)) if owner_first else ((other, there), (one, own))
-                        edge = Edge(left[0], (left[1],), right[0], (right[1],), True)
+                        edge = Edge(left[0], (left[1],), right[0], (right[1],), True, chance=not owned)
                         self._edges[one].append(edge)
                         self._edges[other].append(edge)
+
+    def _strange(self, edge: Edge, hints: frozenset[str]) -> float:
+        """Cost of one of several keys between two tables: less where the question says its words (`home team`, or
+        `departing` for `departure_airport`), more for each word that is neither said nor part of the other's name."""
+        said = hints | {root(w) for w in hints}
+        known = {*self._vocabulary.tables[edge.right].words}
+        words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
+        known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
+        own = [w for w in words if w not in known]
+        told = sum(w in said or root(w) in said for w in own)
+        return -0.1 * min(told, 2) + 0.02 * min(len(own) - told, 4)
 
     def edges(self, table: str) -> tuple[Edge, ...]:
         return tuple(self._edges.get(table, ()))
@@ -192,11 +214,11 @@ class JoinGraph:
                     continue
                 count += 1
                 rises = edge.left == here and not edge.single
-                step = 1.0 + (0.4 if edge.inferred else 0.0) - (0.3 if there in named else 0.0)
+                step = 1.0 + (0.4 if edge.inferred else 0.0) + edge.chance - (0.3 if there in named else 0.0)
                 if up and edge.right == here and not edge.single and here not in named:
                     step += FAN_OUT
-                if hints and any(piece in hints for c in edge.left_columns for piece in c.lower().split("_")):
-                    step -= 0.1
+                if len(self.between(here, there)) > 1:
+                    step += self._strange(edge, hints)
                 heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
         return None
 

@@ -12,14 +12,22 @@ from dataclasses import dataclass, field
 
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.models.offline.evidence import Meaning
-from agent.models.offline.lexicon import FUNCTION_WORDS, measures
+from agent.models.offline.lexicon import FUNCTION_WORDS, measures, word_set
+from agent.models.offline.mentions import Item, Mention
 from agent.models.offline.periods import period_at
 from agent.models.offline.phrases import Keyword, keywords
+from agent.models.offline.rescuing import rescued
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
 
-_GAPS = {"of", "the", "'s", "a", "an", "in", "for"}
-_ORDERS = {"list", "show", "give", "display", "return", "find", "get", "tell"}
+_GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
+_SMALL = word_set("from to by on at with up out off over under as is be not no all")
+"""Words that name something only together with another word of its name (`valid from`)."""
+_PLACES = frozenset(("first", "last"))
+"""Words that stand for a column only where its other word follows (`first and last name`)."""
+_COUNTED = ("count",)
+"""Words of columns that hold a number of something (`room_count`)."""
+_ORDERS = {"list", "show", "give", "display", "return", "find", "get", "tell", "present", "name"}
 _AFTER_ORDERS = {"all", "the", "me", "us", "every", "each", "any", "out"}
 _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
           "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74, "million": 0.9,
@@ -27,47 +35,6 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
           "km": 0.9, "kg": 0.9, "cm": 0.9, "mm": 0.9, "meter": 0.9, "foot": 0.88, "mile": 0.9, "year": 0.62,
           "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """Words `start` to `end` (exclusive) and what they may name, best first."""
-
-    start: int
-    end: int
-    tables: tuple[tuple[TableWord, float], ...] = ()
-    columns: tuple[tuple[ColumnWord, float], ...] = ()
-    values: tuple[ValueHit, ...] = ()
-    text: str = ""
-    measure: str = ""
-    """The business measure that the words name (`revenue`), or empty."""
-    opposite: bool = False
-    """The word denies the name (`inactive` for a column `active`)."""
-
-    @property
-    def schema_score(self) -> float:
-        return max((s for _, s in (*self.tables, *self.columns)), default=0.0)
-
-    @property
-    def value_score(self) -> float:
-        return max((v.score for v in self.values), default=0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One stretch of the question."""
-
-    start: int
-    end: int
-    kind: str
-    """`mention`, `keyword`, `number`, `literal` (quoted), `word`, `sign`."""
-    lower: str
-    mention: Mention | None = None
-    keyword: Keyword | None = None
-    number: float | int | None = None
-
-    def is_keyword(self, *kinds: str) -> bool:
-        return self.keyword is not None and self.keyword.kind in kinds
 
 
 @dataclass
@@ -95,7 +62,7 @@ def link(
     signals = [*keywords(tokens), *_periods(tokens)]
     chosen = _cover(tokens, spans, signals)
     items = _items(tokens, spans, chosen)
-    return _rescue(tokens, items, vocabulary, values)
+    return rescued(tokens, items, vocabulary, values)
 
 
 def _periods(tokens: Sequence[Token]) -> list[Keyword]:
@@ -112,9 +79,12 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     items: dict[int, TableWord | ColumnWord] = {}
     by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
     for i, token in enumerate(tokens):
-        if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens)):
+        if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens, vocabulary)):
             continue
-        for word, score in vocabulary.affinities(token.lower).items():
+        meant = vocabulary.affinities(token.lower)
+        if token.lower == "number" and i + 1 < len(tokens) and tokens[i + 1].lower == "of":
+            meant |= {word: 0.95 for word in _COUNTED if word in vocabulary.holders and word not in meant}
+        for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
                 continue
             for item in vocabulary.holders[word]:
@@ -134,9 +104,12 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     return spans
 
 
-def _commands(tokens: Sequence[Token]) -> bool:
+def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
     """The question begins with an order ("List all …", "Show me …"), whose verb names nothing of the schema."""
-    return len(tokens) > 1 and tokens[0].lower in _ORDERS and tokens[1].lower in _AFTER_ORDERS
+    if len(tokens) < 2 or tokens[0].lower not in _ORDERS:
+        return False
+    named = any({tokens[0].lower, tokens[1].lemma} <= set(x.words) for x in vocabulary.holders.get(tokens[0].lower, ()))
+    return tokens[1].lower in _AFTER_ORDERS or (tokens[0].lower != "name" and not named)
 
 
 def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], _Span]) -> bool:
@@ -175,7 +148,16 @@ def _windows(
             end = position + 1
             gap = (end - start) - len(reach)
             score = _score(item, used, gap)
-            if score < 0.4:
+            if score < 0.4 or (len(used) < len(set(item.words)) and all(tokens[p].lower in _SMALL for p in reach)):
+                continue
+            after = tokens[end].lower if end < len(tokens) else ""
+            if (
+                used.keys() <= _PLACES
+                and len(used) < len(set(item.words))
+                and after not in ("and", ",", "or", "&", "/")
+            ):
+                continue
+            if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
                 continue
             span = spans.setdefault((start, end), _Span())
             span.matched = max(span.matched, len(reach))
@@ -221,7 +203,10 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) 
     for start in range(len(tokens)):
         for length in (3, 2, 1):
             name = " ".join(lemmas[start : start + length])
-            if start + length <= len(tokens) and name in measures():
+            said = not name.startswith(("we ", "you ")) or any(
+                t.lower == "much" for t in tokens[max(0, start - 3) : start]
+            )
+            if start + length <= len(tokens) and name in measures() and said:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), _Span())
                 span.measure = name
                 span.matched = max(span.matched, length)
@@ -365,125 +350,3 @@ def _mention(start: int, end: int, span: _Span, text: str) -> Mention:
         text,
         span.measure,
     )
-
-
-def _rescue(tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, values: ValueIndex) -> tuple[Item, ...]:
-    """Look again at words that found no meaning: parts of stored values, then misspellings."""
-    rescued: list[Item] = []
-    named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
-    named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
-    at = 0
-    while at < len(items):
-        item = items[at]
-        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and len(item.lower) > 2
-        if item.kind == "literal":
-            hits = values.find(item.mention.text, fuzzy=False) if item.mention else ()
-            rescued.append(
-                Item(
-                    item.start,
-                    item.end,
-                    "literal",
-                    item.lower,
-                    Mention(item.start, item.end, values=hits, text=item.mention.text if item.mention else ""),
-                )
-            )
-            at += 1
-            continue
-        if not open_word:
-            rescued.append(item)
-            at += 1
-            continue
-        stop = at + 1
-        while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
-            stop += 1
-        found = _gender(item, vocabulary, values)
-        if found is not None:
-            rescued.append(found)
-            at += 1
-            continue
-        for end in range(stop, at, -1):
-            text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
-            hits = values.find(text, fuzzy=True)
-            if not tokens[item.start].capital:
-                hits = tuple(
-                    h
-                    for h in hits
-                    if h.score >= 0.6
-                    and h.table in named
-                    and not _verbal(text)
-                    and len(values.values(h.table, h.column)) <= CATEGORIES
-                )
-            if hits:
-                found = Item(
-                    item.start,
-                    items[end - 1].end,
-                    "mention",
-                    text.lower(),
-                    Mention(item.start, items[end - 1].end, values=hits, text=text),
-                )
-                at = end
-                break
-        if found is None:
-            found = _near_schema(item, vocabulary) or item
-            at += 1
-        rescued.append(found)
-    return tuple(rescued)
-
-
-CATEGORIES = 60
-"""A column with at most so many different values is a category, whose values people name by a part."""
-_DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")
-_GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
-            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male")}  # fmt: skip
-
-
-def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
-    """`female` where the column says F."""
-    stored = _GENDERS.get(item.lower.removesuffix("s"))
-    if stored is None:
-        return None
-    hits: list[ValueHit] = []
-    for column in vocabulary.columns.values():
-        if column.words[-1] in ("sex", "gender") or "gender" in column.words:
-            known = (v for v in values.values(*column.key) if v.lower() in stored)
-            hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in known)
-    if not hits:
-        return None
-    mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
-    return Item(item.start, item.end, "mention", item.lower, mention)
-
-
-def _verbal(text: str) -> bool:
-    """Whether a lower-case word looks like a verb form rather than a name."""
-    return text.endswith(("ing", "ed"))
-
-
-def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
-    """A misspelt schema word (`custmer`), found by its letters."""
-    import difflib
-
-    if len(item.lower) < 5:
-        return None
-    denied = next((p for p in _DENYING if item.lower.startswith(p) and item.lower[len(p) :] in vocabulary.holders), "")
-    near = (
-        [item.lower[len(denied) :]]
-        if denied
-        else difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
-    )
-    if not near:
-        return None
-    tables, columns = [], []
-    for holder in vocabulary.holders[near[0]]:
-        if isinstance(holder, TableWord):
-            tables.append((holder, 0.8 if len(holder.words) == 1 else 0.6))
-        else:
-            columns.append((holder, 0.8 if len(holder.words) == 1 else 0.6))
-    mention = Mention(
-        item.start,
-        item.end,
-        tuple(sorted(tables, key=lambda p: -p[1])),
-        tuple(sorted(columns, key=lambda p: -p[1])),
-        text=item.lower,
-        opposite=bool(denied),
-    )
-    return Item(item.start, item.end, "mention", item.lower, mention)

@@ -11,6 +11,7 @@ from agent.models.offline.interpretation import (
     Expression,
 )
 from agent.models.offline.lexicon import Adjective, measures, word_set
+from agent.models.offline.tokens import number_of
 from agent.models.offline.vocabulary import ColumnWord
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def money_column(r: Reader, table: str) -> ColumnWord | None:
     return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
 
 
+_OF_BIRTH = word_set("birth born death died")
+"""Dates that say how old somebody is, not how new a row is."""
 _OWN_SIZE = ("large", "big", "small")
 """Size is a property of the thing itself: the largest store is not the one with the largest order."""
 
@@ -56,6 +59,8 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
             if column.foreign or column.role in ("name", "flag"):
                 continue
             for rank, (words, sign) in enumerate(adjective.properties):
+                if _OF_BIRTH & set(column.words) and not _OF_BIRTH & set(words):
+                    continue
                 exact = column.words == words
                 if (
                     exact
@@ -75,6 +80,7 @@ def property_of(r: Reader, adjective: Adjective, i: int) -> tuple[ColumnWord, in
     return (best[1], best[2]) if best else None
 
 
+_SALES = word_set("sale order invoice transaction purchase line item booking detail")
 _ON_HAND = word_set("stock inventory reorder minimum maximum opening closing available hand received")
 """Words of quantities that were not sold."""
 
@@ -85,6 +91,7 @@ def measure(r: Reader, name: str) -> Expression | None:
     if known is None:
         return None
     anchors = [*r.entities, *r.named]
+    sold = {"sold", "sell", "selling"} & set(name.split())
     best: tuple[float, Expression] | None = None
 
     def offer(score: float, table: str, expression: Expression) -> None:
@@ -96,13 +103,15 @@ def measure(r: Reader, name: str) -> Expression | None:
             score -= 0.25 * gap
         if set(name.split()) & set(r.vocabulary.tables[table].words):
             score += 0.4
+        if sold and not _SALES & set(r.vocabulary.tables[table].words):
+            score -= 0.2
         if r.vocabulary.tables[table].table.kind == "view":
             score -= 0.3
         if best is None or score > best[0]:
             best = (score, expression)
 
     for table, columns in r.vocabulary.by_table.items():
-        numeric = [c for c in columns if c.numeric and c.role == "number"]
+        numeric = [c for c in columns if c.numeric and c.role == "number" and not (sold and _ON_HAND & set(c.words))]
         for rank, words in enumerate(known.columns):
             for column in numeric:
                 if column.words == words:
@@ -126,3 +135,9 @@ def amount_column(r: Reader) -> ColumnWord | None:
                 if column.words[-len(words) :] == words and column.numeric:
                     return column
     return None
+
+
+def holds_figures(r: Reader, column: ColumnWord) -> bool:
+    """Whether the texts stored in a column are numbers."""
+    known = r.values.values(*column.key)[:20]
+    return bool(known) and all(number_of(v) is not None for v in known)

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 
 from agent.knowledge.values import value_index
+from agent.models.offline.dialogue import ambiguity, whole_question
 from agent.models.offline.judging import judge
+from agent.models.offline.looking import looker
 from agent.models.offline.reading import Reading, read
 from agent.models.offline.summary import summary_text
 from agent.models.protocol import (
@@ -39,14 +41,21 @@ class OfflineModel:
         self._last: tuple[tuple[str, str, str, str, int], Reading] | None = None
 
     async def plan(self, request: PlanRequest) -> PlanReply:
-        """One task; the confidence is the reading's (0.0 where it abstains)."""
+        """One task; the confidence is the reading's (0.0 where it abstains). Follow-ups are made whole first."""
         started = time.perf_counter()
-        reading = await self._read(request.question, request.schema, request.database, request.dialect)
-        task = QueryTask(id="task_1", description=request.question, sql=reading.sql)
+        question = request.question
+        if request.history or request.clarified:
+            question = await asyncio.to_thread(whole_question, request)
+        reading = await self._read(question, request.schema, request.database, request.dialect)
+        asked = None
+        if request.may_ask and reading.abstained:
+            values = await asyncio.to_thread(value_index, request.database, request.schema)
+            asked = await asyncio.to_thread(ambiguity, question, reading, request.schema, values)
+        task = QueryTask(id="task_1", description=question, sql=reading.sql)
         plan = QueryPlan(
             plan_type="single", confidence=0.0 if reading.abstained else round(reading.confidence, 4), tasks=[task]
         )
-        return PlanReply(plan, _usage(started))
+        return PlanReply(plan, _usage(started), "" if question == request.question else question, asked)
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
         """The query; a retry with feedback gets the next best reading where there is one, else the same again."""
@@ -88,7 +97,8 @@ class OfflineModel:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
-        reading = await asyncio.to_thread(read, question, schema, index, dialect, place=place)
+        look = looker(database)
+        reading = await asyncio.to_thread(read, question, schema, index, dialect, place=place, look=look)
         self._last = (key, reading)
         return reading
 

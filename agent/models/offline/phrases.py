@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from agent.models.offline.lexicon import Adjective, adjectives, lines
+from agent.models.offline.lexicon import Adjective, adjectives, lines, word_set
 from agent.models.offline.tokens import Token
 
 
@@ -58,6 +58,9 @@ def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]
     return found
 
 
+_NUMBERED = word_set("phone telephone mobile fax contact account card serial flight room order invoice licence license "
+                     "house street reference version model part page")  # fmt: skip
+"""Words that make a name of `number`: the phone number of a customer is no count."""
 _GENERIC_SUPERLATIVES = {"largest", "biggest", "highest", "smallest"}
 
 
@@ -71,6 +74,8 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
             found.append(adjective)
         for words, kind, argument in _table().get(word, ()):
             after = tokens[start + len(words)] if start + len(words) < len(tokens) else None
+            if kind == "count" and words[0] == "number" and start and lowers[start - 1] in _NUMBERED:
+                continue
             if kind == "post" and after is not None and (after.number is not None or after.kind == "quoted"):
                 continue
             if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
@@ -80,6 +85,13 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
                     break
                 found.append(Keyword(kind, argument, start, start + len(words)))
                 break
+    if (
+        found
+        and found[0].start == 0
+        and found[0].kind == "order"
+        and any(k.kind in ("order", "dir") for k in found[1:])
+    ):
+        return found[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
     return found
 
 

@@ -21,10 +21,12 @@ from agent.models.offline.evidence import meanings, split_evidence
 from agent.models.offline.interpretation import Query
 from agent.models.offline.joins import JoinPlan, join_graph
 from agent.models.offline.lexicon import FUNCTION_WORDS, word_set
-from agent.models.offline.linking import Item, link
+from agent.models.offline.linking import link
+from agent.models.offline.looking import Look, foreseen
+from agent.models.offline.mentions import Item
 from agent.models.offline.reader import Reader
 from agent.models.offline.tokens import Token, tokenize
-from agent.models.offline.tree import TreeBuilder, Unreachable
+from agent.models.offline.tree import TreeBuilder, Unreachable, readable
 from agent.models.offline.vocabulary import Vocabulary, vocabulary
 from eval.schema import Dialect, Schema
 
@@ -68,11 +70,13 @@ def read(
     today: dt.date | None = None,
     threshold: float | None = None,
     place: int = 1,
+    look: Look | None = None,
 ) -> Reading:
     """Read one question. Never raises for any text; below `threshold` (default: the engine's own) it abstains.
 
     `place` asks for the second, third … best reading; where there are not so many, the last one is given. External
-    knowledge may follow the question after a blank line, as `Evidence: …`.
+    knowledge may follow the question after a blank line, as `Evidence: …`. `look` lets the confidence rest on the rows
+    that a reading's statement returns, too.
     """
     text, knowledge = split_evidence(question.strip())
     if not re.search(r"\w", text):
@@ -83,7 +87,8 @@ def read(
         return _abstain(f"This asks to {write[1].lower()} data; only reading is possible here.")
     if not schema.tables:
         return _abstain("The database has no tables.")
-    door = _Door(schema, values, dialect or schema.dialect, today or dt.date.today())
+    filled = any(t.row_count != 0 for t in schema.tables)
+    door = _Door(schema, values, dialect or schema.dialect, today or dt.date.today(), look if filled else None)
     try:
         return door.read(text, knowledge[:MAX_QUESTION], ranking.THRESHOLD if threshold is None else threshold, place)
     except RecursionError:
@@ -110,10 +115,12 @@ class _Attempt:
 class _Door:
     """One schema with its values, to read questions against."""
 
-    def __init__(self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date) -> None:
+    def __init__(
+        self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
+    ) -> None:
         self._words = vocabulary(schema)
         self._graph = join_graph(self._words)
-        self._values, self._dialect, self._today = values, dialect, today
+        self._values, self._dialect, self._today, self._look = values, dialect, today, look
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with questions to offer where it is not sure enough."""
@@ -123,7 +130,10 @@ class _Door:
         attempt = self._attempt(tokens, items)
         if attempt.confidence < _SURE:
             other = self._next(tokens, items, attempt)
-            if other is not None and other.confidence > attempt.confidence + _MARGIN:
+            least = attempt.confidence + _MARGIN
+            if other is not None and self._hollow(attempt) and not self._hollow(other):
+                least = attempt.confidence - _MARGIN
+            if other is not None and other.confidence > least and _says_as_much(other, attempt):
                 features = {**other.features, "another reading taken": 1.0}
                 attempt = replace(other, features=features, confidence=ranking.confidence(features))
             elif other is not None:
@@ -131,13 +141,31 @@ class _Door:
                 attempt = replace(attempt, features=features, confidence=ranking.confidence(features))
         for _ in range(place - 1):
             further = self._next(tokens, items, attempt)
-            if further is None:
+            if further is None or not (self._hollow(attempt) or self._nearly_as_likely(further, attempt)):
                 break
             attempt = further
-        reading = self._tell(attempt, threshold)
+        reading = self._tell(self._looked_at(attempt), threshold)
         if reading.abstained and threshold > 0:
             return replace(reading, alternatives=rephrasings(attempt.reader, attempt.unread, self._answers(threshold)))
         return reading
+
+    def _looked_at(self, attempt: _Attempt) -> _Attempt:
+        """The attempt with what its rows say of it. They do not choose among readings: a join repeats rows, right or
+        wrong; only that there are none, or only NULLs, speaks for another reading."""
+        if attempt.tree is None:
+            return attempt
+        features = {**attempt.features, **(self._look(attempt.tree) if self._look else foreseen(attempt.tree))}
+        if features["names shown"] and not features["joins"]:
+            features["result repeats"] = 0.0  # two things of one name
+        return replace(attempt, features=features, confidence=ranking.confidence(features))
+
+    def _nearly_as_likely(self, other: _Attempt, first: _Attempt) -> bool:
+        return self._looked_at(other).confidence >= self._looked_at(first).confidence - _WORSE
+
+    def _hollow(self, attempt: _Attempt) -> bool:
+        """Whether the attempt's statement was looked at and returns nothing."""
+        seen = self._look(attempt.tree) if self._look is not None and attempt.tree is not None else {}
+        return bool(seen.get("result empty") or seen.get("result null"))
 
     def _attempt(
         self, tokens: tuple[Token, ...], items: tuple[Item, ...], avoid: frozenset[object] = frozenset()
@@ -172,7 +200,7 @@ class _Door:
         if attempt.tree is None:
             return _abstain(attempt.problem, not_understood=attempt.unread)
         meaning = explanation.explain(attempt.draft.query, self._words, attempt.draft.notes)
-        sql = attempt.tree.sql(dialect=self._dialect)
+        sql = readable(attempt.tree, self._dialect)
         if attempt.confidence >= threshold:
             return Reading(
                 sql, attempt.tree, attempt.confidence, False, meaning, attempt.unread, (), attempt.features, sql
@@ -196,8 +224,18 @@ _SURE = 0.75
 """Below this confidence other readings are weighed against the first."""
 _MARGIN = 0.08
 """How much more likely than the first another reading must be to replace it."""
+_WORSE = 0.15
+"""By how much less likely the next best reading may be; a first reading whose result holds nothing yields to any."""
 _CLOSE_CHOICES = 6
 """Choices that are decided otherwise, one at a time, when another reading is asked for."""
+
+_SAID = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
+
+
+def _says_as_much(other: _Attempt, first: _Attempt) -> bool:
+    """Whether another reading keeps every sort of clause that the first has: a likelier one may not just say less."""
+    return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _SAID)
+
 
 _PAST = word_set(
     "bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own "

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.models.offline import sorting
+from agent.models.offline import grouping, sorting
 from agent.models.offline.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.models.offline.lexicon import word_set
+from agent.models.offline.tokens import root
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
@@ -24,6 +25,8 @@ def settle(r: Reader) -> None:
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
+    if r.negated and not r.excepting:
+        _absent_by_verb(r)
     if r.functions and not query.select:
         r.draft.doubt("aggregate_open")
     for name, left_open in (
@@ -44,17 +47,20 @@ def settle(r: Reader) -> None:
     ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
+    if r.star:
+        query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
         query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
     _show_something(r)
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
-    _group(r)
+    grouping.group(r)
     if query.group and _listed_again(r):
         query.select.sort(key=lambda e: bool(e.function))
+    _nest(r)
     _both(r)
-    query.keep_empty = _wants_empty_groups(r)
-    if r.distinct and not query.aggregates() and query.select:
+    query.keep_empty = grouping.wants_empty_groups(r)
+    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(r):
         query.distinct = True
     tables = list(dict.fromkeys(r.entities))
     query.tables = tables
@@ -62,29 +68,55 @@ def settle(r: Reader) -> None:
     _name_tables(r)
 
 
-_EVEN_EMPTY = (
-    "including those", "even those", "even if", "also those", "including the ones", "even the ones", "or none",
-    "if any", "including empty", "with zero", "with none",
-)  # fmt: skip
+_USING = word_set(
+    "used using use ordered order bought buy sold sell purchased booked rented taken made placed done had"
+)
 
 
-def _wants_empty_groups(r: Reader) -> bool:
-    """`How many products does each category have?` counts 0 for a category without any, `products per category` not."""
+_TRADED = word_set("sold ordered bought purchased sell buy order")
+_TRADES = word_set("order sale purchase invoice transaction line")
+"""Words of tables whose rows say that something was sold."""
+
+
+def _absent_by_verb(r: Reader) -> None:
+    """`products nobody ever bought`: no table is named, but only one table can hold what never happened."""
+    entity = r.main_entity
+    if not entity or r.query.where:
+        return
+    below = [e.left for e in r.graph.edges(entity) if e.right == entity and e.left != entity and not e.single]
+    below = list(dict.fromkeys(below))
+    left_over = [t for p, t in enumerate(r.tokens) if t.kind == "word" and p not in r.draft.used]
+    verbs = [t for t in left_over if t.lower.endswith(("ed", "ing")) or t.lower in _USING]
+    said = {root(t.lower) for t in verbs}
+    meant = [t for t in below if said & {root(w) for w in r.vocabulary.tables[t].words}]
+    if not meant and any(t.lower in _TRADED for t in verbs):
+        meant = [t for t in below if _TRADES & set(r.vocabulary.tables[t].words)][:1]
+    if not verbs or not (len(meant) == 1 or len(below) == 1):
+        return
+    r.query.where.append((Membership(entity, (meant or below)[0]),))
+    for p, t in enumerate(r.tokens):
+        if t in verbs:
+            r.draft.used.add(p)
+    r.negated = False
+    r.draft.doubt("absence_guessed")
+
+
+def _asks_for_kinds(r: Reader) -> bool:
+    """`Show all product colours`: which texts occur in a column, not one for each row of something named."""
     query = r.query
-    text = " ".join(t.lower for t in r.tokens)
-    owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not ((owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if len(query.select) != 1 or query.where or query.group or query.having or query.order or query.limit:
         return False
-    groups = {t for e in query.group for t in e.tables}
-    counted = [e for e in query.select if e.function]
-    return (
-        len(groups) == 1
-        and bool(counted)
-        and all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
-        and not query.having
-        and query.limit is None
-        and query.intersect is None
-        and all(t in groups for clause in query.where for c in clause for t in c.tables)
+    column = r.vocabulary.columns.get(query.select[0].column or ("", ""))
+    if column is None or query.select[0].function or column.role != "text" or column.numeric:
+        return False
+    rows, known = r.vocabulary.tables[column.table].table.row_count, len(r.values.values(*column.key))
+    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in r.entities):
+        return False
+    named = [k for k in range(len(r.items)) if r.sorts[k] == "table" and r.table_of(k) == column.table]
+    return not any(
+        x.lower in ("of", "for", "each", "every") or x.is_keyword("group")
+        for k in named
+        for x in r.items[max(0, k - 3) : k]
     )
 
 
@@ -130,6 +162,7 @@ def _show_something(r: Reader) -> None:
     r.entity(entity)
     if r.star:
         query.select.append(Expression(table=entity))
+        r.groups = []
         return
     asked = _where_or_when(r, entity)
     if asked is not None:
@@ -151,96 +184,74 @@ def _where_or_when(r: Reader, entity: str) -> ColumnKey | None:
             for column in columns:
                 if column.words[-1] == word and not column.foreign:
                     return column.key
+    if first == "how" and len(r.tokens) > 1 and r.tokens[1].lower == "much":
+        priced = [c for c in columns if c.numeric and c.words[-1] in ("price", "cost", "fee", "fare")]
+        return priced[0].key if priced else None
     if first == "when":
         dated = [c for c in columns if c.role in ("date", "year")]
         return dated[0].key if len(dated) == 1 else None
     return None
 
 
-def _entity_key(r: Reader, table: str) -> ColumnKey | None:
-    key = r.vocabulary.key_column(table)
-    return key.key if key is not None else None
-
-
-def _amounts_first(r: Reader) -> bool:
-    """`How many orders are in each region?` shows the number first, `orders per region` the region.
-
-    Learned from how people write the query for such questions: after `for each`, `in each`, `different` in a whole
-    sentence the aggregate comes first in two of three, after `per`, `by` and `does each … have` the group does.
-    """
-    sentence = r.tokens[0].lower in _SENTENCE and len(r.query.select) >= 1 and all(e.function for e in r.query.select)
-    texts = [x.lower for x in r.items if x.is_keyword("group")]
-    return sentence and bool(texts) and all(t in _AFTER for t in texts)
-
-
-_SENTENCE = word_set("how what find count show give return list compute calculate tell")
-_AFTER = frozenset(
-    ("for each", "for every", "in each", "in every", "from each", "on each", "at each", "under each", "within each",
-     "in different", "for different", "of different", "for the different", "for each different", "across different")
-)  # fmt: skip
-
-
-def _group(r: Reader) -> None:
+def _nest(r: Reader) -> None:
+    """`the average age of students in the largest dorm`: what is ranked is another table than what is shown, so the
+    rank chooses that table's row first, and everything of it is shown or added up."""
     query = r.query
-    amounts_first = _amounts_first(r)
-    _sum_for_rank(r)
-    aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
-    if not aggregated:
-        for kind, what in r.groups:
-            if kind == "column" and isinstance(what, Expression) and what not in query.select:
-                r.draft.doubt("group_without_aggregate")
-                query.select.insert(0, what)
+    if query.limit != 1 or query.offset or len(query.order) != 1 or not query.select or r.groups:
         return
-    plain = [e for e in query.select if not e.function]
-    keys: list[Expression] = []
-    for kind, what in r.groups:
-        if kind == "table":
-            table = str(what)
-            shown = [Expression(column=c.key) for c in r.shown(table)]
-            key = _entity_key(r, table)
-            own = [p for p in plain if (p.column and p.column[0] == table) or p in shown]
-            if key is not None and not (own and any(p.column == key for p in own)):
-                keys.append(Expression(column=key))
-            keys.extend(shown if not own else [])
-            if not own and not plain:
-                at = len(query.select) if amounts_first else 0
-                query.select[at:at] = shown
-        elif isinstance(what, Expression):
-            keys.append(what)
-            if what not in plain and query.aggregates():
-                query.select.insert(len(query.select) if amounts_first else 0, what)
-    plain = [e for e in query.select if not e.function]
-    if plain or keys:
-        if not r.groups and plain and plain[0].column is not None:
-            entity = plain[0].column[0]
-            key = _entity_key(r, entity)
-            named = {c.key for c in r.shown(entity)}
-            if key is not None and any(p.column in named or p.column == key for p in plain):
-                keys.append(Expression(column=key))
-        query.group = list(dict.fromkeys([*keys, *plain]))
-    counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
-    if counted and not query.group:
-        r.draft.doubt("superlative_open")
+    ranked, descending = query.order[0]
+    shown = query.select[0].tables[0] if query.select[0].tables else ""
+    aggregated = all(e.function for e in query.select)
+    if ranked.column is None or not shown:
+        outer = _ranked_table(r, shown, ranked.table)
+        if ranked.function == "count" and outer and (aggregated or _plural_head(r)):
+            key = r.vocabulary.key_column(outer)
+            if key is None:
+                return
+            inner = Query(
+                select=[Expression(column=key.key)],
+                tables=[t for t in (outer, ranked.table) if t],
+                group=[Expression(column=key.key)],
+                order=[(ranked, descending)],
+                limit=1,
+            )
+            query.where.append((Condition(Expression(column=key.key), "=", (), against=inner),))
+            query.order, query.limit = [], None
+            query.group = []
+            r.entities = [t for t in r.entities if t != ranked.table or t == shown]
+            if outer not in r.entities:
+                r.entities.append(outer)
+        return
+    table = ranked.column[0]
+    if ranked.function or (not aggregated and (table == shown or not _plural_head(r))):
+        return
+    if not aggregated and not r.many_of(table, shown):
+        return
+    own = [clause for clause in query.where if all(t == table for c in clause for t in c.tables)]
+    best = Expression("max" if descending else "min", ranked.column)
+    query.where.append((Condition(ranked, "=", (), against=Query(select=[best], where=own)),))
+    query.order, query.limit = [], None
 
 
-def _sum_for_rank(r: Reader) -> None:
-    """`top 5 customers by order amount`: where one row shown has many amounts, their sum ranks it."""
-    query = r.query
-    plain = [e for e in query.select if not e.function and e.column]
-    if not r.ranked_by or query.limit is None or not plain or len(plain) != len(query.select):
-        return
-    entity = plain[0].tables[0]
-    for k, (e, descending) in enumerate(query.order):
-        if e.function == "sum" and e.column is not None and e not in query.select:
-            query.select.append(e)
-        if e.function or e.column is None or e.column[0] == entity or e.part:
-            continue
-        if not r.vocabulary.columns[e.column].numeric or r.vocabulary.columns[e.column].role != "number":
-            continue
-        plan = r.graph.plan([entity, e.column[0]])
-        if plan is not None and plan.multiplies(entity):
-            query.order[k] = (Expression("sum", e.column, factor=e.factor), descending)
-            query.select.append(query.order[k][0])
+def _ranked_table(r: Reader, shown: str, counted: str | None) -> str:
+    """The table whose rows are ranked by a count: named just before the superlative, and not what is shown."""
+    at = next((k for k, x in enumerate(r.items) if x.is_keyword("sup", "sup_count", "common")), 0)
+    for k in range(at - 1, max(-1, at - 5), -1):
+        if r.sorts[k] == "table":
+            table = r.table_of(k)
+            return table if table not in (shown, counted) and r.many_of(table, shown) else ""
+        if r.sorts[k] in ("column", "value", "measure"):
+            return ""
+    return ""
+
+
+def _plural_head(r: Reader) -> bool:
+    """Whether the first thing named is in the plural: several rows are asked for, though one of them is ranked."""
+    for k, x in enumerate(r.items):
+        if r.sorts[k] in ("table", "column"):
+            last = r.tokens[x.end - 1]
+            return last.lower != last.lemma
+    return False
 
 
 def _both(r: Reader) -> None:

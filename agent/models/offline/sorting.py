@@ -55,9 +55,9 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         elif sort == "column" and not clause_starts(r, j):
             column = r.column_of(j)
             expression = Expression(function, column.key) if function else Expression(column=column.key)
-            if counting:
+            if counting and not (column.numeric and column.role == "number" and not column.foreign):
                 expression = Expression("count", column=column.key, table=column.table)
-        elif sort == "table" and (counting or (rank and j == i + 1 and function == "")):
+        elif sort == "table" and (counting or (rank and j == i + 1 and function == "" and not _its_column(r, j))):
             expression = Expression("count", table=r.table_of(j))
             r.entity(r.table_of(j))
         elif sort == "table":
@@ -70,6 +70,12 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
                 continue
             if found:
                 break
+            if j + 1 < len(r.items) and r.items[j + 1].lower == "by":  # `sort the products by price`
+                r.entity(table)
+                r.use(j)
+                r.use(j + 1)
+                j += 2
+                continue
             shown = r.shown(table)
             if shown:
                 expression = Expression(column=shown[0].key)
@@ -99,6 +105,11 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         r.draft.doubt("order_open")
     if not found:
         r.in_head = was_head
+
+
+def _its_column(r: Reader, j: int) -> bool:
+    """`by payment amount`: a column of the table at item j follows it."""
+    return j + 1 < len(r.items) and r.sorts[j + 1] == "column" and r.holds(j + 1, r.table_of(j))
 
 
 def clause_starts(r: Reader, j: int) -> bool:

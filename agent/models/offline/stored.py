@@ -50,6 +50,9 @@ def value(r: Reader, i: int) -> None:
                 target = column
                 r.use(i + 1)
                 break
+    for k in (i - 1, i + 1):
+        for table in _named_together(r, i, k):
+            near[table] = near.get(table, 0.0) + 0.4
     hit = r.choose_value(mention.values, near, target)
     if target is not None and (hit.table, hit.column) != target.key:
         r.draft.doubt("value_other_column")
@@ -70,6 +73,25 @@ def value(r: Reader, i: int) -> None:
     r.last_column = None
     if word is not None:
         r.value_column = (i, word)
+
+
+def _named_together(r: Reader, i: int, k: int) -> set[str]:
+    """Tables that hold the values at items i and k in two columns of names (`Ada` `Lovelace`)."""
+    beside = r.items[k].mention if 0 <= k < len(r.items) and r.sorts[k] == "value" else None
+    own = r.items[i].mention
+    if beside is None or own is None:
+        return set()
+    names = {(h.table, h.column) for h in beside.values if _is_name(r, h.table, h.column)}
+    return {
+        h.table
+        for h in own.values
+        if _is_name(r, h.table, h.column) and any(t == h.table and c != h.column for t, c in names)
+    }
+
+
+def _is_name(r: Reader, table: str, column: str) -> bool:
+    word = r.vocabulary.columns.get((table, column))
+    return word is not None and word.words[-1] == "name"
 
 
 def literal(r: Reader, i: int) -> None:
@@ -120,6 +142,8 @@ def pattern(r: Reader, i: int) -> None:
         and not spelled
         and r.sorts[j] != "literal"
     ):
+        return
+    if r.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
         return
     column = target_column(r, i, 8)
     for k in range(j + 1, min(j + 5, len(r.items))):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.models.offline.interpretation import (
+    ColumnKey,
     Expression,
     Function,
 )
 from agent.models.offline.lexicon import adjectives
-from agent.models.offline.measuring import measure, property_of
+from agent.models.offline.measuring import holds_figures, measure, property_of
 from agent.models.offline.sorting import order_terms
-from agent.models.offline.tokens import number_of
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
@@ -63,22 +63,34 @@ def superlative(r: Reader, i: int) -> None:
                 _rank_by_column(r, i, following, descending, limit, offset, explicit)
                 return
         assert keyword.adjective is not None
+        if following == i + 1 and r.sorts[i + 1] == "table" and _figure_of(r, i + 1):
+            alone = not r.entities
+            r.use(i + 1)
+            r.entity(r.table_of(i + 1))
+            _rank_by_column(r, i, i + 2, keyword.argument not in _LOW, limit, offset, explicit, "", alone)
+            return
         if r.sorts[following] == "table" if following is not None else False:
             r.entity(r.table_of(following))  # type: ignore[arg-type]
+            if r.groups and not r.query.select:
+                r.head_entity = r.head_entity or r.table_of(following)  # type: ignore[arg-type]
         found = property_of(r, keyword.adjective, i)
         if found is None:
             r.draft.doubt("adjective_without_column")
             return
         column, sign = found
         r.query.order.append((Expression(column=column.key), sign > 0))
-        r.query.limit, r.query.offset = limit, offset
+        first = i > 0 and any(
+            x.lower in ("starting with", "beginning with", "start with") for x in r.items[max(0, i - 2) : i]
+        )
+        if not first:  # `starting with the oldest` sorts, and shows all
+            r.query.limit, r.query.offset = limit, offset
         return
     if keyword.kind == "selling":
         sold = measure(r, "best selling")
         if sold is None:
             r.draft.doubt("superlative_open")
             return
-        r.query.order.append((Expression("sum", sold.column), True))
+        r.query.order.append((Expression("sum", sold.column), descending))
         r.query.limit = r.query.limit or limit
         _take_rank_words(r, i)
         return
@@ -95,10 +107,12 @@ def superlative(r: Reader, i: int) -> None:
             r.use(following)
             r.entity(r.table_of(following))
             r.head_entity = r.head_entity or r.table_of(following)
-        r.query.order.append((Expression("count"), descending))
+        part = following is not None and r.sorts[following] == "table" and r.sorts[following + 1 :][:1] == ["column"]
+        r.query.order.append((Expression("count", table=None if part else _chosen(r)), descending))
         r.query.limit, r.query.offset = limit, offset
         return
     j = i + 1
+    alone = not r.entities
     counting = keyword.kind == "sup_count"
     function: Function = ""
     while j < len(r.items):
@@ -164,7 +178,7 @@ def superlative(r: Reader, i: int) -> None:
             column = r.column_of(j)
             r.use(j)
             expression = Expression("count", column=column.key, table=column.table)
-            if column.role == "number":
+            if column.role == "number" or holds_figures(r, column):
                 expression = Expression(column=column.key)
             r.query.order.append((expression, descending))
             r.query.limit, r.query.offset = limit, offset
@@ -174,7 +188,7 @@ def superlative(r: Reader, i: int) -> None:
             r.query.select.append(Expression(column=column.key))
             _rank_later(r, j, descending, limit)
         else:
-            _rank_by_column(r, i, j, descending, limit, offset, explicit, function)
+            _rank_by_column(r, i, j, descending, limit, offset, explicit, function, alone)
     elif kind == "measure":
         mention = r.items[j].mention
         assert mention is not None
@@ -205,9 +219,46 @@ def superlative(r: Reader, i: int) -> None:
         r.draft.doubt("superlative_open")
 
 
+def _chosen(r: Reader) -> str | None:
+    """The table whose rows tell how popular what is shown is (`the most popular genre` has the most tracks); None where
+    what is shown occurs in several rows itself (`the most common city`)."""
+    shown = r.query.select[-1].column if r.query.select else None
+    table = shown[0] if shown else (r.head_entity or "")
+    if not table or len(set(r.entities) | {table}) > 1 or not _names_rows(r, shown or r.shown(table)[0].key):
+        return None
+    below = list(dict.fromkeys(e.left for e in r.graph.edges(table) if e.right == table != e.left and not e.single))
+    if len(below) != 1:
+        r.draft.doubt("superlative_open")
+        return None
+    r.draft.doubt("popularity_guessed")
+    r.entity(table)
+    r.entity(below[0])
+    return below[0]
+
+
+def _names_rows(r: Reader, key: ColumnKey) -> bool:
+    """Whether a column shows what its own table's rows are called, each in a row of its own."""
+    rows, known = r.vocabulary.tables[key[0]].table.row_count, len(r.values.values(*key))
+    named = key in {c.key for c in r.vocabulary.name_columns(key[0])}
+    return named and rows is not None and 0 < known >= rows
+
+
+_LOW = ("smallest", "lowest", "shortest", "cheapest", "earliest", "youngest")
+
+
+def _figure_of(r: Reader, i: int) -> bool:
+    """`the largest promotion discount`: a figure of the table at item i follows it."""
+    if i + 1 >= len(r.items) or r.sorts[i + 1] != "column" or not r.holds(i + 1, r.table_of(i)):
+        return False
+    column = r.column_of(i + 1, "number")
+    return column.numeric and column.role == "number"
+
+
 def _take_rank_words(r: Reader, i: int) -> None:
     """`best-selling products by quantity` or `by revenue`: the words after `by` say what sold best means."""
     for k in range(i + 1, min(len(r.items), i + 4)):
+        if r.items[k].is_keyword("group", "relative"):
+            return
         if r.sorts[k] == "table":
             r.use(k)
             r.entity(r.table_of(k))
@@ -254,8 +305,17 @@ def superlative_with_limit(r: Reader, k: int, limit: int) -> None:
 
 
 def _rank_by_column(
-    r: Reader, i: int, j: int, descending: bool, limit: int, offset: int, explicit: bool, function: Function = ""
+    r: Reader,
+    i: int,
+    j: int,
+    descending: bool,
+    limit: int,
+    offset: int,
+    explicit: bool,
+    function: Function = "",
+    alone: bool = False,
 ) -> None:
+    """`alone`: no table was named before the superlative (`the highest product price`)."""
     column = r.column_of(j, "number")
     before = [x for x in r.items[:i] if x.lower not in ("and", ",", "the", "of")]
     asked = all(
@@ -288,7 +348,7 @@ def _rank_by_column(
     if (
         r.in_head
         and not explicit
-        and not r.entities
+        and (not r.entities or (alone and column.numeric and not i + 2 < j))
         and heads
         and (asked or r.query.select)
         and not offset
@@ -300,8 +360,7 @@ def _rank_by_column(
         r.last_column = (j, column)
         return
     numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
-    known = r.values.values(*column.key)[:20]
-    figures = column.numeric or (bool(known) and all(number_of(v) is not None for v in known))
+    figures = column.numeric or holds_figures(r, column)
     if not figures and column.role not in ("date", "year") and not function:
         numeric = Expression("count", column=column.key, table=column.table)
         if r.items[i].lower not in ("most", "least", "fewest"):

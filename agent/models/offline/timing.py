@@ -92,7 +92,11 @@ def date_column(r: Reader, i: int, whole_year: bool = False) -> ColumnWord | Non
     column = target_column(r, i, 6)
     if column is not None and column.role in ("date", "year"):
         return column
-    before = {t.stem for t in r.tokens[max(0, r.items[i].start - 6) : r.items[i].start] if t.kind == "word"}
+    tables_named = {p for k, x in enumerate(r.items) if r.sorts[k] == "table" for p in range(x.start, x.end)}
+    at = r.items[i].start
+    before = {
+        r.tokens[p].stem for p in range(max(0, at - 6), at) if r.tokens[p].kind == "word" and p not in tables_named
+    }
     all_words = {t.stem for t in r.tokens if t.kind == "word"}
     near = r.near_tables(i)
     tables = list(

@@ -15,6 +15,7 @@ from agent.models.offline.interpretation import Clause, ColumnKey, Condition, Ex
 from agent.models.offline.joins import Edge, JoinGraph, JoinPlan
 from agent.models.offline.lexicon import word_set
 from agent.models.offline.vocabulary import Vocabulary
+from eval.schema import Dialect
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -27,6 +28,17 @@ class Unreachable(Exception):
         self.tables = tables
 
 
+_ONE_LINE = 100
+"""Characters that a statement on one line may have."""
+
+
+def readable(tree: exp.Expression, dialect: Dialect) -> str:
+    """The statement as text: on one line where that is short and reads one table, else a clause and a column a line."""
+    line = tree.sql(dialect=dialect)
+    simple = len(line) <= _ONE_LINE and len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
+    return line if simple else tree.sql(dialect=dialect, pretty=True)
+
+
 class TreeBuilder:
     """Builds trees for one schema."""
 
@@ -34,6 +46,7 @@ class TreeBuilder:
         self._vocabulary = vocabulary
         self._graph = graph
         self._hints = hints
+        self._aliases: dict[str, str] = {}
         self.plans: list[JoinPlan] = []
         """The join plans made, the outermost last."""
 
@@ -48,22 +61,27 @@ class TreeBuilder:
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
         select = exp.Select()
-        alone = len(plan.tables) == 1
+        alone = len(plan.tables) == 1 and not any(e.via for e in query.select)
         counted = [self._expression(e, plan, alone, query) for e in query.select]
         select = select.select(*counted, copy=False) if counted else select.select(exp.Star(), copy=False)
         if query.distinct:
             select = select.distinct(copy=False)
-        select = select.from_(self._table(plan.root), copy=False)
+        select = select.from_(self._table(plan.root, alone), copy=False)
         join = "left" if query.keep_empty else "inner"
         for table, edge in plan.steps:
-            select = select.join(self._table(table), on=self._on(edge), join_type=join, copy=False)
+            select = select.join(self._table(table, False), on=self._on(edge), join_type=join, copy=False)
         shares = any(e.share for e in query.select)
+        for table, referring in dict.fromkeys((e.column[0], e.via) for e in query.select if e.via and e.column):
+            other, on = self._reference(table, referring)
+            select = select.join(other, on=on, join_type="left", copy=False)
         for clause in () if shares else query.where:
             select = select.where(self._clause(clause, alone), copy=False)
         if query.group:
             select = select.group_by(*(self._expression(e, plan, alone, query) for e in query.group), copy=False)
         for condition in query.having:
             select = select.having(self._condition(condition, alone, plan, query), copy=False)
+        if query.within and query.order and query.limit:
+            return self._ranked_within(select, query, plan, alone)
         if query.order:
             select = select.order_by(
                 *(
@@ -80,8 +98,33 @@ class TreeBuilder:
                 select = select.offset(query.offset, copy=False)
         return select
 
+    def _ranked_within(self, select: exp.Select, query: Query, plan: JoinPlan, alone: bool) -> exp.Select:
+        """The first rows of each group: their place is counted inside, and the outer statement keeps the first ones."""
+        ranks = [
+            exp.Ordered(this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending)
+            for e, descending in query.order
+        ]
+        parts = [self._expression(e, plan, alone, query) for e in query.within]
+        place = exp.Window(
+            this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
+        )
+        names: list[str] = []
+        for shown in list(select.expressions):
+            base = shown.name.lower() if isinstance(shown, exp.Column) and shown.name else "figure"
+            base = base if _PLAIN.match(base) and not self._reserved(base) else f"{base}_"
+            base = base if _PLAIN.match(base) else "figure"
+            names.append(next(n for n in (base, *(f"{base}_{k}" for k in range(2, 99))) if n not in names))
+            shown.replace(exp.alias_(shown.copy(), names[-1]))
+        inner = select.select(exp.alias_(place, "place"), copy=False)
+        limit = exp.LTE(this=exp.column("place"), expression=exp.Literal.number(query.limit or 1))
+        outer = exp.Select().select(*(exp.column(n) for n in names), copy=False)
+        return outer.from_(inner.subquery("ranked", copy=False), copy=False).where(limit, copy=False)
+
     def _plan(self, query: Query) -> JoinPlan:
         needed: list[str] = [t for e in query.group for t in e.tables] if query.keep_empty else []
+        if query.within:
+            ranked = [e for e, _ in query.order]
+            needed = [t for e in (*query.select, *ranked) if e not in query.within for t in e.tables]
         for e in (*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)):
             needed.extend(e.tables)
         needed.extend(query.tables)
@@ -106,15 +149,49 @@ class TreeBuilder:
     def _reserved(self, name: str) -> bool:
         return name.lower() in _RESERVED
 
-    def _table(self, name: str) -> exp.Table:
+    def _table(self, name: str, alone: bool) -> exp.Table:
         table = self._vocabulary.tables[name].table
-        return exp.Table(
+        found = exp.Table(
             this=self._identifier(table.name),
             db=self._identifier(table.namespace) if table.namespace else None,
         )
+        if not alone:
+            found.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
+        return found
+
+    def _alias(self, name: str) -> str:
+        """A short name for a table in a join: the initials of its words, the same wherever the statement names it."""
+        known = self._aliases.get(name)
+        if known is None:
+            initials = "".join(w[0] for w in self._vocabulary.tables[name].words if w[:1].isascii() and w[:1].isalpha())
+            start = initials.lower()[:4] or "t"
+            taken = {*self._aliases.values(), *_RESERVED}
+            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in taken)
+            self._aliases[name] = known
+        return known
 
     def _column(self, key: ColumnKey, alone: bool) -> exp.Column:
-        return exp.Column(this=self._identifier(key[1]), table=None if alone else self._identifier(key[0]))
+        owner = None if alone else exp.to_identifier(self._alias(key[0]))
+        return exp.Column(this=self._identifier(key[1]), table=owner)
+
+    def _alias_of(self, table: str, referring: str) -> str:
+        """The alias of the rows that a table's own rows refer to: the words of the referring column (`manager`)."""
+        words = self._vocabulary.columns[table, referring].words
+        name = "_".join(w for w in words if w not in ("id", "key", "code", "number"))
+        return name if _PLAIN.match(name) and name not in _RESERVED else f"{self._alias(table)}_other"
+
+    def _reference(self, table: str, referring: str) -> tuple[exp.Table, exp.Expr]:
+        """The same table once more, under another name, for the rows referred to; rows without one are kept."""
+        edge = next(e for e in self._graph.edges(table) if e.left == e.right and referring in e.left_columns)
+        other = self._table(table, True)
+        alias = self._alias_of(table, referring)
+        other.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        pairs = []
+        for own, target in zip(edge.left_columns, edge.right_columns, strict=True):
+            there = self._column((table, target), False)
+            there.set("table", exp.to_identifier(alias))
+            pairs.append(exp.EQ(this=there, expression=self._column((table, own), False)))
+        return other, exp.and_(*pairs, copy=False)
 
     def _on(self, edge: Edge) -> exp.Expr:
         pairs = [
@@ -130,8 +207,11 @@ class TreeBuilder:
             return self._count(e, plan, alone, query)
         if e.column is None:
             assert e.table is not None
-            return exp.Star() if alone else exp.Column(this=exp.Star(), table=self._identifier(e.table))
+            return exp.Star() if alone else exp.Column(this=exp.Star(), table=exp.to_identifier(self._alias(e.table)))
         inner: exp.Expr = self._column(e.column, alone)
+        if e.via:
+            inner.set("table", exp.to_identifier(self._alias_of(e.column[0], e.via)))
+            return inner
         if e.part:
             return self._date_part(e.column, inner, e.part)
         if e.factor is not None:

@@ -229,6 +229,8 @@ def _build(schema: Schema) -> Vocabulary:
 
 def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, owner: tuple[str, ...]) -> ColumnWord:
     words = split_name(column.name, known) or (column.name.lower(),)
+    if len(words) > 1 and len(words[0]) == 1 and any(words[0] == w[0] for w in owner):
+        words = words[1:]  # `DPhone` of a department
     numeric = bool(_NUMERIC.search(column.type))
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import JudgeRequest, ModelSettings, PlanRequest, SqlRequest, SummaryRequest
+from agent.models.protocol import JudgeRequest, ModelSettings, PlanRequest, ReviewRequest, SqlRequest, SummaryRequest
 from agent.models.quirks import forget
 from agent.models.retrying import RetryPolicy
 from agent.state import QueryPlan, QueryResult, QueryTask
@@ -74,6 +74,11 @@ def plan_request() -> PlanRequest:
 
 def judge_request() -> JudgeRequest:
     return JudgeRequest(QUESTION, TASK, RESULT.sql, ("n",), ((1234,),), 1)
+
+
+def review_request(*doubts: str) -> ReviewRequest:
+    preview = ((1234,),)
+    return ReviewRequest(QUESTION, TASK, "sqlite", "Table: customers", SCHEMA, RESULT.sql, ("n",), preview, 1, doubts)
 
 
 def summary_request(*doubts: str) -> SummaryRequest:

@@ -23,8 +23,9 @@ def test_each_template_has_a_version(name: str) -> None:
     assert found.system or found.user
 
 
-def test_the_five_prompts_and_the_four_dialects_are_there() -> None:
+def test_the_prompts_and_the_four_dialects_are_there() -> None:
     wanted = {"planner", "query_generator", "relevance", "summarizer", "repair", *(f"dialect_{d}" for d in DIALECTS)}
+    wanted |= {"conversation", "asking_back", "not_asking", "react", "review", "ways"}
     assert wanted == set(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""The measuring command runs and stays above a floor on questions that the weights were not fitted to."""
+"""The measuring command runs and stays above a floor on questions that the confidence was not learned from."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from agent.attempts import SURE
 from agent.models.offline.evaluate import Outcome, fit, main, outcomes
+from agent.models.offline.forest import parsed
 
 
 @pytest.mark.bench
@@ -21,8 +22,8 @@ def test_holds_its_floor_on_unseen_databases(
     assert main(["--bench", str(bench_dir), "--set", "spider_dev", "--dump", str(dump)]) == 0
     found = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
     answered = [o for o in found if o["confidence"] >= SURE and o["sql"]]
-    assert sum(o["right"] for o in found) / len(found) >= 0.60
-    assert sum(o["right"] for o in answered) / len(answered) >= 0.80
+    assert sum(o["right"] for o in found) / len(found) >= 0.65
+    assert sum(o["right"] for o in answered) / len(answered) >= 0.81
     assert "refused by the guard: 0" in capsys.readouterr().out
 
 
@@ -31,10 +32,11 @@ def test_a_missing_database_is_passed_over(tmp_path: Path) -> None:
     assert list(outcomes(tmp_path, questions)) == []
 
 
-def test_fitted_weights_tell_right_from_wrong() -> None:
+def test_a_learned_forest_tells_right_from_wrong() -> None:
     found = [
         Outcome(str(k), "d", "q", "g", "s", 0.5, k % 2 == 0, "", "-", 1.0, features={"doubt": float(k % 2)})
-        for k in range(40)
+        for k in range(400)
     ]
-    weights = fit(found, rounds=200)
-    assert weights["bias"] > 0 > weights["doubt"]
+    learned = fit(found)
+    assert learned.probability({"doubt": 1.0}) < 0.3 < 0.7 < learned.probability({})
+    assert parsed(learned.lines()).probability({}) == pytest.approx(learned.probability({}), abs=0.01)
