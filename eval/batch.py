@@ -90,16 +90,17 @@ def compare(
     test_suites: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of test suites: DB/ or DB.tar.xz with SQLite files.")
     ] = None,
+    ves: Annotated[bool, typer.Option("--ves", help="Time both queries as well; use one job.")] = False,
     jobs: _Jobs = 1,
     quiet: _Quiet = False,
 ) -> None:
     """Measure the answer of each line {id, db, gold_sql, sql} against its gold:
     {id, va, em, ex, bird_ex, ts, gold_error, error}. `ex` and `bird_ex` are null when gold fails, `ts` also without a
-    test suite.
+    test suite. With --ves, `ves` is EX times gold's time over the answer's.
 
     Example: python -m eval.batch compare --databases databases/ --test-suites suites/ answers.jsonl
     """
-    _answer(functools.partial(_compared, databases, test_suites), file, jobs, quiet)
+    _answer(functools.partial(_compared, databases, test_suites, ves), file, jobs, quiet)
 
 
 def _answer(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
@@ -159,7 +160,7 @@ def _ran(databases: str, record: Record) -> Record:
     )
 
 
-def _compared(databases: str, suites: str | None, record: Record) -> Record:
+def _compared(databases: str, suites: str | None, ves: bool, record: Record) -> Record:
     from dataclasses import asdict
     from pathlib import Path
 
@@ -172,7 +173,9 @@ def _compared(databases: str, suites: str | None, record: Record) -> Record:
     try:
         files = suite_files(Path(suites), name, cache_folder()) if suites is not None else ()
         database = _database(databases, name)
-        return asdict(compare_items(gold_sql, _sql(record), database, suite=suite_databases(files)))
+        suite = suite_databases(files)
+        measured = asdict(compare_items(gold_sql, _sql(record), database, suite=suite, timed=ves))
+        return measured if ves else {name: value for name, value in measured.items() if name != "ves"}
     except DatabaseError as error:
         raise LineError(str(error)) from None
 

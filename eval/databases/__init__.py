@@ -13,8 +13,10 @@ from eval.databases.base import (
     DriverMissing,
     ExecutionResult,
     Limits,
+    in_statement_thread,
 )
 from eval.databases.opening import open_database
+from eval.databases.streaming import RowStream
 
 __all__ = [
     "CancelToken",
@@ -25,5 +27,7 @@ __all__ = [
     "DriverMissing",
     "ExecutionResult",
     "Limits",
+    "RowStream",
+    "in_statement_thread",
     "open_database",
 ]

@@ -12,10 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
+
+if TYPE_CHECKING:
+    from eval.databases.streaming import RowStream
+
+_T = TypeVar("_T")
 
 Value = object
 """A cell as Python sees it: None, bool, int, float, str, bytes, Decimal, date(time), time, timedelta, list, dict."""
@@ -119,6 +124,8 @@ class Database(ABC):
     """Short name for people: the file's stem or the database's name."""
     url: str
     """Where it is, without credentials."""
+    holds_rows: bool = True
+    """False where only the structure is known: no value is worth looking up, and an empty result says nothing."""
 
     @abstractmethod
     def schema(self, *, ttl: float = 300.0) -> Schema:
@@ -132,34 +139,59 @@ class Database(ABC):
         """Run one statement read-only within the limits. Blocking; never raises."""
 
     @abstractmethod
+    def stream(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> RowStream:
+        """Run one statement read-only and read its rows batch by batch, with the columns known first. Use as a
+        context manager; blocking; never raises. `limits` are the caller's own, often larger than `execute`'s."""
+
+    @abstractmethod
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
         """The engine's query plan (EXPLAIN, never ANALYZE) as text lines; empty where it cannot be had."""
+
+    def refusal(self, statement: ReadStatement) -> str | None:
+        """The engine's own message where it refuses to prepare the statement, which is not run. None where it takes
+        it, and where the engine is not asked (PostgreSQL and MySQL: a round trip that a dry run can do without)."""
+        return None
 
     @abstractmethod
     def data_version(self) -> str:
         """A cheap sign of the data's state (file size and mtime, a change counter): equal means unchanged as far as
         the engine can tell. Keys caches of values and profiles."""
 
+    def write_privileges(self) -> tuple[str, ...]:
+        """What the login could write if it were asked outside of here ("may write to 3 tables"), for a warning; empty
+        for files. Nothing that runs through here writes either way. Raises DatabaseError."""
+        return ()
+
     @abstractmethod
     def close(self) -> None: ...
 
     async def execute_async(self, statement: ReadStatement, *, limits: Limits | None = None) -> ExecutionResult:
         """`execute` off the event loop. Cancelling the awaiting task interrupts the statement in the engine."""
-        cancel = CancelToken()
-        work = asyncio.get_running_loop().run_in_executor(
-            _statement_threads(), lambda: self.execute(statement, limits=limits, cancel=cancel)
-        )
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            cancel.cancel()
-            raise
+        return await in_statement_thread(lambda cancel: self.execute(statement, limits=limits, cancel=cancel))
+
+    async def refusal_async(self, statement: ReadStatement) -> str | None:
+        """`refusal` off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(_statement_threads(), self.refusal, statement)
 
     def __enter__(self) -> Database:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+async def in_statement_thread(work: Callable[[CancelToken], _T]) -> _T:
+    """Run blocking work on statements off the event loop. Cancelling the awaiting task cancels the token."""
+    cancel = CancelToken()
+    running = asyncio.get_running_loop().run_in_executor(_statement_threads(), work, cancel)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        cancel.cancel()
+        running.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody waits for it any more
+        raise
 
 
 _threads_lock = threading.Lock()

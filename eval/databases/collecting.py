@@ -31,7 +31,9 @@ class RowCollector:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._bytes = 0
+        self._taken = 0
+        self.bytes = 0
+        """Bytes of all rows so far, roughly as JSON."""
         self.rows: list[tuple[Value, ...]] = []
         self.truncated = False
         self.full = False
@@ -44,17 +46,24 @@ class RowCollector:
                 return
             self.add(batch)
 
+    def take(self) -> list[tuple[Value, ...]]:
+        """The rows so far, which are then no longer kept here but still count."""
+        taken, self.rows = self.rows, []
+        self._taken += len(taken)
+        return taken
+
     def clear(self) -> None:
         """Start again, for a statement that is run a second time."""
-        self._bytes = 0
+        self._taken = self.bytes = 0
         self.rows = []
         self.truncated = False
         self.full = False
 
     def add(self, batch: Iterable[Sequence[object]]) -> None:
         limits, fixed_sizes, rows = self._limits, _FIXED_SIZE, self.rows
+        most = limits.rows - self._taken
         for row in batch:
-            if len(rows) >= limits.rows:
+            if len(rows) >= most:
                 self.truncated = self.full = True
                 return
             size = _PER_ROW
@@ -67,10 +76,10 @@ class RowCollector:
                 else:  # the row holds something to be cut or converted
                     size, row = self._converted(row)
                     break
-            if self._bytes + size > limits.bytes:
+            if self.bytes + size > limits.bytes:
                 self.truncated = self.full = True
                 return
-            self._bytes += size
+            self.bytes += size
             rows.append(row if type(row) is tuple else tuple(row))
 
     def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:

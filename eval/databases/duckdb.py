@@ -13,14 +13,18 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eval.databases.base import CancelToken, Database, DatabaseError, DriverMissing, ExecutionResult, Limits
 from eval.databases.catalogue.duckdb import read_schema
 from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Watch, run_statement
+from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
+from eval.databases.streaming import RowStream
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -43,7 +47,11 @@ class DuckDBDatabase(Database):
         self._closed = False
         self._file = _file_sign(target)
         self._instance = _open(target)
-        self._schema_cache = SchemaCache.shared(("duckdb", self.url, infer_keys))
+
+    @cached_property
+    def _schema_cache(self) -> SchemaCache:
+        """Looked up on first use: a database that is never asked for its structure takes no place among the shared."""
+        return SchemaCache.shared(("duckdb", self.url, self._infer_keys))
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         """The cache's sign is the file's identity, size and time: while it is open here, no one can change it."""
@@ -52,15 +60,24 @@ class DuckDBDatabase(Database):
     def execute(
         self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._run, str)
+        return run_statement(statement, self.dialect, limits, cancel, self._open, str)
+
+    def stream(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> RowStream:
+        return RowStream(statement, self.dialect, limits, cancel, self._open, str)
+
+    def refusal(self, statement: ReadStatement) -> str | None:
+        """EXPLAIN binds names, types and functions, and plans without running."""
+        limits = Limits(seconds=5.0)
+        result = run_statement(statement, self.dialect, limits, None, self._explain, str)
+        return result.error if result.status == "error" else None
 
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        watch, rows = Watch(5.0, None), RowCollector(Limits())
+        rows = RowCollector(Limits())
         try:
-            cursor = self._cursor()
-            with cursor, watch.interrupting(cursor.interrupt):
-                _only_select(cursor, statement.sql)
-                rows.fill(cursor.execute(f"EXPLAIN {statement.sql}").fetchmany)
+            with self._explain(statement.sql, Watch(5.0, None), None) as plan:
+                rows.fill(plan.fetch)
         except Exception:  # noqa: BLE001 (no plan to be had)
             return ()
         return tuple(line.rstrip() for row in rows.rows for line in str(row[-1]).splitlines() if line.strip())
@@ -75,17 +92,24 @@ class DuckDBDatabase(Database):
                 self._closed = True
                 _shut(self._instance)
 
-    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+    @contextmanager
+    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
         with self._cursor() as cursor, watch.interrupting(cursor.interrupt):
             _only_select(cursor, sql)
             if watch.expired():
-                return ()
+                yield Answer((), lambda _: ())
+                return
             cursor.execute(sql)  # streams: rows are computed as they are fetched
             described = [(str(d[0]), str(d[1])) for d in cursor.description or ()]
             if any(_is_beyond_python(kind) for _, kind in described):
                 cursor.execute(_times_as_text(sql, [kind for _, kind in described]))
-            rows.fill(cursor.fetchmany)
-            return tuple(name for name, _ in described)
+            yield Answer(tuple(name for name, _ in described), cursor.fetchmany)
+
+    @contextmanager
+    def _explain(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
+        with self._cursor() as cursor, watch.interrupting(cursor.interrupt):
+            _only_select(cursor, sql)
+            yield Answer(("plan",), cursor.execute(f"EXPLAIN {sql}").fetchmany)
 
     def _cursor(self) -> DuckDBPyConnection:
         """A connection of its own on the shared instance, which is opened anew when another file took its place."""

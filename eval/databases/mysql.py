@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -27,11 +27,12 @@ from eval.databases.base import (
     ExecutionResult,
     Limits,
 )
-from eval.databases.catalogue.mysql import SIGN, read_schema
+from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
 from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Watch, run_statement
+from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
+from eval.databases.streaming import RowStream
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -87,7 +88,7 @@ class MySQLDatabase(Database):
         self._closed = False
         self._mariadb = False
         self._sql_mode = ""
-        self._schema_cache = SchemaCache.shared(("mysql", self.url, target.options, infer_keys))
+        self._schema_cache = SchemaCache.shared(("mysql", self.url, target.address, target.options, infer_keys))
         connection = self._connect()
         self._learn(connection)
         self._give_back(connection)
@@ -104,12 +105,17 @@ class MySQLDatabase(Database):
     def execute(
         self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._run, self._explain)
+        return run_statement(statement, self.dialect, limits, cancel, self._open, self._explain)
+
+    def stream(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> RowStream:
+        return RowStream(statement, self.dialect, limits, cancel, self._open, self._explain)
 
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
         rows = RowCollector(Limits())
         try:
-            with self._reading(Watch(5.0, None), rows) as connection:
+            with self._reading(Watch(5.0, None)) as connection:
                 self._check(connection, statement.sql)
                 with connection.cursor() as cursor:
                     cursor.execute(f"EXPLAIN {statement.sql}")
@@ -136,6 +142,14 @@ class MySQLDatabase(Database):
         except pymysql.MySQLError as e:
             raise DatabaseError(self._explain(_text(e))) from None
 
+    def write_privileges(self) -> tuple[str, ...]:
+        import pymysql
+
+        try:
+            return write_privileges(line for (line,) in self._catalogue("SHOW GRANTS"))
+        except pymysql.MySQLError as e:
+            raise DatabaseError(self._explain(_text(e))) from None
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
@@ -145,18 +159,19 @@ class MySQLDatabase(Database):
 
     # How a statement runs
 
-    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+    @contextmanager
+    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
         import pymysql
 
         try:
-            with self._reading(watch, rows) as connection:
+            with self._reading(watch) as connection:
                 self._check(connection, sql)
                 if watch.expired():
-                    return ()
+                    yield Answer((), lambda _: ())
+                    return
                 cursor = connection.cursor(pymysql.cursors.SSCursor)
                 cursor.execute(sql)
-                rows.fill(cursor.fetchmany)
-                return tuple(str(d[0]) for d in cursor.description or ())
+                yield Answer(tuple(str(d[0]) for d in cursor.description or ()), cursor.fetchmany)
         except pymysql.MySQLError as e:
             raise DatabaseError(_text(e)) from None
 
@@ -183,7 +198,7 @@ class MySQLDatabase(Database):
                 raise DatabaseError("only a query may run: one SELECT without INTO") from None
 
     @contextmanager
-    def _reading(self, watch: Watch, rows: RowCollector | None = None) -> Iterator[Any]:
+    def _reading(self, watch: Watch) -> Iterator[Any]:
         """A connection in a read-only transaction, killed when the watch says so; its session reset at the end."""
         connection = self._begin(watch)
         killer = _Killer(self, connection.thread_id())
@@ -196,7 +211,8 @@ class MySQLDatabase(Database):
             healthy = connection.open
             raise
         finally:
-            unread = rows is not None and rows.full  # the rest of the rows is still on its way
+            result = connection._result
+            unread = result is not None and bool(result.unbuffered_active)  # the rest of the rows is on its way
             if watch.stopped is None and healthy and not unread:
                 with suppress(Exception):
                     _reset(connection)
@@ -264,8 +280,11 @@ class MySQLDatabase(Database):
                 autocommit=True,
                 local_infile=False,
                 client_flag=0,  # without MULTI_STATEMENTS
+                defer_connect=bool(t.address),
                 **options,
             )
+            if t.address:
+                connection.connect(socket.create_connection((t.address, t.port), self._connect_seconds))
         except (pymysql.MySQLError, OSError, RuntimeError) as e:
             raise _connect_error(t, e) from None
         connection._read_timeout = None  # from here on the watch decides how long a statement may take

@@ -9,21 +9,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from eval.databases.base import Database
-from eval.databases.urls import parse_target
+from eval.databases.urls import Target, parse_target
 
 
-def open_database(target: str | Path, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> Database:
+def open_database(target: str | Path | Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> Database:
     """Open a database for reading.
 
     `target` is a path to a SQLite or DuckDB file (told apart by content), `:memory:` (an empty SQLite), or a URL:
     `sqlite:///path`, `duckdb:///path`, `postgresql://user:password@host:port/database`, `mysql://…`, `mariadb://…`.
+    A `Target` is one that was parsed, and maybe checked, before.
     `infer_keys` adds foreign keys that the database does not declare, marked `inferred`.
     `connect_seconds` bounds each attempt to reach a server.
 
     Raises DatabaseNotFound (no such file or database; none is created), DatabaseUnreachable (no answer, wrong
     password), DriverMissing (names the extra to install), DatabaseError (anything else). No message holds a password.
     """
-    place = parse_target(target)
+    place = target if isinstance(target, Target) else parse_target(target)
     if place.dialect == "sqlite":
         from eval.databases.sqlite import SQLiteDatabase
 

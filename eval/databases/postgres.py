@@ -13,7 +13,7 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +27,12 @@ from eval.databases.base import (
     ExecutionResult,
     Limits,
 )
-from eval.databases.catalogue.postgres import SIGN, read_schema
+from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
 from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Watch, run_statement
+from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
+from eval.databases.streaming import RowStream
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -72,7 +73,7 @@ class PostgresDatabase(Database):
         self._closed = False
         self._superuser = False
         self._own_functions: frozenset[str] = frozenset()
-        self._schema_cache = SchemaCache.shared(("postgres", self.url, target.options, infer_keys))
+        self._schema_cache = SchemaCache.shared(("postgres", self.url, target.address, target.options, infer_keys))
         self._give_back(self._connect())
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
@@ -87,7 +88,12 @@ class PostgresDatabase(Database):
     def execute(
         self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._run, self._explain)
+        return run_statement(statement, self.dialect, limits, cancel, self._open, self._explain)
+
+    def stream(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> RowStream:
+        return RowStream(statement, self.dialect, limits, cancel, self._open, self._explain)
 
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
         watch, rows = Watch(5.0, None), RowCollector(Limits())
@@ -109,6 +115,20 @@ class PostgresDatabase(Database):
         except psycopg.Error as e:
             raise DatabaseError(self._explain(str(e))) from None
 
+    def write_privileges(self) -> tuple[str, ...]:
+        import psycopg
+
+        try:
+            superuser, creates, tables = self._catalogue(WRITE_PRIVILEGES)[0]
+        except psycopg.Error as e:
+            raise DatabaseError(self._explain(str(e))) from None
+        found = (
+            ("is a superuser", superuser),
+            ("may create schemas", creates),
+            (f"may write to {tables:,} table{'' if tables == 1 else 's'}", tables),
+        )
+        return tuple(words for words, holds in found if holds)
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
@@ -118,7 +138,8 @@ class PostgresDatabase(Database):
 
     # How a statement runs
 
-    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+    @contextmanager
+    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
         with self._reading(watch) as connection:
             self._declare(connection, sql)
             cursor = connection.cursor()
@@ -126,8 +147,9 @@ class PostgresDatabase(Database):
             def fetch(count: int) -> list[tuple[Any, ...]]:
                 return cursor.execute(f"FETCH FORWARD {count} FROM answer".encode()).fetchall()
 
-            rows.fill(fetch)
-            return tuple(d.name for d in cursor.description or ())
+            described = connection.pgconn.describe_portal(b"answer")
+            names = (described.fname(i) or b"" for i in range(described.nfields))
+            yield Answer(tuple(name.decode("utf-8", "replace") for name in names), fetch)
 
     def _declare(self, connection: psycopg.Connection[Any], sql: str) -> None:
         """Plan the statement as a cursor: the grammar takes one SELECT only, without INTO and without writing CTEs."""
@@ -211,7 +233,7 @@ class PostgresDatabase(Database):
                 host=t.host,
                 port=t.port,
                 user=t.user or None,
-                password=t.password or None,
+                password=t.password if t.password or t.address else None,
                 dbname=t.database,
                 connect_timeout=max(2, round(self._connect_seconds)),  # libpq takes whole seconds, at least two
                 application_name="text2sql",
@@ -219,7 +241,7 @@ class PostgresDatabase(Database):
                 keepalives_idle=30,
                 autocommit=True,
                 prepare_threshold=None,
-                **dict(t.options),  # type: ignore[arg-type]
+                **dict(t.options) | (_as_a_stranger(t) if t.address else {}),  # type: ignore[arg-type]
             )
         except psycopg.Error as e:
             raise _connect_error(t, str(e).strip()) from None
@@ -266,6 +288,14 @@ class PostgresDatabase(Database):
 
     def _explain(self, message: str) -> str:
         return self._target.redact(message)
+
+
+def _as_a_stranger(target: Target) -> dict[str, str]:
+    """Options by which libpq asks for no address and looks for no login in the user's files."""
+    import psycopg
+
+    options = {"hostaddr": target.address, "passfile": os.devnull, "gssencmode": "disable"}
+    return options | ({"sslcertmode": "disable"} if psycopg.pq.version() >= 160000 else {})
 
 
 def _connect_error(target: Target, message: str) -> DatabaseError:

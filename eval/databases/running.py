@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from typing import Literal
 
 from eval.databases.base import CancelToken, DatabaseError, ExecutionResult, Limits, Status
@@ -84,8 +85,33 @@ class Watch:
                 forget()
 
 
-Run = Callable[[str, Watch, RowCollector], tuple[str, ...]]
-"""Runs the SQL, puts rows into the collector and returns the column names; raises whatever the driver raises."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A statement that an engine has begun to answer."""
+
+    columns: tuple[str, ...]
+    fetch: Callable[[int], Sequence[Sequence[object]]]
+    """At most so many rows more; none at the end. Raises whatever the driver raises."""
+
+
+Open = Callable[[str, Watch, Callable[[], None] | None], AbstractContextManager[Answer]]
+"""Begins the SQL and ends it when the context is left; raises whatever the driver raises.
+
+An engine that must begin a statement a second time calls the third argument, which forgets all rows handed on; where
+it is None, rows handed on are gone, and the engine passes over as many of them."""
+
+
+def checked_text(statement: ReadStatement, dialect: Dialect) -> str:
+    """The SQL, if an engine of this dialect may be given it. Raises DatabaseError."""
+    if statement.dialect != dialect:
+        raise DatabaseError(f"a statement in {statement.dialect} was given to a {dialect} database")
+    if "\0" in statement.sql:
+        raise DatabaseError("a statement cannot hold a null character")  # C libraries would end the text there
+    return statement.sql
+
+
+def stopped_error(reason: Literal["timeout", "cancelled"], limits: Limits) -> str:
+    return "cancelled" if reason == "cancelled" else f"stopped at the deadline of {limits.seconds:g} s"
 
 
 def run_statement(
@@ -93,7 +119,7 @@ def run_statement(
     dialect: Dialect,
     limits: Limits | None,
     cancel: CancelToken | None,
-    run: Run,
+    open_answer: Open,
     explain: Callable[[str], str],
 ) -> ExecutionResult:
     """Run within the limits; `explain` makes the engine's message fit for the user. Never raises."""
@@ -104,18 +130,17 @@ def run_statement(
     columns: tuple[str, ...] = ()
     error: str | None = None
     try:
-        if statement.dialect != dialect:
-            raise DatabaseError(f"a statement in {statement.dialect} was given to a {dialect} database")
-        if "\0" in statement.sql:
-            raise DatabaseError("a statement cannot hold a null character")  # C libraries would end the text there
+        sql = checked_text(statement, dialect)
         if not watch.expired():
-            columns = run(statement.sql, watch, collector)
+            with open_answer(sql, watch, collector.clear) as answer:
+                columns = answer.columns
+                collector.fill(answer.fetch)
     except Exception as e:  # noqa: BLE001 (drivers raise what they like, and a result is promised in every case)
         error = explain(str(e).strip() or type(e).__name__)
     status: Status = "success" if error is None else "error"
     if watch.stopped is not None:  # also where the engine then returned a value without an error
         status = watch.stopped
-        error = "cancelled" if status == "cancelled" else f"stopped at the deadline of {limits.seconds:g} s"
+        error = stopped_error(watch.stopped, limits)
     return ExecutionResult(
         status=status,
         columns=columns if error is None else (),

@@ -13,9 +13,9 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -23,10 +23,10 @@ from urllib.parse import quote
 from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits
 from eval.databases.catalogue.assembling import quoted
 from eval.databases.catalogue.sqlite import read_schema
-from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Watch, run_statement
+from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
+from eval.databases.streaming import RowStream
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -153,12 +153,16 @@ class SQLiteDatabase(Database):
         self._catalogue: sqlite3.Connection | None = None
         self._catalogue_file = self._file
         self._catalogue_lock = threading.Lock()
-        self._schema_cache = SchemaCache.shared(("sqlite", self.url, infer_keys) if target.path else None)
         try:
             self._catalogue_sign()
         except sqlite3.Error as e:
             self.close()
             raise DatabaseError(f"cannot open {target.path}: {_explain(target, str(e))}") from None
+
+    @cached_property
+    def _schema_cache(self) -> SchemaCache:
+        """Looked up on first use: a database that is never asked for its structure takes no place among the shared."""
+        return SchemaCache.shared(("sqlite", self.url, self._infer_keys) if self._target.path else None)
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         try:
@@ -169,7 +173,19 @@ class SQLiteDatabase(Database):
     def execute(
         self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._run, partial(_explain, self._target))
+        return run_statement(statement, self.dialect, limits, cancel, self._open, partial(_explain, self._target))
+
+    def stream(
+        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> RowStream:
+        return RowStream(statement, self.dialect, limits, cancel, self._open, partial(_explain, self._target))
+
+    def refusal(self, statement: ReadStatement) -> str | None:
+        """EXPLAIN compiles the statement behind the same authorizer and returns the program instead of running it."""
+        explained = ReadStatement(sql=f"EXPLAIN {statement.sql}", dialect=statement.dialect)
+        limits = Limits(seconds=5.0, rows=1)
+        result = run_statement(explained, self.dialect, limits, None, self._open, partial(_explain, self._target))
+        return result.error if result.status == "error" else None
 
     def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
         plan = ReadStatement(sql=f"EXPLAIN QUERY PLAN {statement.sql}", dialect="sqlite")
@@ -214,35 +230,16 @@ class SQLiteDatabase(Database):
 
     # How a statement runs
 
-    def _run(self, sql: str, watch: Watch, rows: RowCollector) -> tuple[str, ...]:
+    @contextmanager
+    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
         connection = self._borrow()
-        raw = connection.raw
         connection.watch = watch
-        lock_until = time.monotonic() + _LOCK_SECONDS
+        reading = _Reading(connection, sql, start_over)
         try:
-            while True:
-                try:
-                    return _fetch(raw, sql, rows)
-                except sqlite3.DatabaseError as e:
-                    message = str(e)
-                    if "Could not decode to UTF-8" in message and raw.text_factory is str:
-                        raw.text_factory = _decode_tolerantly
-                    elif message == "database is locked" and time.monotonic() < lock_until and not watch.expired():
-                        time.sleep(0.01)
-                    elif message == _TOO_BIG and connection.tier + 1 < len(_TIERS):
-                        connection.enter_tier(connection.tier + 1)
-                    elif connection.tier and ("not authorized" in message or "pattern too complex" in message):
-                        _, pattern, denied = _TIERS[connection.tier]
-                        raise DatabaseError(
-                            f"{_TOO_BIG}: with values of more than {_TIERS[connection.tier - 1][0]:,} bytes a query "
-                            f"may not call {', '.join(sorted(denied))}, nor match a pattern of more than {pattern} "
-                            "characters"
-                        ) from None
-                    else:
-                        raise
-                rows.clear()
+            yield Answer(reading.begin(), reading.fetch)
         finally:
-            raw.text_factory = str
+            reading.end()
+            connection.raw.text_factory = str
             if connection.tier:
                 connection.enter_tier(0)
             connection.watch = None
@@ -312,15 +309,91 @@ def _connect(target: Target) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
 
 
-def _fetch(raw: sqlite3.Connection, sql: str, rows: RowCollector) -> tuple[str, ...]:
-    cursor = raw.execute(sql)
-    try:
-        if cursor.description is None:
+class _Reading:
+    """One statement's rows. A lock is waited for; a value that is too long for the first tier, or that is no UTF-8,
+    begins the statement again in a way that can hold it."""
+
+    def __init__(self, connection: _Connection, sql: str, start_over: Callable[[], None] | None) -> None:
+        self._connection = connection
+        self._sql = sql
+        self._start_over = start_over
+        self._cursor: sqlite3.Cursor | None = None
+        self._lock_until = time.monotonic() + _LOCK_SECONDS
+        self._given = 0
+        self._given_hash = 0
+        self._steps: list[int] = []
+
+    def begin(self) -> tuple[str, ...]:
+        while True:
+            try:
+                self._cursor = self._connection.raw.execute(self._sql)
+                break
+            except sqlite3.DatabaseError as e:
+                self._overcome(e)
+        if self._cursor.description is None:
             raise DatabaseError("this is not a query: it returns no columns")
-        rows.fill(cursor.fetchmany)
-        return tuple(str(d[0]) for d in cursor.description)
-    finally:
-        cursor.close()  # ends the read transaction, so that writers go on
+        return tuple(str(d[0]) for d in self._cursor.description)
+
+    def fetch(self, count: int) -> Sequence[Sequence[object]]:
+        while True:
+            try:
+                if self._cursor is None:
+                    self.begin()
+                    self._pass_over()
+                assert self._cursor is not None
+                rows = self._cursor.fetchmany(count)
+                break
+            except sqlite3.DatabaseError as e:
+                self.end()
+                self._overcome(e)
+        self._given += len(rows)
+        if self._start_over is None and rows:
+            self._steps.append(len(rows))
+            self._given_hash = hash((self._given_hash, *rows))
+        return rows
+
+    def end(self) -> None:
+        """Ends the read transaction, so that writers go on."""
+        if self._cursor is not None:
+            self._cursor.close()
+            self._cursor = None
+
+    def _pass_over(self) -> None:
+        """After a second beginning, come to where the first one stopped; the rows must be the same."""
+        if not self._given:
+            return
+        if self._start_over is not None:
+            self._start_over()
+            self._given = 0
+            return
+        assert self._cursor is not None
+        left, seen = self._given, 0
+        for count in self._steps:
+            rows = self._cursor.fetchmany(count)
+            left -= len(rows)
+            seen = hash((seen, *rows))
+        if left or seen != self._given_hash:
+            raise DatabaseError("the rows changed while they were read; run the query again")
+
+    def _overcome(self, problem: sqlite3.DatabaseError) -> None:
+        """Make ready for another beginning, or raise what cannot be overcome."""
+        connection, message = self._connection, str(problem)
+        expired = connection.watch is not None and connection.watch.expired()
+        if "Could not decode to UTF-8" in message and connection.raw.text_factory is str:
+            connection.raw.text_factory = _decode_tolerantly
+        elif message == "database is locked" and time.monotonic() < self._lock_until and not expired:
+            time.sleep(0.01)
+        elif message == _TOO_BIG and connection.tier + 1 < len(_TIERS):
+            connection.enter_tier(connection.tier + 1)
+        elif connection.tier and ("not authorized" in message or "pattern too complex" in message):
+            _, pattern, denied = _TIERS[connection.tier]
+            raise DatabaseError(
+                f"{_TOO_BIG}: with values of more than {_TIERS[connection.tier - 1][0]:,} bytes a query "
+                f"may not call {', '.join(sorted(denied))}, nor match a pattern of more than {pattern} "
+                "characters"
+            ) from None
+        else:
+            raise problem
 
 
 def _patiently(read: Callable[[], _T]) -> _T:

@@ -54,6 +54,9 @@ class Target:
     password: str = field(default="", repr=False)
     database: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    address: str = ""
+    """The IP address to connect to instead of asking for the host's again. A target with one was named by a stranger:
+    no password, certificate or ticket of this machine's user is offered to it."""
 
     def redact(self, message: str) -> str:
         """Take the password out of a driver's message; not the letters of other words that happen to hold it."""

@@ -7,6 +7,8 @@ differently stay different.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -22,6 +24,7 @@ def exact_match(gold_sql: str, sql: str, dialect: Dialect) -> bool:
     return gold is not None and gold == other
 
 
+@lru_cache(maxsize=512)
 def canonical(sql: str, dialect: Dialect) -> str | None:
     """The query in one spelling; None when it is not exactly one statement that parses."""
     try:

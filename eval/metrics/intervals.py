@@ -1,4 +1,4 @@
-"""How sure a measured rate is, and whether two systems differ: Wilson's interval and McNemar's exact test.
+"""How sure a measured rate is, and whether two systems differ: Wilson's and Newcombe's intervals, McNemar's exact test.
 
 In: counts. Out: plain numbers. Nothing here knows what was measured.
 """
@@ -39,3 +39,37 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
     trials, fewer = only_first + only_second, min(only_first, only_second)
     tail = sum(math.comb(trials, k) for k in range(fewer + 1))
     return min(1.0, tail / 2.0 ** (trials - 1)) if trials else 1.0
+
+
+def paired_interval(both: int, only_first: int, only_second: int, neither: int, z: float = Z_95) -> tuple[float, float]:
+    """Lower and upper bound (-1..1) of how much better the second system is than the first on the same items.
+
+    The counts say for how many items which of the two was right. Newcombe (1998), Stat. Med. 17, 2635-2650, method
+    10: Wilson's intervals of both rates, combined with their correlation. (-1, 1) when nothing was tried. Raises
+    ValueError for a negative count.
+    """
+    if min(both, only_first, only_second, neither) < 0:
+        raise ValueError("counts cannot be negative")
+    total = both + only_first + only_second + neither
+    if total == 0:
+        return -1.0, 1.0
+    first, second = (both + only_first) / total, (both + only_second) / total
+    (low1, high1), (low2, high2) = (wilson_interval(both + only, total, z) for only in (only_first, only_second))
+    phi = _correlation(both, only_first, only_second, neither)
+    difference = second - first
+    down = math.sqrt(
+        max(0.0, (second - low2) ** 2 - 2 * phi * (second - low2) * (high1 - first) + (high1 - first) ** 2)
+    )
+    up = math.sqrt(max(0.0, (high2 - second) ** 2 - 2 * phi * (high2 - second) * (first - low1) + (first - low1) ** 2))
+    return max(-1.0, difference - down), min(1.0, difference + up)
+
+
+def _correlation(both: int, only_first: int, only_second: int, neither: int) -> float:
+    """Phi of the four counts, drawn towards 0 as method 10 has it."""
+    margins = (both + only_first) * (only_second + neither) * (both + only_second) * (only_first + neither)
+    if margins == 0:
+        return 0.0
+    product = float(both * neither - only_first * only_second)
+    if product > 0:
+        product = max(0.0, product - (both + only_first + only_second + neither) / 2)
+    return product / math.sqrt(margins)

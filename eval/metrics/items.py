@@ -1,4 +1,4 @@
-"""One answer measured against its gold query: VA, EM, EX, BIRD's comparison and, over a test suite, TS.
+"""One answer measured against its gold query: VA, EM, EX, BIRD's comparison, over a test suite TS, and VES.
 
 In: two SQL texts and a database, and perhaps the databases of its test suite. Out: a `Comparison`. A gold query that
 fails is reported as such; an answer that fails counts 0 everywhere.
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from eval.databases.base import Database, ExecutionResult, Limits
 from eval.metrics.comparison import same_result, same_set
+from eval.metrics.efficiency import time_ratio
 from eval.metrics.exact_match import exact_match
-from eval.sql import ParsedQuery, check, facts, parse
+from eval.sql import ParsedQuery, check, orders_rows, parse
 
 COMPARE_LIMITS = Limits(seconds=60.0, rows=1_000_000, bytes=512 * 1024 * 1024, cell_bytes=16 * 1024 * 1024)
 """Wide, so that results are compared whole; a result cut even so equals nothing that is not cut."""
@@ -32,6 +33,8 @@ class Comparison:
     """None without a test suite, or when gold fails on one of its databases."""
     gold_error: str | None
     error: str | None
+    ves: float | None = None
+    """EX times gold's time over the answer's; None where it was not asked for, or gold fails."""
 
 
 def compare_items(
@@ -41,14 +44,15 @@ def compare_items(
     *,
     suite: Iterable[Database] = (),
     limits: Limits = COMPARE_LIMITS,
+    timed: bool = False,
 ) -> Comparison:
     """Measure one answer. Runs both queries read-only on the database and, while they agree, on each of the suite.
 
     Order counts where the outermost gold query has an ORDER BY. The suite stands for the whole of TS: the answer must
-    be right on the database itself and on every replica.
+    be right on the database itself and on every replica. `timed`: measure VES too, by running both some times more.
     """
     gold, other = parse(gold_sql, database.dialect), parse(sql, database.dialect)
-    ordered = bool(facts(gold).order_by)
+    ordered = orders_rows(gold)
     wanted, got = _run(gold, database, limits), _run(other, database, limits)
     ex = same_result(wanted, got, ordered=ordered) if wanted.ok else None
     return Comparison(
@@ -59,7 +63,15 @@ def compare_items(
         ts=_on_suite(gold, other, ex, suite, ordered, limits),
         gold_error=wanted.error,
         error=got.error,
+        ves=_ves(gold, other, ex, database, limits) if timed and ex is not None else None,
     )
+
+
+def _ves(gold: ParsedQuery, other: ParsedQuery, ex: bool, database: Database, limits: Limits) -> float:
+    wanted, got = check(gold).statement, check(other).statement
+    if not ex or wanted is None or got is None:
+        return 0.0
+    return time_ratio(wanted, got, database, limits=limits) or 0.0
 
 
 def _on_suite(

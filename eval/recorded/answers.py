@@ -1,7 +1,7 @@
 """Recorded answers, one SQL text for each system and question, as the replies of one model.
 
 In: a file of questions `{id, question}` and one of answers `{system, id, sql}`. Out: `Answers`, which replies to any of
-the agent's four prompts. It remembers nothing between requests: which answer is due is read off the request, where the
+the agent's five prompts. It remembers nothing between requests: which answer is due is read off the request, where the
 prompt of a retry quotes the query that was not accepted. So any number of runs may go on at once.
 """
 
@@ -30,6 +30,8 @@ _WORD = re.compile(r"\w+")
 class Answer:
     system: str
     sql: str
+    steps: tuple[str, ...] = ()
+    """The queries of a recorded trace, in order; the last is `sql`. Empty without a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,16 @@ class Answers:
             return json.dumps({"plan_type": "single", "confidence": 1.0, "tasks": [task]}, ensure_ascii=False)
         if request.kind == "judge":
             return json.dumps({"reasoning": NO_OPINION, "score": self._relevance})
+        if request.kind == "review":
+            return json.dumps({"reasoning": NO_OPINION, "accept": True, "sql": ""})
         if request.kind == "summary":
             return SUMMARY
-        answer = found.after(request.failed_sql)
+        if request.kind == "step":
+            return json.dumps(_step(found.answers[0], request), ensure_ascii=False)
+        if request.failed_sql:
+            answer = found.after(request.failed_sql)
+        else:
+            answer = found.answers[min(request.candidate, len(found.answers) - 1)]
         if not request.structured:
             return f"```sql\n{answer.sql}\n```"
         return json.dumps({"reasoning": f"recorded answer of {answer.system}", "sql": answer.sql}, ensure_ascii=False)
@@ -96,6 +105,18 @@ class Answers:
             text = max(within, key=len, default="")
         same = self._by_text.get(text, [])
         return max(same, key=lambda one: _named(one, request.prompt), default=None)
+
+
+def _step(answer: Answer, request: Asked) -> dict[str, str]:
+    """The next step of a recorded trace: its next query, which is run whatever is said against it, or the end."""
+    steps = answer.steps or (answer.sql,)
+    tool, sql = request.allowed[0] if request.allowed else "finish", ""
+    if "run_sql" in request.allowed:
+        tool = "run_sql"
+    elif "finish" not in request.allowed or request.written < len(steps):
+        tool = next((one for one in request.allowed if one != "finish"), tool)
+        sql = steps[min(request.written, len(steps) - 1)]
+    return {"thought": f"recorded step of {answer.system}", "tool": tool, "sql": sql}
 
 
 def plain(text: str) -> str:
@@ -130,7 +151,8 @@ def load_answers(
     for line in _records(recording):
         system = _text(line, "system", recording)
         known[system] = None
-        by_question[str(line.get("id"))][system] = Answer(system, str(line.get("sql") or ""))
+        sql = str(line.get("sql") or "")
+        by_question[str(line.get("id"))][system] = Answer(system, sql, _queries(line.get("trace"), sql))
     if unknown := [name for name in systems if name not in known]:
         raise ValueError(f"{recording.name} has no system {', '.join(unknown)}; it has {', '.join(known)}")
     found = []
@@ -147,6 +169,15 @@ def load_answers(
     if not found:
         raise ValueError(f"{recording.name} answers none of the questions of {questions.name}")
     return found
+
+
+def _queries(trace: object, sql: str) -> tuple[str, ...]:
+    """The queries of a trace `[{action: "query", sql}, …]`, and the answer behind them where it is another."""
+    steps = [step for step in trace if isinstance(step, dict)] if isinstance(trace, list) else []
+    queries = [str(step["sql"]) for step in steps if step.get("action") == "query" and step.get("sql")]
+    if not queries:
+        return ()
+    return tuple(queries if plain(queries[-1]) == plain(sql) else [*queries, sql])
 
 
 def _records(path: Path) -> Iterable[dict[str, Any]]:

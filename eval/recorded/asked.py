@@ -1,4 +1,4 @@
-"""What a chat request is about: which of the four prompts, which question, which failed query.
+"""What a chat request is about: which of the prompts, which question, which failed query.
 
 In: the body of a request to `chat/completions`. Out: an `Asked`. Only structure is read: the JSON Schema that the reply
 has to follow, the keys of the reply that the system message shows, and the tags that fence the question and the failed
@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["plan", "sql", "judge", "summary"]
+Kind = Literal["plan", "step", "sql", "review", "judge", "summary"]
 
-_KIND_OF_KEY: dict[str, Kind] = {"tasks": "plan", "score": "judge", "sql": "sql"}
-"""The property of a reply that only one of the prompts asks for."""
-_KEY = re.compile(r'"(tasks|score|sql)"\s*:')
+_KIND_OF_KEY: dict[str, Kind] = {"tasks": "plan", "score": "judge", "tool": "step", "accept": "review", "sql": "sql"}
+"""The property of a reply that tells its prompt from those behind it."""
+_KEY = re.compile(r'"(tasks|score|tool|accept|sql)"\s*:')
 _QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
+_STEPS = re.compile(r"<steps>\s*(.*?)\s*</steps>", re.DOTALL)
+_WRITTEN = re.compile(r"^\d+\. (?:generate_sql|repair_sql)\b", re.MULTILINE)
+_ALLOWED = re.compile(r"<allowed>\s*(.*?)\s*</allowed>", re.DOTALL)
+_CANDIDATE = re.compile(r'<candidate number="(\d{1,3})" />')
 _FAILED = re.compile(r"<failed_sql>\s*(.*?)\s*</failed_sql>", re.DOTALL)
 
 
@@ -32,6 +36,12 @@ class Asked:
     """That user message."""
     structured: bool
     """The reply has to be JSON."""
+    written: int = 0
+    """Queries among the steps that the prompt quotes."""
+    candidate: int = 0
+    """Which of several first attempts it is, counted from 0."""
+    allowed: tuple[str, ...] = ()
+    """The tools that the next step may use."""
 
 
 def asked(body: dict[str, Any]) -> Asked:
@@ -48,6 +58,9 @@ def asked(body: dict[str, Any]) -> Asked:
         failed_sql=_last(_FAILED, prompt),
         prompt=prompt,
         structured=kind not in (None, "summary"),
+        candidate=int(_last(_CANDIDATE, prompt) or 0),
+        written=len(_WRITTEN.findall(_last(_STEPS, prompt))),
+        allowed=tuple(word.strip() for word in _last(_ALLOWED, prompt).split(",") if word.strip()),
     )
 
 

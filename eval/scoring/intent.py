@@ -169,7 +169,10 @@ _CONTAINS = re.compile(
     _FLAGS,
 )
 _ORDER = re.compile(
-    r"\b(?:(?:order|sort|arrang|rank)(?:ed|ing|s|e)?\b|in (?:\w+ )?"
+    # `order` alone is as often a thing that customers place.
+    r"^\W*order\b|\b(?:(?:sort|arrang|rank)(?:ed|ing|s|e)?\b|ordered (?:by|in|from|alphabetic\w*)\b"
+    r"|order(?:ing)? (?:\w+ ){0,4}by\b|(?:and|then|,) order (?:the|them|it|all|these|results?)\b"
+    r"|in (?:the )?order\b|in (?:the )?\w+ order\b|in (?:\w+ )?"
     r"(?:ascending|descending|alphabetic\w*|increasing|decreasing|lexicographic\w*"
     r"|chronologic\w*|reverse)|ascending|descending|alphabetic\w*|from (?:the )?\w+(?:est)? to (?:the )?\w+(?:est)\b)",
     _FLAGS,
@@ -187,9 +190,6 @@ _ASCENDING = re.compile(
 _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
 _NAME = _any(r"names?", r"who", r"titles?", r"called", r"named")
 _SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
-_QUESTIONED_ANY = _any(
-    r"any", r"only", r"predominant\w*", r"all (?:the )?(?!the)\w+ (?:that|who)", r"also", r"ever", r"whose"
-)
 _QUOTED = re.compile(
     r"\"([^\"]{1,80})\"|``\s*(.{1,80}?)\s*''|[“]([^”]{1,80})[”]|(?<!\w)[‘']([^'’]{1,80})['’](?!\w)|`([^`']{1,80})[`']"
 )
@@ -232,8 +232,6 @@ class Intent:
     asks_id: bool
     asks_name: bool
     share: bool
-    subtle: int
-    """Words such as `any`, `only`, `ever`, whose meaning is often mistaken."""
     singular: bool
     """The question asks for one thing (`what is the name of the ... that`)."""
     numbers: tuple[float, ...]
@@ -307,7 +305,6 @@ def read_intent(question: str) -> Intent:
         asks_id=has(_ID),
         asks_name=has(_NAME),
         share=has(_SHARE),
-        subtle=len(_QUESTIONED_ANY.findall(outside)),
         singular=singular,
         numbers=tuple(_numbers(outside)),
         quoted=tuple(next(g for g in m.groups() if g).strip() for m in _QUOTED.finditer(text) if any(m.groups())),

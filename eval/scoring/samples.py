@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import sqlglot
-from sqlglot.errors import SqlglotError
 
 from eval.databases.base import Database, ExecutionResult, Limits
 from eval.databases.opening import open_database
@@ -22,7 +19,10 @@ from eval.metrics.mutations import mutants
 from eval.scoring.evidence.observing import observations
 from eval.scoring.evidence.reading import Reading
 from eval.scoring.examining import examine
+from eval.scoring.expectation import Expectation
+from eval.scoring.learning import half_of
 from eval.scoring.types import Case, Score, SecondOpinion
+from eval.sql.translating import translated
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
 
@@ -53,45 +53,51 @@ def read_opinions(path: Path | None) -> Opinions:
     return {line["id"]: (line["sql"], float(line["confidence"])) for line in lines if line.get("sql")}
 
 
-def of_case(case: Case, benchmark: str, database: str, question: str, system: str, right: bool) -> Sample:
+def of_case(
+    case: Case, benchmark: str, database: str, question: str, system: str, right: bool, learned: Expectation
+) -> Sample:
     from eval.scoring.judging import score
     from eval.scoring.presets import weights
 
     features: dict[str, float] = {}
-    for seen in observations(Reading(case)):
+    for seen in observations(Reading(case), learned):
         features[seen.name] = features.get(seen.name, 0.0) + seen.value
     scored: Score = score(case)
     others = sum(w * scored.dimensions[name] for name, w in weights("default").items() if name != "correctness")
     return Sample(benchmark, database, question, system, right, bool(scored.vetoes), features, others)
 
 
-def recorded(bench: Path, recordings: Path, opinions: Opinions) -> Iterator[Sample]:
+def recorded(bench: Path, recordings: Path, opinions: Opinions, learned: Expectation) -> Iterator[Sample]:
     """Every recorded answer whose benchmark is at hand; MySQL's dialect is rewritten to SQLite's where it can be."""
     for folder, file in (("spider_dev", "spider_dev"), ("classicmodels", "classicmodels_llama-3-8b")):
-        golds = _Golds(bench / folder, opinions)
+        golds = Golds(bench / folder, opinions)
         for line in _lines(recordings / f"{file}.jsonl"):
             sql = line["sql"] or ""
             if folder == "classicmodels":
-                sql = _from_mysql(sql)
+                sql = translated(sql, "mysql", "sqlite")
             case = golds.examined(line["id"], sql)
-            yield of_case(case, folder, line["db"], line["id"], line["system"], golds.right(line["id"], case))
+            right = golds.right(line["id"], case)
+            yield of_case(case, folder, line["db"], line["id"], line["system"], right, learned)
 
 
-def mutated(bench: Path, opinions: Opinions, *, every: int = 3, each: int = 2, seed: int = 7) -> Iterator[Sample]:
+def mutated(
+    bench: Path, opinions: Opinions, halves: Sequence[Expectation], *, every: int = 3, each: int = 2, seed: int = 7
+) -> Iterator[Sample]:
     """Gold queries of every `every`-th training question as right answers; up to `each` mutants of it, and at times
-    another question's gold, as wrong ones. Mutants with gold's result are left out."""
-    golds = _Golds(bench / "spider_train", opinions)
+    another question's gold, as wrong ones. Mutants with gold's result are left out.
+    `halves`: by `half_of` a database, the expectation that has not seen its questions."""
+    golds = Golds(bench / "spider_train", opinions)
     dice = random.Random(seed)  # noqa: S311 - reproducible, not secret
     by_database: dict[str, list[str]] = {}
     for question in golds.questions.values():
         by_database.setdefault(question["db"], []).append(question["gold_sql"])
     for question in list(golds.questions.values())[::every]:
         name = question["db"]
-        database = golds.database(name)
+        database, learned = golds.database(name), halves[half_of(name)]
         gold = golds.examined(question["id"], question["gold_sql"])
         if gold.result is None or not gold.result.ok or gold.parsed.tree is None:
             continue
-        yield of_case(gold, "spider_train", name, question["id"], "gold", True)
+        yield of_case(gold, "spider_train", name, question["id"], "gold", True, learned)
         changed = [(kind, tree.sql("sqlite")) for kind, tree in mutants(gold.parsed.tree, database.schema(), dice)]
         dice.shuffle(changed)
         tries = changed[:each]
@@ -101,10 +107,10 @@ def mutated(bench: Path, opinions: Opinions, *, every: int = 3, each: int = 2, s
             case = golds.examined(question["id"], sql)
             ran = case.result is not None and case.result.ok
             if ran and not golds.right(question["id"], case):
-                yield of_case(case, "spider_train", name, question["id"], kind, False)
+                yield of_case(case, "spider_train", name, question["id"], kind, False, learned)
 
 
-class _Golds:
+class Golds:
     """A benchmark's questions, its databases opened once, and gold's results computed once."""
 
     def __init__(self, folder: Path, opinions: Opinions) -> None:
@@ -145,13 +151,6 @@ class _Golds:
             self._results[question] = gold.result, bool(gold.facts.order_by)
         result, ordered = self._results[question]
         return result is not None and case.result is not None and same_result(result, case.result, ordered=ordered)
-
-
-def _from_mysql(sql: str) -> str:
-    try:
-        return sqlglot.transpile(sql, read="mysql", write="sqlite")[0]
-    except (SqlglotError, IndexError):
-        return sql
 
 
 def _lines(path: Path) -> Iterator[dict[str, str]]:

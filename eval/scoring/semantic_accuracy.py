@@ -44,7 +44,6 @@ SIGNS = frozenset(
         "bound_on_rows",
         "pattern_unasked",
         "star_unasked",
-        "columns_beyond_one",
         "text_against_number",
         "aggregate_unasked",
         "double_negation",

@@ -15,7 +15,7 @@ from eval.databases.base import Database, Limits
 from eval.schema import Schema, Table
 from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, StoredConstant
-from eval.sql import check, parsed_from_tree
+from eval.sql import check, parse
 from eval.sql.types import Constant
 
 MOST = 6
@@ -44,21 +44,22 @@ def with_stored(case: Case, database: Database) -> Case:
     others = _answers([question for c in missing for question in _elsewhere(case, c)], database) if missing else []
     if others is None:
         return case
-    told = dict(zip(missing, zip(others[::2], others[1::2], strict=True), strict=True))
-    return replace(case, stored=tuple(_told(c, *told.get(c, (None, None))) for c in wanted))
+    told = dict(zip(missing, zip(others[::3], others[1::3], others[2::3], strict=True), strict=True))
+    return replace(case, stored=tuple(_told(c, told.get(c)) for c in wanted))
 
 
-def _told(constant: Constant, otherwise: bool | None, elsewhere: bool | None) -> StoredConstant:
+def _told(constant: Constant, missing: tuple[bool, bool, bool] | None) -> StoredConstant:
     assert constant.table is not None
     assert constant.column is not None
-    found = "otherwise" if otherwise else "elsewhere" if elsewhere else "nowhere"
-    if otherwise is None:
-        found = "exactly"
+    found = "exactly"
+    if missing is not None:
+        places = zip(("otherwise", "padded", "elsewhere"), missing, strict=True)
+        found = next((place for place, there in places if there), "nowhere")
     return StoredConstant(constant.value, constant.table, constant.column, found)  # type: ignore[arg-type]
 
 
-def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr]:
-    """Is it there but for case; is it in another text column of the query's tables?"""
+def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
+    """Is it there but for case; but for spaces around it; is it in another text column of the query's tables?"""
     table, column = constant.table or "", constant.column or ""
     others = [
         (t.name, c.name)
@@ -70,15 +71,19 @@ def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr]:
     found: exp.Expr = exp.false()
     for other, name in others:
         found = exp.or_(found, _exists(case.schema, constant, other, name))
-    return _exists(case.schema, constant, table, column, folded=True), found
+    folded = _exists(case.schema, constant, table, column, change=exp.Lower)
+    return folded, _exists(case.schema, constant, table, column, change=exp.Trim), found
 
 
-def _exists(schema: Schema, constant: Constant, table: str, column: str, *, folded: bool = False) -> exp.Expr:
+def _exists(
+    schema: Schema, constant: Constant, table: str, column: str, *, change: type[exp.Func] | None = None
+) -> exp.Expr:
     known = schema.table(table)
     cell: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
     value: exp.Expr = exp.Literal.string(constant.value)
-    if folded:
-        cell, value = exp.Lower(this=cell), exp.Lower(this=value)
+    if change is not None:
+        cell = change(this=cell)
+        value = change(this=value) if change is exp.Lower else value
     inner = exp.select("1").from_(_source(known, table)).where(exp.EQ(this=cell, expression=value)).limit(1)
     return exp.Exists(this=inner)
 
@@ -93,7 +98,8 @@ def _source(known: Table | None, name: str) -> exp.Table:
 
 def _answers(questions: list[exp.Expr], database: Database) -> list[bool] | None:
     tree = exp.select(*(exp.alias_(q, f"q{i}") for i, q in enumerate(questions)))
-    statement = check(parsed_from_tree(tree, database.dialect)).statement
+    # Through text: the guard knows functions such as TRIM by how they were written.
+    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
     result = database.execute(statement, limits=LIMITS) if statement is not None else None
     if result is None or not result.ok or not result.rows:
         return None

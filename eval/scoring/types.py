@@ -39,8 +39,9 @@ class StoredConstant:
     value: str
     table: str
     column: str
-    found: Literal["exactly", "otherwise", "elsewhere", "nowhere"]
-    """In the column as written; there in other case only; in another column of the query's tables; in none."""
+    found: Literal["exactly", "otherwise", "padded", "elsewhere", "nowhere"]
+    """In the column as written; there in other case only; there with spaces around it only; in another column of the
+    query's tables; in none."""
 
 
 @dataclass(frozen=True, slots=True)

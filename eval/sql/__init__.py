@@ -7,7 +7,7 @@ read. `render` writes a tree as SQL; `parsed_from_tree` brings a tree that our o
 from __future__ import annotations
 
 from eval.sql.dialects import render
-from eval.sql.facts import facts
+from eval.sql.facts import facts, orders_rows
 from eval.sql.guard import check
 from eval.sql.parsing import parse, parsed_from_tree
 from eval.sql.references import resolve
@@ -33,6 +33,7 @@ __all__ = [
     "Verdict",
     "check",
     "facts",
+    "orders_rows",
     "parse",
     "parsed_from_tree",
     "render",

@@ -53,6 +53,11 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
         return QueryFacts()
 
 
+def orders_rows(parsed: ParsedQuery) -> bool:
+    """Whether the outermost query has an ORDER BY, so that the order of its rows is part of what it says."""
+    return parsed.tree is not None and bool(_outermost(parsed.tree).args.get("order"))
+
+
 def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
     outer = _outermost(tree)
     select = _first_select(outer)

@@ -6,8 +6,9 @@ account may read. Raises pymysql.MySQLError.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from eval.databases.catalogue.assembling import Draft, count_statement, keep_counts
@@ -94,3 +95,18 @@ def _spelled(drafts: dict[str, Draft], name: str) -> str | None:
 def _text(value: str | bytes | None) -> Any:
     """MySQL 8 returns some long texts of the information schema as bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+_GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
+_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
+
+
+def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
+    """What SHOW GRANTS lists that writes, a text for each place; the rest of a line may hold a password's hash."""
+    found = []
+    for line in grants:
+        if match := _GRANT.match(line):
+            held = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
+            if writes := [name for name in _WRITES if name in held]:
+                found.append(f"has {', '.join(writes)} on {match[2].replace('`', '')}")
+    return tuple(found)

@@ -103,3 +103,14 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
     if small:
         keep_counts(small, count(count_statement(small, "postgres")))
     return Schema("postgres", tuple(d.table() for d in drafts.values()))
+
+
+WRITE_PRIVILEGES = """
+SELECT
+  (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
+  has_database_privilege(session_user, current_database(), 'CREATE'),
+  (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+   WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+     AND has_table_privilege(session_user, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
+"""
+"""One row: superuser, may create schemas, tables that the login may write to. The login, not the role it works as."""

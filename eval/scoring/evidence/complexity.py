@@ -12,14 +12,9 @@ def observe(reading: Reading) -> Observations:
         ("subqueries", min(facts.subqueries, 3)),
         ("set_operations", min(len(facts.set_operations), 2)),
         ("text_conditions", min(sum(c.is_string for c in reading.constants), 3)),
-        ("number_conditions", min(sum(not c.is_string for c in reading.constants), 3)),
         ("having", int(facts.having)),
-        ("question_length", (min(max(intent.words, 4), 40) - 12) / 10),
-        ("subtle_words", min(intent.subtle, 2)),
-        ("proper_names", min(len(intent.proper), 3)),
         ("superlative_question", int(intent.superlative)),
         ("negation_question", int(intent.negation > 0)),
-        ("count_question", int(intent.count)),
         ("superlative_of_count", int(intent.superlative and "count" in facts.aggregates)),
     )
     for name, size in sizes:

@@ -179,7 +179,7 @@ def _order(r: Reading) -> Observations:
         else:
             yield Observation("order_matched", 1, "The rows are in the order that the question asks for.")
     elif facts.order_by and facts.limit is None:
-        yield Observation("order_unasked", 1)
+        yield Observation("order_unasked", 1, "The query orders its rows; the question does not ask for an order.")
 
 
 def _sets(r: Reading) -> Observations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eval.schema import Table
-from eval.scoring.evidence.projection import is_key_name
+from eval.scoring.aspects import is_key_name
 from eval.scoring.evidence.reading import Observation, Observations, Reading
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval.schema import Schema
 from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.scoring.words import akin, meets, name_words
+from eval.scoring.words import akin, name_words
 
 
 def observe(reading: Reading) -> Observations:
@@ -89,11 +89,6 @@ def _named_but_unused(r: Reading) -> Observations:
         yield Observation("named_column_unused", 1, f"The question names {inside}, which the query does not use.")
     elif outside:
         yield Observation("named_column_elsewhere", 1, f"The question names {outside}, a column of another table.")
-    shared = {
-        c for t, c in r.case.references.columns for o in r.case.schema.tables if o.name not in used and o.column(c)
-    }
-    if any(meets(c, r.words) for c in shared):
-        yield Observation("column_also_elsewhere", 1)
 
 
 def _known_words(schema: Schema) -> frozenset[str]:

@@ -57,9 +57,6 @@ def _query_side(r: Reading) -> Observations:
     if foreign:
         text = f"The query looks for {_shown(foreign[0].value)}, which the question does not mention."
         yield Observation("value_foreign", min(2.0, len(foreign)), text)
-    spelled = [c for c in texts if c not in foreign and c.value.strip("% ") not in r.case.question]
-    if spelled:
-        yield Observation("value_respelled", 1)
     if texts and not foreign:
         yield Observation("value_matched", 1, "Every text that the query looks for is in the question.")
     named = set(r.intent.numbers)
@@ -92,6 +89,10 @@ def _stored(r: Reading) -> Observations:
     if otherwise is not None:
         text = f"{otherwise.column} holds {_shown(otherwise.value)} in other capitals only."
         yield Observation("value_stored_otherwise", 1, text)
+    padded = next((s for s in r.case.stored if s.found == "padded"), None)
+    if padded is not None:
+        text = f"{padded.column} holds {_shown(padded.value)} only with spaces around it."
+        yield Observation("value_stored_padded", 1, text)
     elsewhere = next((s for s in r.case.stored if s.found == "elsewhere"), None)
     if elsewhere is not None:
         text = f"{_shown(elsewhere.value)} is not in {elsewhere.column} but in another column."

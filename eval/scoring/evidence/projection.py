@@ -6,6 +6,7 @@ import re
 
 from sqlglot import exp
 
+from eval.scoring.aspects import is_key_name
 from eval.scoring.evidence.reading import Observation, Observations, Reading
 from eval.scoring.words import meets, name_words
 
@@ -21,7 +22,6 @@ def observe(reading: Reading) -> Observations:
     output = reading.output
     if not output:
         return
-    yield Observation("output_width", float(min(len(output), 6) - 1))
     plain = reading.output_columns
     unnamed = [
         c for c in plain if not (meets(c, reading.words) or meets_any(c, reading) or _names_what_is_asked(c, reading))
@@ -88,11 +88,6 @@ def _text_twin(r: Reading) -> tuple[str, str] | None:
 _TEXT = re.compile("char|text|string|clob", re.IGNORECASE)
 
 
-def is_key_name(column: str) -> bool:
-    parts = name_words(column)
-    return bool(parts) and (parts[-1] in ("id", "code", "key", "uid") or column.lower().endswith("id"))
-
-
 def meets_any(column: str, reading: Reading) -> bool:
     """Whether any word of a column's name, even one that says little, is in the question."""
     return any(p in reading.all_words for p in name_words(column))
@@ -140,10 +135,10 @@ def _listed(r: Reading) -> Observations:
                 f"The question lists {listed} things, the query returns {len(r.output)}.",
             )
         elif len(r.output) > listed:
-            yield Observation("columns_more_than_listed", 1)
+            yield Observation(
+                "columns_more_than_listed",
+                1,
+                f"The question lists {listed} things, the query returns {len(r.output)}.",
+            )
         else:
             yield Observation("columns_as_listed", 1, "The query returns as many columns as the question lists.")
-    elif len(r.output) >= 2 and " and " not in r.question and not r.intent.per_group:
-        yield Observation(
-            "columns_beyond_one", 1, "The question asks for one thing, the query returns several columns."
-        )

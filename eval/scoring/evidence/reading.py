@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from eval.databases.base import Value
 from eval.schema import Column
+from eval.scoring.aspects import outermost
 from eval.scoring.evidence.constants import constants
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
@@ -98,10 +99,7 @@ class Reading:
 
     @cached_property
     def select(self) -> exp.Select | None:
-        tree = self.case.parsed.tree
-        while tree is not None and not isinstance(tree, exp.Select):
-            tree = tree.this if isinstance(tree, exp.SetOperation | exp.Subquery) else None
-        return tree
+        return outermost(self.case.parsed.tree)
 
     @cached_property
     def output_columns(self) -> tuple[str, ...]:

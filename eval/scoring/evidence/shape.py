@@ -88,8 +88,6 @@ def _top_shape(r: Reading) -> Observations:
         yield Observation("fewer_than_top", 1, f"The question asks for {intent.top}, and {len(rows)} rows come back.")
     if facts.limit is not None and facts.limit > 1 and facts.order_by and len(rows) == facts.limit:
         yield Observation("cut_at_limit", 1)
-    if len(rows) == 1 and not intent.singular and not intent.aggregate and not intent.superlative:
-        yield Observation("list_single_row", 1)
 
 
 def _key(row: tuple[object, ...]) -> object:

@@ -194,7 +194,7 @@ def demos_on(engine: str, ids: Iterable[str], folder: Path | None = None) -> Ite
     """
     with contextlib.ExitStack() as stack:
         if engine in ("sqlite", "duckdb"):
-            paths = {demo_id: _file(engine, demo_id, folder) for demo_id in ids}
+            paths = {demo_id: demo_file(engine, demo_id, folder) for demo_id in ids}
             yield {demo_id: stack.enter_context(open_database(path)) for demo_id, path in paths.items()}
             return
         with open_database(engine) as database:
@@ -205,7 +205,9 @@ def demos_on(engine: str, ids: Iterable[str], folder: Path | None = None) -> Ite
         yield dict.fromkeys(ids, stack.enter_context(open_database(engine)))
 
 
-def _file(engine: str, demo_id: str, folder: Path | None) -> Path:
+def demo_file(engine: str, demo_id: str, folder: Path | None = None) -> Path:
+    """A demo as a `sqlite` or `duckdb` file in `folder` (the cache otherwise), built if it is not there. Raises
+    KeyError for an unknown demo, DatabaseError."""
     if engine == "sqlite":
         return demo_path(demo_id, folder)
     demo = demo_named(demo_id)

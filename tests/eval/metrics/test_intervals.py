@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.intervals import mcnemar_exact, wilson_interval
+from eval.metrics.intervals import mcnemar_exact, paired_interval, wilson_interval
 
 
 def test_wilson_interval_against_published_values() -> None:
@@ -30,3 +30,18 @@ def test_mcnemar_is_a_two_sided_coin_test() -> None:
     assert mcnemar_exact(2, 8) == pytest.approx(2 * (1 + 10 + 45) / 1024)
     with pytest.raises(ValueError, match="negative"):
         mcnemar_exact(-1, 2)
+
+
+def test_paired_interval_against_published_values() -> None:
+    # Newcombe (1998), Statistics in Medicine 17, 2635-2650, table III, method 10.
+    assert paired_interval(36, 2, 12, 0) == pytest.approx((0.0569, 0.3404), abs=5e-5)
+
+
+def test_paired_interval_at_the_ends() -> None:
+    assert paired_interval(0, 0, 0, 0) == (-1.0, 1.0)
+    low, high = paired_interval(10, 0, 0, 0)
+    assert low == pytest.approx(-high)
+    low, high = paired_interval(50, 10, 30, 10)
+    assert (-high, -low) == pytest.approx(paired_interval(50, 30, 10, 10))
+    with pytest.raises(ValueError, match="negative"):
+        paired_interval(1, -1, 0, 0)

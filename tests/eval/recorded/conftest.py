@@ -16,7 +16,7 @@ from agent.models.prompts import Prompt
 from agent.models.protocol import ModelSettings
 from agent.models.quirks import forget
 from agent.models.retrying import RetryPolicy
-from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA
+from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA
 from eval.databases import open_database
 from eval.databases.base import Database
 
@@ -35,7 +35,7 @@ ANSWERS = [
     {"system": "second", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE weight > 10"},
     {"system": "third", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE tons > 10"},
 ]
-SCHEMAS = {"plan": PLAN_SCHEMA, "sql": SQL_SCHEMA, "judge": JUDGE_SCHEMA}
+SCHEMAS = {"plan": PLAN_SCHEMA, "sql": SQL_SCHEMA, "judge": JUDGE_SCHEMA, "review": REVIEW_SCHEMA}
 
 
 def write_lines(path: Path, lines: list[dict[str, Any]]) -> Path:

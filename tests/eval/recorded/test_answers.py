@@ -8,10 +8,20 @@ from typing import Any
 
 import pytest
 
-from agent.models.prompts import judge_prompt, plan_prompt, sql_prompt, summary_prompt
+from agent.models.prompts import judge_prompt, plan_prompt, review_prompt, sql_prompt, step_prompt, summary_prompt
+from agent.models.protocol import StepRequest
 from eval.recorded.answers import NO_OPINION, SUMMARY, Answer, Answers, Recorded, load_answers
 from eval.recorded.chat import Sent
-from tests.agent.models.conftest import RESULT, judge_request, plan_request, sql_request, summary_request
+from tests.agent.models.conftest import (
+    RESULT,
+    SCHEMA,
+    TASK,
+    judge_request,
+    plan_request,
+    review_request,
+    sql_request,
+    summary_request,
+)
 from tests.eval.recorded.conftest import ANSWERS, COUNT, HEAVY, body_of, write_lines
 
 FIRST, SECOND, THIRD = (a["sql"] for a in ANSWERS[3:])
@@ -43,6 +53,7 @@ def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, 
         "plan": plan_prompt(plan_request()),
         "judge": judge_prompt(judge_request()),
         "sql": sql_prompt(sql_request()),
+        "review": review_prompt(review_request("It reads other tables.")),
         "summary": summary_prompt(summary_request("The score is low.")),
     }
     asked = "How many customers are there?"
@@ -54,7 +65,15 @@ def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, 
     assert json.loads(replies["plan"]) == {"plan_type": "single", "confidence": 1.0, "tasks": [task]}
     assert json.loads(replies["judge"]) == {"reasoning": NO_OPINION, "score": 0.25}
     assert json.loads(replies["sql"]) == {"reasoning": "recorded answer of s", "sql": RESULT.sql}
+    assert json.loads(replies["review"]) == {"reasoning": NO_OPINION, "accept": True, "sql": ""}
     assert replies["summary"] == SUMMARY
+
+
+def test_each_candidate_gets_the_answer_of_its_own_system(answers: Answers):
+    task = TASK.model_copy(update={"description": HEAVY})
+    requests = [sql_request(question=HEAVY, task=task, variant=variant) for variant in range(4)]
+    given = [json.loads(said(answers.reply(body_of(sql_prompt(r), "sql"))))["sql"] for r in requests]
+    assert given == [FIRST, SECOND, THIRD, THIRD]
 
 
 def test_each_retry_gets_the_answer_behind_the_one_that_failed(answers: Answers):
@@ -173,3 +192,32 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path, questions: Path):
 
     with pytest.raises(ValueError, match="line 2 is not JSON"):
         load_answers(broken, questions)
+
+
+def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Path):
+    trace = [{"action": "query", "sql": FIRST}, {"action": "query", "sql": SECOND}, {"action": "finish", "sql": SECOND}]
+    recording, questions = tmp_path / "r.jsonl", tmp_path / "q.jsonl"
+    write_lines(recording, [{"system": "s", "id": 1, "sql": SECOND, "trace": trace}])
+    write_lines(questions, [{"id": 1, "question": "How many customers are there?"}])
+    known = Answers(load_answers(recording, questions))
+
+    def step(allowed: tuple[str, ...], *steps: str) -> tuple[str, str]:
+        request = StepRequest(
+            question="How many customers are there?",
+            task=TASK,
+            dialect="sqlite",
+            schema_context="",
+            schema=SCHEMA,
+            allowed=allowed,
+            steps=steps,
+        )
+        body = body_of(step_prompt(request), "step", "prompt")
+        reply = json.loads(said(known.reply(body)))
+        return reply["tool"], reply["sql"]
+
+    first, second = f"generate_sql\n{FIRST}", f"repair_sql\n{SECOND}"
+    assert step(("generate_sql",), "link_schema") == ("generate_sql", FIRST)
+    assert step(("repair_sql", "run_sql"), "link_schema", first) == ("run_sql", "")
+    assert step(("finish", "repair_sql"), "link_schema", first, "run_sql") == ("repair_sql", SECOND)
+    assert step(("finish", "repair_sql"), "link_schema", first, second, "run_sql") == ("finish", "")
+    assert step(("repair_sql",), "link_schema", first, second, "validate_sql (failed)") == ("repair_sql", SECOND)

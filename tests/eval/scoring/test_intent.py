@@ -28,6 +28,23 @@ def test_intent(question: str, expected: set[str]) -> None:
         assert getattr(intent, name), name
 
 
+@pytest.mark.parametrize(
+    ("question", "ordered"),
+    [
+        ("What is the total amount per order number?", False),
+        ("Show the 5 orders with the highest number of lines.", False),
+        ("List all products that were ordered.", False),
+        ("Order the products by price.", True),
+        ("List the names ordered by age.", True),
+        ("What are the names in order of age?", True),
+        ("Show all cities and order the results by size.", True),
+        ("Give the titles in alphabetical order.", True),
+    ],
+)
+def test_an_order_that_customers_place_is_no_order_of_rows(question: str, ordered: bool) -> None:
+    assert read_intent(question).order is ordered
+
+
 def test_top_k_numbers_and_quotes() -> None:
     intent = read_intent("Show the top 3 products called 'Lamp' that cost over $1,200.50 or 2 million")
     assert intent.top == 3

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 
 from eval.databases.base import Database
+from eval.databases.opening import open_database
 from eval.scoring import score
 from eval.scoring.examining import examine
 
@@ -24,6 +28,20 @@ from eval.scoring.examining import examine
 def test_where_a_constant_is_stored(shop: Database, where: str, found: list[str]) -> None:
     case = examine("Which customers are in France?", f"SELECT name FROM customers WHERE {where}", shop)
     assert [s.found for s in case.stored] == found
+
+
+def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "airports.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('OSL', ' Oslo ')"
+    )
+    connection.close()
+    with open_database(path) as database:
+        case = examine("What is the code of Oslo?", "SELECT code FROM airports WHERE city = 'Oslo'", database)
+    assert [s.found for s in case.stored] == ["padded"]
+    said = {e.name: e.text for e in score(case).evidence}
+    assert said["value_stored_padded"] == "city holds “Oslo” only with spaces around it."
 
 
 def test_a_constant_in_other_capitals_is_said_and_lowers_the_estimate(shop: Database) -> None:

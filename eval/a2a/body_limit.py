@@ -1,0 +1,56 @@
+"""A bound on what a server reads of one request.
+
+In: an ASGI app, a number of bytes, the JSON of the refusal. Out: an ASGI app that answers 413 to what is larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class _TooLarge(Exception):
+    """More came than is read."""
+
+
+class BodyLimit:
+    """Refuses a larger request before anything is made of it, whether it says its length or not."""
+
+    def __init__(self, app: ASGIApp, most: int, refusal: Mapping[str, Any]) -> None:
+        self._app = app
+        self._most = most
+        self._refusal = refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = JSONResponse(dict(self._refusal), 413)
+        said = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
+        if not said.isdigit() or int(said) > self._most:
+            await refusal(scope, receive, send)
+            return
+        read = 0
+        began = False
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._most:
+                raise _TooLarge
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal began
+            began = True
+            await send(message)
+
+        try:
+            await self._app(scope, counted, watched)
+        except _TooLarge:
+            if not began:
+                await refusal(scope, receive, send)

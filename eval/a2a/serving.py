@@ -1,0 +1,140 @@
+"""A2A's JSON-RPC endpoint and the agent card, for protocol 1.0 and 0.3, on the official SDK.
+
+In: what executes a message, and its card. Out: Starlette routes, and how to end what they started. The agent and the
+evaluator both serve through it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from a2a.auth.user import User
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.context import ServerCallContext
+from a2a.server.request_handlers import DefaultRequestHandlerV2
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.tasks import InMemoryTaskStore
+from a2a.types.a2a_pb2 import AgentCard, Task, TaskState
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+KEPT_TASKS = 1_000
+"""Tasks that can still be asked for; the oldest that is at rest goes first."""
+PARKED_SECONDS = 30.0
+"""A task that waits for input is put away after this, and taken up again from the store by a follow-up."""
+CARD_SECONDS = 300
+"""For which a client may keep the card without asking again."""
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""The second is where protocol 0.2 and some clients of 0.3 look."""
+
+
+@dataclass(frozen=True, slots=True)
+class RpcRoutes:
+    routes: list[Route]
+    aclose: Callable[[], Awaitable[None]]
+    """Stops every run that is under way; call it when the server ends."""
+
+
+def served(executor: AgentExecutor, card: AgentCard, *, path: str = "/") -> RpcRoutes:
+    """The endpoint at `path`, and the card. Tasks belong to whom the server found to be asking
+    (`request.scope["state"]["client"].name`); without that, all belong to one."""
+    handler = DefaultRequestHandlerV2(
+        agent_executor=executor,
+        task_store=RecentTasks(),
+        agent_card=card,
+        interrupted_task_timeout=PARKED_SECONDS,
+        validate_input_modes=True,
+    )
+    [endpoint] = create_jsonrpc_routes(handler, path, context_builder=_Callers(), enable_v0_3_compat=True)
+    routes = [Route(path, _with_checked_params(endpoint.endpoint), methods=["POST"])]
+    for card_path in CARD_PATHS:
+        routes += create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
+    return RpcRoutes(routes, handler.aclose)
+
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _with_checked_params(endpoint: _Endpoint) -> _Endpoint:
+    """The SDK answers wrong parameters of a 0.3 method with -32600 and pydantic's whole text; the protocol wants
+    -32602. Everything else is left to it, what is no JSON-RPC among them."""
+
+    async def call(request: Request) -> Response:
+        try:
+            body = await request.json()
+        except (ValueError, RecursionError):
+            body = None
+        if isinstance(body, dict) and (problem := _params_problem(body)):
+            error = {"code": -32602, "message": "Invalid params", "data": problem}
+            return JSONResponse({"jsonrpc": "2.0", "id": body.get("id"), "error": error})
+        return await endpoint(request)
+
+    return call
+
+
+def _params_problem(body: dict[str, Any]) -> str | None:
+    from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter  # before the SDK's routes it would import in a circle
+
+    request_id, method = body.get("id"), body.get("method")
+    model = JSONRPC03Adapter.METHOD_TO_MODEL.get(method) if isinstance(method, str) else None
+    is_request = body.get("jsonrpc") == "2.0" and (request_id is None or type(request_id) in (str, int))
+    if model is None or not is_request:
+        return None
+    try:
+        model.model_validate(body)
+    except ValidationError as error:
+        wrong = [e for e in error.errors(include_input=False, include_url=False) if e["loc"][:1] == ("params",)]
+        return "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in wrong[:5]) or None
+    return None
+
+
+class _Caller(User):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def is_authenticated(self) -> bool:
+        return bool(self._name)
+
+    @property
+    def user_name(self) -> str:
+        return self._name
+
+
+class _Callers(DefaultServerCallContextBuilder):
+    """Whoever the server in front says is asking."""
+
+    def build_user(self, request: Request) -> User:
+        client = request.scope.get("state", {}).get("client")
+        return _Caller(str(getattr(client, "name", "") or ""))
+
+
+class RecentTasks(InMemoryTaskStore):
+    """The last tasks in memory, so that a server that runs for weeks does not grow."""
+
+    def __init__(self, kept: int = KEPT_TASKS) -> None:
+        super().__init__()
+        self._kept = kept
+        self._order: OrderedDict[tuple[str, str], tuple[ServerCallContext, bool]] = OrderedDict()
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        await super().save(task, context)
+        at_rest = task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
+        key = (context.user.user_name, task.id)
+        self._order[key] = (ServerCallContext(user=context.user), at_rest)
+        self._order.move_to_end(key)
+        while len(self._order) > self._kept:
+            oldest = next((k for k, (_, rests) in self._order.items() if rests), None)
+            if oldest is None or oldest == key:
+                return
+            await self.delete(oldest[1], self._order[oldest][0])
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        self._order.pop((context.user.user_name, task_id), None)
+        await super().delete(task_id, context)

@@ -1,0 +1,118 @@
+"""The assessment itself: every participant is asked every task, every answer is judged.
+
+In: assignments, participants, options. Out: a `TaskResult` for each task of each participant, told one by one as they
+are there. A participant that is down gets a result for each task all the same, worth 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from eval.assessment.judging import JudgeRequest
+from eval.assessment.participants import Caller, Participant
+from eval.assessment.sandbox import MEMORY_BYTES, Sandbox
+from eval.assessment.selection import Assignment
+from eval.assessment.types import Answer, Judgement, TaskResult
+from eval.assessment.wire import task_message
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an assessment is made."""
+
+    preset: str = "default"
+    """Weights of the dimensions: default, strict, performance, quality."""
+    timeout: float = 300.0
+    """Seconds for one reply."""
+    jobs: int = 4
+    """Tasks that each participant works on at once."""
+    judges: int = 0
+    """Judging processes; 0 takes one for each core, at most four."""
+    sql_seconds: float = 30.0
+    """For each statement on the database."""
+    memory_bytes: int = MEMORY_BYTES
+    """Of one judging process."""
+    timed: bool = False
+    """Measure VES: both queries run some times more."""
+
+
+Done = Collection[tuple[str, str]]
+"""Pairs of participant's name and task's id."""
+
+
+async def assess(
+    assignments: Sequence[Assignment],
+    participants: Sequence[Participant],
+    options: Options,
+    *,
+    on_result: Callable[[TaskResult], None] = lambda result: None,
+    done: Done = (),
+) -> list[TaskResult]:
+    """Ask and judge. `on_result` is called for each result, in the order in which they come; `done` are not asked.
+    Cancelling stops the calls and ends the judging processes."""
+    found: list[TaskResult] = []
+
+    async def work(caller: Caller, waiting: deque[Assignment], sandbox: Sandbox) -> None:
+        while waiting:
+            assignment = waiting.popleft()
+            answer = await caller.ask(task_message(assignment.task, dict(assignment.structure), assignment.dialect))
+            result = await judged(assignment, caller.whom.name, answer, sandbox, options)
+            found.append(result)
+            on_result(result)
+
+    jobs = max(1, options.jobs)
+    judges = options.judges or min(4, os.cpu_count() or 1)
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(Sandbox(judges, options.memory_bytes))
+        async with asyncio.TaskGroup() as group:
+            for whom in participants:
+                caller = await stack.enter_async_context(Caller(whom, timeout=options.timeout, connections=jobs))
+                waiting = deque(a for a in assignments if (whom.name, a.task.id) not in done)
+                for _ in range(min(jobs, len(waiting))):
+                    group.create_task(work(caller, waiting, sandbox))
+    return found
+
+
+async def judged(
+    assignment: Assignment, participant: str, answer: Answer, sandbox: Sandbox, options: Options
+) -> TaskResult:
+    """One answer with its judgement. Gold runs even where there is no answer, so that its failures are known."""
+    task = assignment.task
+    judgement = await sandbox.judge(
+        JudgeRequest(
+            target=assignment.target,
+            question=task.question,
+            golds=assignment.golds,
+            sql=answer.sql,
+            reasoning=answer.reasoning,
+            preset=options.preset,
+            seconds=options.sql_seconds,
+            features=assignment.features,
+            suite=assignment.suite,
+            timed=options.timed,
+        )
+    )
+    if answer.failure:
+        judgement = _without_answer(judgement, answer)
+    return TaskResult(
+        participant=participant,
+        task_id=task.id,
+        database=task.database,
+        dialect=assignment.dialect,
+        difficulty=task.difficulty,
+        tags=task.tags,
+        question=task.question,
+        gold=assignment.golds[0],
+        answer=answer,
+        judgement=judgement,
+    )
+
+
+def _without_answer(judgement: Judgement, answer: Answer) -> Judgement:
+    """Nothing was said, so nothing is right: all 0, with what is known of gold."""
+    return replace(judgement, error=answer.error or answer.failure)

@@ -1,0 +1,152 @@
+"""The figures of a participant: every task in every denominator, Wilson's interval for every rate.
+
+In: results of one participant. Out: `Figures`, which reports and the evaluator's artifact are made of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from eval.assessment.types import GROUPS, TaskResult
+from eval.metrics.intervals import wilson_interval
+from eval.scoring import DIMENSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many right of so many, with the 95 % interval."""
+
+    right: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        return self.right / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson_interval(self.right, self.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Answers of like confidence, and how many of them were right."""
+
+    confidence: float
+    """Mean, 0..1."""
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one participant achieved."""
+
+    participant: str
+    overall: float
+    """Mean overall score, 0..1."""
+    dimensions: dict[str, float]
+    """Mean of each of the seven, 0..1; `correctness` is EX."""
+    va: Rate
+    em: Rate
+    ex: Rate
+    bird_ex: Rate
+    ts: Rate | None
+    """None without test suites; tasks without one are not in it."""
+    ves: float | None
+    by_difficulty: dict[str, Rate]
+    by_feature: dict[str, Rate]
+    by_database: dict[str, Rate]
+    failures: dict[str, int]
+    """Tasks without an answer, by kind."""
+    categories: dict[str, int]
+    """Wrong answers by the category of their weightiest mistake."""
+    all_categories: dict[str, int]
+    """Wrong answers that have such a mistake among others."""
+    gold_failures: tuple[str, ...]
+    """Ids of tasks whose gold failed; they count as not right."""
+    seconds_mean: float
+    seconds_median: float
+    tokens: int | None
+    """Sum over the answers that told; None where none did."""
+    cost: float | None
+    calibration: tuple[Band, ...]
+    """Empty where no confidence was given."""
+    calibration_error: float | None
+    """ECE over the bands, 0..1."""
+
+
+def figures(results: Sequence[TaskResult]) -> Figures:
+    """Count the results of one participant. Raises ValueError when there are none."""
+    if not results:
+        raise ValueError("there are no results to count")
+    judged = [r.judgement for r in results]
+    tried = [r for r in results if r.judgement.ts is not None]
+    timed = [j.ves for j in judged if j.ves is not None]
+    tokens = [r.answer.tokens for r in results if r.answer.tokens is not None]
+    costs = [r.answer.cost for r in results if r.answer.cost is not None]
+    bands = calibration(results)
+    seconds = [r.answer.seconds for r in results]
+    primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
+    every = Counter(c for r in results for c in {m.category for m in r.judgement.mistakes})
+    return Figures(
+        participant=results[0].participant,
+        overall=fmean(j.overall for j in judged),
+        dimensions={name: fmean(j.dimensions[name] for j in judged) for name in DIMENSIONS},
+        va=Rate(sum(j.va for j in judged), len(judged)),
+        em=Rate(sum(j.em for j in judged), len(judged)),
+        ex=_rate(results),
+        bird_ex=Rate(sum(j.bird_ex is True for j in judged), len(judged)),
+        ts=Rate(sum(r.judgement.ts is True for r in tried), len(tried)) if tried else None,
+        ves=sum(timed) / len(judged) if timed else None,
+        by_difficulty=_by(results, lambda r: (r.difficulty or "unrated",)),
+        by_feature=_by(results, lambda r: r.judgement.features),
+        by_database=_by(results, lambda r: (r.database,)),
+        failures=dict(Counter(r.answer.failure for r in results if r.answer.failure)),
+        categories={c: primary[c] for group in GROUPS.values() for c in group},
+        all_categories={c: every[c] for group in GROUPS.values() for c in group},
+        gold_failures=tuple(r.task_id for r in results if r.judgement.gold_error is not None),
+        seconds_mean=fmean(seconds),
+        seconds_median=median(seconds),
+        tokens=sum(tokens) if tokens else None,
+        cost=sum(costs) if costs else None,
+        calibration=bands,
+        calibration_error=_ece(bands),
+    )
+
+
+def _rate(results: Iterable[TaskResult]) -> Rate:
+    rights = [r.right for r in results]
+    return Rate(sum(rights), len(rights))
+
+
+def _by(results: Iterable[TaskResult], keys: Callable[[TaskResult], Iterable[str]]) -> dict[str, Rate]:
+    found: dict[str, list[TaskResult]] = {}
+    for result in results:
+        for key in keys(result):
+            found.setdefault(key, []).append(result)
+    order = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra", "enterprise")
+    ranked = sorted(found, key=lambda key: (order.index(key) if key in order else len(order), key))
+    return {key: _rate(found[key]) for key in ranked}
+
+
+def calibration(results: Sequence[TaskResult], bands: int = 10) -> tuple[Band, ...]:
+    """The answers that tell a confidence, in bands of a tenth: mean confidence against the share that is right."""
+    said: dict[int, list[tuple[float, bool]]] = {}
+    for result in results:
+        confidence = result.answer.confidence
+        if confidence is not None and not result.answer.failure:
+            said.setdefault(min(bands - 1, int(confidence * bands)), []).append((confidence, result.right))
+    return tuple(
+        Band(fmean(c for c, _ in said[band]), Rate(sum(right for _, right in said[band]), len(said[band])))
+        for band in sorted(said)
+    )
+
+
+def _ece(bands: Sequence[Band]) -> float | None:
+    total = sum(band.rate.total for band in bands)
+    if not total:
+        return None
+    return sum(band.rate.total * abs(band.confidence - band.rate.value) for band in bands) / total

@@ -1,0 +1,204 @@
+"""One answer against gold: both run, read-only and bounded; measures, dimensions, mistakes and what differs.
+
+In: a `JudgeRequest`. Out: a `Judgement`. Runs in a process of its own (`eval.assessment.sandbox`); gold is executed
+anew for each answer, and `at` tells whoever watches which of the two is running.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from eval.assessment.difference import difference
+from eval.assessment.taxonomy import mistakes
+from eval.assessment.types import Judgement, Mistake
+from eval.databases import Database, DatabaseError, ExecutionResult, Limits, open_database
+from eval.metrics.comparison import same_result, same_set
+from eval.metrics.efficiency import time_ratio
+from eval.metrics.exact_match import exact_match
+from eval.metrics.items import compare_items
+from eval.metrics.suites import suite_databases
+from eval.schema import Dialect
+from eval.scoring import Case, Score, score
+from eval.scoring.presets import weights
+from eval.sql import ParsedQuery, Verdict, check, facts, orders_rows, parse, resolve
+
+WRONG_AT_MOST = 0.25
+"""Overall score that a wrong answer can have, however fine it is otherwise."""
+ROWS = 1_000_000
+BYTES = 64 * 1024 * 1024
+CELL_BYTES = 8 * 1024 * 1024
+_KEPT_OPEN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """All that is needed to judge one answer; crosses to the judging process."""
+
+    target: str
+    """Path or URL of the database, with credentials where it has any."""
+    question: str
+    golds: tuple[str, ...]
+    """In the database's dialect; the first is the gold query, the others are right too."""
+    sql: str
+    reasoning: str
+    preset: str = "default"
+    seconds: float = 30.0
+    """For each statement."""
+    features: tuple[str, ...] = ()
+    """Forms of SQL that gold has."""
+    suite: tuple[Path, ...] = ()
+    timed: bool = False
+    """Measure VES too."""
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(seconds=self.seconds, rows=ROWS, bytes=BYTES, cell_bytes=CELL_BYTES)
+
+
+def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None) -> Judgement:
+    """Judge one answer. `at` is called with `gold`, `answer` and `suite` as each begins. Never raises for what SQL
+    does; a database that cannot be opened is a gold failure."""
+    at("gold")
+    unanswered = nothing_right(request)
+    try:
+        database = _opened(request.target)
+        schema = database.schema()
+    except DatabaseError as error:
+        return replace(unanswered, ex=None, bird_ex=None, gold_error=str(error))
+    gold, _, wanted = _run(request.golds[0], database, request.limits)
+    at("answer")
+    parsed, verdict, got = _run(request.sql, database, request.limits)
+    ordered = orders_rows(gold)
+    right = same_result(wanted, got, ordered=ordered) if wanted.ok else None
+    bird = same_set(wanted, got) if wanted.ok else None
+    if right is False and got.ok:
+        for other in request.golds[1:]:
+            at("gold")
+            alternative, _, result = _run(other, database, request.limits)
+            if same_result(result, got, ordered=orders_rows(alternative)):
+                gold, wanted, right = alternative, result, True
+                break
+    if not request.sql.strip():
+        return replace(
+            unanswered, ex=right, bird_ex=bird, gold_error=wanted.error, error=got.error,
+            gold_ms=round(wanted.execution_time_ms, 3),
+        )  # fmt: skip
+    references = resolve(parsed, schema)
+    statement = verdict.statement
+    case = Case(
+        question=request.question,
+        parsed=parsed,
+        verdict=verdict,
+        references=references,
+        facts=facts(parsed, schema),
+        schema=schema,
+        result=got if statement else None,
+        plan_lines=database.plan_lines(statement) if statement and got.ok else (),
+        reasoning=request.reasoning,
+        gold=wanted if wanted.ok else None,
+        gold_ordered=orders_rows(gold),
+    )
+    scored = score(case, request.preset)
+    dimensions = {**scored.dimensions, "correctness": float(right is True)}
+    found: tuple[Mistake, ...] = ()
+    if right is False:
+        found = mistakes(parsed, verdict, references, got, gold, wanted, schema)
+    at("suite")
+    return Judgement(
+        va=got.ok,
+        em=right is not False and any(exact_match(g, request.sql, database.dialect) for g in request.golds),
+        ex=right,
+        bird_ex=bird,
+        ts=_on_suite(request, database, right),
+        ves=_ves(request, gold, verdict, database, right) if request.timed else None,
+        gold_error=wanted.error,
+        error=got.error,
+        dimensions={name: round(value, 4) for name, value in dimensions.items()},
+        notes=_notes(scored, right),
+        overall=round(overall(dimensions, right=right is True, preset=request.preset), 4),
+        mistakes=found,
+        features=request.features,
+        gold_ms=round(wanted.execution_time_ms, 3),
+        answer_ms=round(got.execution_time_ms, 3),
+        difference=difference(wanted, got, ordered=ordered) if right is False and got.ok else None,
+    )
+
+
+def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
+    """The weighted sum of the dimensions for a right answer. A wrong one gets at most WRONG_AT_MOST: the weighted mean
+    of the dimensions other than correctness, on a scale that ends there, because safe, fast and readable SQL for
+    another question is worth little. Raises ValueError for an unknown preset."""
+    by_name = weights(preset)
+    if right:
+        return sum(by_name[name] * value for name, value in dimensions.items())
+    rest = {name: weight for name, weight in by_name.items() if name != "correctness"}
+    return WRONG_AT_MOST * sum(w * dimensions[name] for name, w in rest.items()) / sum(rest.values())
+
+
+def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, Verdict, ExecutionResult]:
+    parsed, verdict = _read(sql, database.dialect)
+    if verdict.statement is None:
+        refused = ExecutionResult("error", error=parsed.error or verdict.reason or "not a single statement")
+        return parsed, verdict, refused
+    return parsed, verdict, database.execute(verdict.statement, limits=limits)
+
+
+@lru_cache(maxsize=512)
+def _read(sql: str, dialect: Dialect) -> tuple[ParsedQuery, Verdict]:
+    """Parsed and checked; the same gold query comes with each participant. Nobody changes a tree."""
+    parsed = parse(sql, dialect)
+    return parsed, check(parsed)
+
+
+def _notes(scored: Score, right: bool | None) -> dict[str, str]:
+    notes = {name: text for name, text in scored.notes.items() if name != "correctness"}
+    if right is None:
+        return {**notes, "correctness": "Gold failed, so nothing can be said."}
+    return notes if right else {**notes, "correctness": "The result differs from the gold query's."}
+
+
+def _on_suite(request: JudgeRequest, database: Database, right: bool | None) -> bool | None:
+    """TS against each accepted gold: right on the database and on every replica. None without a suite."""
+    if not request.suite:
+        return None
+    if not right:
+        return False
+    verdicts = (
+        compare_items(g, request.sql, database, suite=suite_databases(request.suite), limits=request.limits).ts
+        for g in request.golds
+    )
+    return any(verdicts)
+
+
+def _ves(
+    request: JudgeRequest, gold: ParsedQuery, verdict: Verdict, database: Database, right: bool | None
+) -> float | None:
+    wanted = check(gold).statement
+    if right is None or wanted is None:
+        return None
+    if not right or verdict.statement is None:
+        return 0.0
+    return time_ratio(wanted, verdict.statement, database, limits=request.limits) or 0.0
+
+
+def nothing_right(request: JudgeRequest) -> Judgement:
+    """Where there is no answer, or its judging came to nothing: all 0, with what is known of the task."""
+    return Judgement(features=request.features, ts=False if request.suite else None)
+
+
+_open: OrderedDict[str, Database] = OrderedDict()
+
+
+def _opened(target: str) -> Database:
+    """This process's open databases. Raises DatabaseError."""
+    if target in _open:
+        _open.move_to_end(target)
+        return _open[target]
+    database = _open[target] = open_database(target)
+    while len(_open) > _KEPT_OPEN:
+        _open.popitem(last=False)[1].close()
+    return database

@@ -1,0 +1,265 @@
+"""Participants: other people's servers, asked over plain REST (`POST /generate`) or A2A's JSON-RPC (protocol 0.3).
+
+In: a name, a URL, a task as JSON. Out: an `Answer` in every case: a server that is down, slow, broken or hostile
+yields one with a `failure`. A reply is read up to a bound, redirects are not followed, and an agent card may say which
+path to call, but never which host: that is for the user to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import httpx
+
+from eval.assessment.replies import read_answer
+from eval.assessment.types import Answer
+
+MAX_REPLY = 4 * 1024 * 1024
+"""Bytes of one reply."""
+CONNECT_SECONDS = 10.0
+_CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+
+
+class ParticipantUnusable(ValueError):
+    """The name or URL cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Who is asked, and where. Made by `participant`."""
+
+    name: str
+    url: str
+    protocol: Literal["auto", "rest", "a2a"] = "auto"
+    """`auto`: A2A where there is an agent card that says so, REST otherwise."""
+
+
+def participant(name: str, url: str, protocol: Literal["auto", "rest", "a2a"] = "auto") -> Participant:
+    """A participant, if its URL is one of http or https without a password in it. Raises ParticipantUnusable."""
+    shown = name.strip()
+    if not shown or len(shown) > 100 or not shown.isprintable():
+        raise ParticipantUnusable(f"{name[:100]!r} cannot be the name of a participant: 1 to 100 printable characters")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except (ValueError, AttributeError, TypeError):
+        raise ParticipantUnusable(f"{shown}: {str(url)[:200]!r} is not a URL") from None
+    if parts.scheme not in ("http", "https") or not host or len(url) > 2_000:
+        raise ParticipantUnusable(f"{shown}: {url[:200]!r} is not an http:// or https:// URL")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ParticipantUnusable(f"{shown}: the URL must hold no user, password, query or fragment: reports show it")
+    return Participant(shown, url.rstrip("/"), protocol)
+
+
+class _Failed(Exception):
+    """No reply to read."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.error)
+        self.answer = answer
+
+
+class _NoRpc(Exception):
+    """What answers here does not speak JSON-RPC."""
+
+
+class Caller:
+    """Asks one participant. Use as an async context manager; several tasks may be under way at once."""
+
+    def __init__(self, whom: Participant, *, timeout: float = 300.0, connections: int = 4) -> None:
+        self.whom = whom
+        self._timeout = timeout
+        self._finding = asyncio.Lock()
+        self._rpc_url: str | None = None
+        self._found = whom.protocol == "rest"
+        limits = httpx.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
+        self._http = httpx.AsyncClient(
+            timeout=httpx.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            limits=limits,
+            trust_env=False,
+            headers={"accept": "application/json", "accept-encoding": "identity"},
+        )
+
+    async def __aenter__(self) -> Caller:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def ask(self, message: Mapping[str, Any]) -> Answer:
+        """Send one task. Never raises but for cancellation."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                answer = await self._asked(message)
+        except (TimeoutError, httpx.ReadTimeout, httpx.WriteTimeout):
+            answer = Answer(failure="timeout", error=f"No whole reply within {self._timeout:g} seconds.")
+        except _Failed as failed:
+            answer = failed.answer
+        except (httpx.TimeoutException, httpx.ConnectError) as error:
+            answer = Answer(failure="unreachable", error=f"Cannot be reached: {_reason(error)}.")
+        except httpx.HTTPError as error:
+            answer = Answer(failure="unreadable", error=f"The connection broke: {_reason(error)}.")
+        except (httpx.InvalidURL, ValueError, RecursionError) as error:
+            answer = Answer(failure="unreadable", error=f"The reply cannot be read: {_reason(error)}.")
+        return replace(answer, seconds=time.perf_counter() - began)
+
+    async def _asked(self, message: Mapping[str, Any]) -> Answer:
+        async with self._finding:
+            if not self._found:
+                self._rpc_url = await self._find_rpc()
+                self._found = True
+        if self._rpc_url:
+            try:
+                return await self._by_rpc(self._rpc_url, message)
+            except _NoRpc as problem:
+                if self.whom.protocol == "a2a":
+                    raise _Failed(Answer(failure="unreadable", error=str(problem))) from None
+                self._rpc_url = None
+        return await self._by_rest(message)
+
+    async def _by_rest(self, message: Mapping[str, Any]) -> Answer:
+        url = self.whom.url if urlsplit(self.whom.url).path.endswith("/generate") else f"{self.whom.url}/generate"
+        status, body = await self._exchange("POST", url, message)
+        found = _loaded(body)
+        if status >= 300:
+            said = found.get("error") or found.get("detail") if isinstance(found, Mapping) else None
+            raise _Failed(_http_error(status, said))
+        return read_answer([found if isinstance(found, Mapping) else _text(body)], str(message["task_id"]))
+
+    async def _by_rpc(self, url: str, message: Mapping[str, Any]) -> Answer:
+        params = {
+            "message": {
+                "kind": "message",
+                "role": "user",
+                "messageId": uuid.uuid4().hex,
+                "parts": [{"kind": "text", "text": json.dumps(message, ensure_ascii=False)}],
+            },
+            "configuration": {"blocking": True, "acceptedOutputModes": ["application/json", "text/plain"]},
+        }
+        result = await self._call(url, "message/send", params)
+        pause = 0.1
+        while _state(result) in ("submitted", "working"):  # a server that does not wait although it was asked to
+            await asyncio.sleep(pause)
+            pause = min(1.0, pause * 1.5)
+            result = await self._call(url, "tasks/get", {"id": result.get("id")})
+        parts = _parts(result)
+        if not parts and _state(result) not in ("", "completed"):
+            raise _Failed(Answer(failure="no_sql", error=f"The task ended as {_state(result)!r} without a word."))
+        return read_answer(parts, str(message["task_id"]))
+
+    async def _call(self, url: str, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
+        status, body = await self._exchange("POST", url, request)
+        if status in (404, 405, 501):
+            raise _NoRpc(f"POST {urlsplit(url).path or '/'} answers {status}: there is no JSON-RPC.")
+        found = _loaded(body)
+        if not isinstance(found, Mapping) or not ("result" in found or "error" in found):
+            if status >= 300:
+                raise _Failed(_http_error(status, None))
+            raise _Failed(Answer(failure="unreadable", error="The reply is no JSON-RPC response."))
+        problem = found.get("error")
+        if problem is not None:
+            said = problem.get("message") if isinstance(problem, Mapping) else problem
+            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {_short(said)}"))
+        result = found["result"]
+        if not isinstance(result, Mapping):
+            raise _Failed(Answer(failure="unreadable", error="The result is neither a task nor a message."))
+        return result
+
+    async def _find_rpc(self) -> str | None:
+        """Where the agent card says that JSON-RPC is spoken, on the host that the user named; None without a card."""
+        for path in _CARDS:
+            status, body = await self._exchange("GET", self.whom.url + path, None)
+            card = _loaded(body) if status == 200 else None
+            if isinstance(card, Mapping):
+                return self._at_our_host(_rpc_address(card))
+        return self.whom.url + "/" if self.whom.protocol == "a2a" else None
+
+    def _at_our_host(self, said: str | None) -> str | None:
+        if said is None:
+            return None
+        try:
+            path = urlsplit(said).path
+        except ValueError:
+            path = "/"
+        here = urlsplit(self.whom.url)
+        return f"{here.scheme}://{here.netloc}{path if path.startswith('/') else '/'}"
+
+    async def _exchange(self, method: str, url: str, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
+        async with self._http.stream(method, url, json=body) as response:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise _Failed(Answer(failure="unreadable", error="The reply is compressed, which was not asked for."))
+            got = bytearray()
+            async for block in response.aiter_raw():
+                got += block
+                if len(got) > MAX_REPLY:
+                    raise _Failed(Answer(failure="too_large", error=f"The reply has more than {MAX_REPLY:,} bytes."))
+            return response.status_code, bytes(got)
+
+
+def _rpc_address(card: Mapping[str, Any]) -> str | None:
+    """The card's JSON-RPC endpoint: 1.0 lists interfaces, 0.3 has one `url` with its transport."""
+    listed = [*_maps(card.get("supportedInterfaces")), *_maps(card.get("additionalInterfaces"))]
+    for interface in listed:
+        binding = interface.get("protocolBinding") or interface.get("transport")
+        if str(binding).upper() == "JSONRPC" and isinstance(interface.get("url"), str):
+            return str(interface["url"])
+    if str(card.get("preferredTransport", "JSONRPC")).upper() != "JSONRPC" or not isinstance(card.get("url"), str):
+        return None
+    return str(card["url"])
+
+
+def _maps(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _state(result: Mapping[str, Any]) -> str:
+    """A task's state as 0.3 writes it; empty for a message."""
+    status = result.get("status")
+    return str(status.get("state", "")) if isinstance(status, Mapping) else ""
+
+
+def _parts(result: Mapping[str, Any]) -> list[Any]:
+    """Everything that a task or a message says: artifacts first, then the message of its status, then its own."""
+    status = result.get("status")
+    said = status.get("message") if isinstance(status, Mapping) else None
+    found: list[Any] = []
+    for holder in (*_maps(result.get("artifacts")), *([said] if isinstance(said, Mapping) else []), result):
+        for part in _maps(holder.get("parts")):
+            content = part.get("data", part.get("text"))
+            if isinstance(content, Mapping | str):
+                found.append(content)
+    return found
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _http_error(status: int, said: Any) -> Answer:
+    if status < 400:
+        said = "redirects are not followed"
+    return Answer(failure="http_error", error=f"HTTP {status}{f': {_short(said)}' if said else ''}")
+
+
+def _short(said: Any) -> str:
+    return str(said)[:500]
+
+
+def _reason(error: Exception) -> str:
+    return (str(error) or type(error).__name__)[:300].rstrip(".")

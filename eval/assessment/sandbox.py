@@ -1,0 +1,166 @@
+"""Judging in processes of their own: a query that takes too long or eats memory costs its own answer and nothing else.
+
+In: `JudgeRequest`s. Out: `Judgement`s, always. Each worker process has a bound on its memory; one that does not come
+back in time, or dies, is replaced, and the answer that it was at counts as failed (gold, if it was at gold).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+
+from eval.assessment.judging import JudgeRequest, judge, nothing_right
+from eval.assessment.types import Judgement, Mistake
+
+MEMORY_BYTES = 3 * 1024**3
+"""Address space of one worker; where the platform has such a bound."""
+GRACE_SECONDS = 10.0
+"""Beyond the statement's own deadline, before its process is ended."""
+_START_SECONDS = 120.0
+_SUITE_FACTOR = 20
+"""Statements' worth of time for a whole test suite or the timing of VES."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    ready: bool = False
+
+
+class Sandbox:
+    """A few judging processes. Use as an async context manager."""
+
+    def __init__(self, workers: int = 2, memory_bytes: int = MEMORY_BYTES) -> None:
+        self._count = max(1, workers)
+        self._memory = memory_bytes
+        self._threads = ThreadPoolExecutor(self._count, "judge")
+        self._idle: asyncio.Queue[_Worker | None] = asyncio.Queue()
+        self._processes: dict[int, _Worker] = {}
+
+    async def __aenter__(self) -> Sandbox:
+        for _ in range(self._count):
+            self._idle.put_nowait(None)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in list(self._processes.values()):
+            self._end(worker)
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Judge one answer; waits while all workers are at work. Cancelling ends the worker."""
+        worker = await self._idle.get()
+        back: _Worker | None = None
+        try:
+            if worker is None:
+                worker = self._start()
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, _exchange, worker, request)
+            if found.usable:
+                back = worker
+            return found.judgement
+        finally:
+            if back is None and worker is not None:
+                self._end(worker)
+            self._idle.put_nowait(back)
+
+    def _start(self) -> _Worker:
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, self._memory), daemon=True, name="judge")
+        process.start()
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._processes[id(worker)] = worker
+        return worker
+
+    def _end(self, worker: _Worker) -> None:
+        self._processes.pop(id(worker), None)
+        worker.process.kill()
+        worker.process.join()
+        with contextlib.suppress(OSError):
+            worker.pipe.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    judgement: Judgement
+    usable: bool
+    """Whether the worker can go on."""
+
+
+def _exchange(worker: _Worker, request: JudgeRequest) -> _Found:
+    """One request and its judgement, in a thread."""
+    stage, patience = "gold", request.seconds + GRACE_SECONDS
+    try:
+        if not worker.ready:
+            if not worker.pipe.poll(_START_SECONDS):
+                return _Found(_lost(request, "gold", "the judging process did not start"), usable=False)
+            worker.pipe.recv()
+            worker.ready = True
+        worker.pipe.send(request)
+        while True:
+            if not worker.pipe.poll(patience):
+                return _Found(_lost(request, stage, f"it did not end within {request.seconds:g} seconds"), usable=False)
+            said = worker.pipe.recv()
+            if isinstance(said, Judgement):
+                return _Found(said, usable=True)
+            stage, broke = said
+            if broke:
+                return _Found(_lost(request, stage, broke), usable=False)
+            patience = (request.seconds * (_SUITE_FACTOR if stage == "suite" else 1)) + GRACE_SECONDS
+    except (EOFError, OSError):
+        return _Found(_lost(request, stage, "it needed more memory than there is, or ended its process"), usable=False)
+
+
+def _lost(request: JudgeRequest, stage: str, why: str) -> Judgement:
+    nothing = nothing_right(request)
+    if stage == "gold":
+        return replace(nothing, ex=None, bird_ex=None, gold_error=why)
+    return replace(nothing, error=why, mistakes=(Mistake("incorrect_planning", f"The answer was stopped: {why}."),))
+
+
+def _serve(pipe: Connection, memory_bytes: int) -> None:
+    """A worker process: judge what comes until nobody is there any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _bound_memory(memory_bytes)
+    stage = "gold"
+
+    def at(name: str) -> None:
+        nonlocal stage
+        stage = name
+        pipe.send((name, ""))
+
+    try:
+        pipe.send(("ready", ""))
+        while True:
+            request = pipe.recv()
+            try:
+                pipe.send(judge(request, at))
+            except MemoryError:
+                pipe.send((stage, "it needed more memory than it may have"))
+            except Exception as error:  # noqa: BLE001 - one answer must not end the judging of the others
+                pipe.send((stage, f"judging it failed: {type(error).__name__}: {str(error)[:200]}"))
+    except (EOFError, OSError, KeyboardInterrupt):
+        os._exit(0)
+
+
+def _bound_memory(size: int) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

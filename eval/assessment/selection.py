@@ -1,0 +1,216 @@
+"""Which questions are asked, on which databases: the task library, Spider, BIRD or JSON lines, and filters over them.
+
+In: a source as the user wrote it, and filters. Out: a `Selection` with the database's place and the structure to send
+for each task; or a `SelectionError` that says what to change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.assessment.wire import structure_message
+from eval.databases import DatabaseError, open_database
+from eval.schema import Dialect, dialect_named
+from eval.tasks.cache_folder import cache_folder
+from eval.tasks.library import DIFFICULTIES, tasks
+from eval.tasks.library.checking import demo_file, demos_on
+from eval.tasks.library.forms import FORMS, forms
+from eval.tasks.library.task import Task
+from eval.tasks.loaders import TaskLoadError, TaskSet, load_bird, load_jsonl, load_spider
+
+PLAIN = ("one table",)
+"""What a query without any of the forms counts under."""
+
+
+class SelectionError(ValueError):
+    """There is nothing to ask, or it is not known what; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which tasks of a source. Empty means all."""
+
+    databases: tuple[str, ...] = ()
+    difficulties: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """A task must have them all."""
+    ids: tuple[str, ...] = ()
+    limit: int | None = None
+    """So many, spread evenly over what the other filters leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One task with the database that it is asked of."""
+
+    task: Task
+    target: str
+    """Path or URL of the database; may hold credentials, never shown."""
+    dialect: Dialect
+    structure: Mapping[str, Any]
+    """What the participant is sent as `schema`."""
+    suite: tuple[Path, ...] = ()
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        return (self.task.gold.on(self.dialect), *self.task.also_right)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Forms of SQL that gold has; the library's tasks carry them among their tags."""
+        if self.task.wrong:
+            return tuple(tag for tag in FORMS if tag in self.task.tags) or PLAIN
+        try:
+            return forms(self.task.gold.sql) or PLAIN
+        except ValueError:
+            return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tasks of a run."""
+
+    source: str
+    """For people: where they are from."""
+    assignments: tuple[Assignment, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) over questions, golds, structures and dialects: equal means that results may be put
+        together."""
+        told = [
+            [a.task.id, a.task.question, a.task.evidence, a.golds, a.dialect, a.structure] for a in self.assignments
+        ]
+        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+
+
+def select_tasks(
+    source: str | None = None,
+    filters: Filters | None = None,
+    *,
+    dialect: str = "sqlite",
+    engine: str | None = None,
+    databases: Path | None = None,
+    suites: Path | None = None,
+    samples: int = 0,
+) -> Selection:
+    """The tasks of `source` (`library`, `spider:PLACE`, `bird:PLACE`, or a file of JSON lines) that pass the filters.
+
+    `dialect`: for the library, the engine that it runs on: `sqlite` and `duckdb` from files that are built if need be;
+    PostgreSQL and MySQL need `engine`, the URL of a database that holds the demos or may be loaded with them. The other
+    sources have SQLite files, in `databases` or beside the questions. `samples`: rows of each table to send along.
+    Raises SelectionError.
+    """
+    filters = filters or Filters()
+    try:
+        wanted = dialect_named(dialect)
+        if source in (None, "library"):
+            return _from_library(filters, wanted, engine, samples)
+        assert source is not None
+        if wanted != "sqlite" or engine:
+            raise SelectionError(f"{source} has SQLite databases only: leave --dialect and --engine out")
+        return _from_files(source, filters, databases, suites, samples)
+    except SelectionError:
+        raise
+    except (TaskLoadError, DatabaseError, ValueError, OSError) as error:
+        raise SelectionError(str(error)) from None
+
+
+def _from_library(filters: Filters, dialect: Dialect, engine: str | None, samples: int) -> Selection:
+    chosen = _filtered(tasks(), filters, DIFFICULTIES)
+    ids = list(dict.fromkeys(task.database for task in chosen))
+    if dialect in ("sqlite", "duckdb") and engine is None:
+        targets = {name: str(demo_file(dialect, name)) for name in ids}
+    elif engine is None:
+        raise SelectionError(f"{dialect} needs --engine with the URL of a database for the demos")
+    else:
+        with demos_on(engine, ids) as opened:
+            held = {database.dialect for database in opened.values()}
+        if held != {dialect}:
+            raise SelectionError(f"--engine is a {'/'.join(sorted(held))} database, --dialect says {dialect}")
+        targets = dict.fromkeys(ids, engine)
+    structures = {name: _structure(target, samples) for name, target in targets.items()}
+    found = (Assignment(t, targets[t.database], dialect, structures[t.database]) for t in chosen)
+    return Selection(f"the task library on {dialect}", tuple(found))
+
+
+def _from_files(source: str, filters: Filters, databases: Path | None, suites: Path | None, samples: int) -> Selection:
+    loaded = _loaded(source, databases, suites)
+    chosen = _filtered(loaded.tasks, filters)
+    lacking = sorted({task.database for task in chosen} - set(loaded.databases))
+    if lacking:
+        raise SelectionError(
+            f"no database was found for {', '.join(lacking[:5])}{' and others' if len(lacking) > 5 else ''}: say "
+            "where the databases are, or choose others"
+        )
+    names = {task.database for task in chosen}
+    structures = {name: _structure(str(loaded.databases[name]), samples) for name in names}
+    replicas = {name: loaded.suite(name, cache_folder()) for name in names}
+    found = (
+        Assignment(t, str(loaded.databases[t.database]), "sqlite", structures[t.database], replicas[t.database])
+        for t in chosen
+    )
+    kind, _, place = source.rpartition(":")
+    return Selection(f"{kind}:{Path(place).name}" if kind else Path(place).name, tuple(found))
+
+
+def _loaded(source: str, databases: Path | None, suites: Path | None) -> TaskSet:
+    kind, colon, place = source.partition(":")
+    loaders: dict[str, tuple[Callable[..., TaskSet], tuple[str, ...]]] = {
+        "spider": (load_spider, ("dev.json", "test.json", "train_spider.json")),
+        "bird": (load_bird, ("dev.json", "mini_dev_sqlite.json", "train.json")),
+    }
+    if not colon or kind not in loaders:
+        return load_jsonl(source, databases, suites)
+    load, names = loaders[kind]
+    path = Path(place)
+    if path.is_dir():
+        found = next((path / name for name in names if (path / name).is_file()), None)
+        if found is None:
+            raise SelectionError(f"{place} holds none of {', '.join(names)}")
+        path = found
+    return load(path, databases, suites)
+
+
+def _structure(target: str, samples: int) -> Mapping[str, Any]:
+    with open_database(target) as database:
+        return structure_message(database, samples)
+
+
+def _filtered(found: Iterable[Task], filters: Filters, levels: tuple[str, ...] = ()) -> list[Task]:
+    everything = list(found)
+    known = {
+        "schema": {task.database for task in everything},
+        "difficulty": {*levels, *(task.difficulty for task in everything if task.difficulty)},
+        "tag": {tag for task in everything for tag in task.tags},
+        "id": {task.id for task in everything},
+    }
+    asked = {
+        "schema": filters.databases,
+        "difficulty": filters.difficulties,
+        "tag": filters.tags,
+        "id": filters.ids,
+    }
+    for kind, words in asked.items():
+        for word in words:
+            if word not in known[kind]:
+                there = ", ".join(sorted(known[kind])[:30]) or "none"
+                raise SelectionError(f"there is no {kind} {word[:100]!r} among the tasks; there are: {there}")
+    chosen = [
+        task
+        for task in everything
+        if (not filters.databases or task.database in filters.databases)
+        and (not filters.difficulties or task.difficulty in filters.difficulties)
+        and set(filters.tags) <= set(task.tags)
+        and (not filters.ids or task.id in filters.ids)
+    ]
+    if not chosen:
+        raise SelectionError("no task passes all the filters")
+    if filters.limit is not None and filters.limit < len(chosen):
+        chosen = [chosen[i * len(chosen) // filters.limit] for i in range(filters.limit)]
+    return chosen

@@ -1,0 +1,116 @@
+"""Starting a participant as a process of its own, and stopping it.
+
+In: a command with `{port}` in it. Out: a URL, once something answers there. The process and what it started are ended
+with the block, and on Linux when this process is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+
+import httpx
+
+OURS = (sys.executable, "-m", "agent.a2a", "--host", "127.0.0.1", "--port", "{port}")
+"""This project's own agent."""
+START_SECONDS = 120.0
+_STOP_SECONDS = 8.0
+_PR_SET_PDEATHSIG = 1
+
+
+class SpawnError(Exception):
+    """The process did not come up; the message holds the last lines that it wrote."""
+
+
+@contextlib.contextmanager
+def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: float = START_SECONDS) -> Iterator[str]:
+    """Run a server for the length of the block; gives its URL. `{port}` becomes a free port of loopback, unless `url`
+    says where the server listens; nobody else may answer there yet. `python` is the one that runs this. Raises
+    SpawnError."""
+    port = free_port()
+    words = [word.replace("{port}", str(port)) for word in _words(command)]
+    place = url or f"http://127.0.0.1:{port}"
+    if url and _answers(url):
+        raise SpawnError(f"something answers at {url} already: end it, or leave the command out")
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own command, not through a shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            )
+        except OSError as error:
+            raise SpawnError(f"{words[0]} cannot be started: {error.strerror}") from None
+        try:
+            _wait(process, place, seconds, log)
+            yield place
+        finally:
+            _stop(process)
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise SpawnError(f"{command!r} is no command: {str(error).lower()}") from None
+    if not words:
+        raise SpawnError("there is no command to start")
+    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on right now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _wait(process: subprocess.Popen[bytes], url: str, seconds: float, log: object) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise SpawnError(f"the process ended with code {process.returncode}: {_tail(log)}")
+        if _answers(url):
+            return
+        time.sleep(0.05)
+    raise SpawnError(f"nothing answers at {url} after {seconds:g} seconds: {_tail(log)}")
+
+
+def _answers(url: str) -> bool:
+    try:
+        httpx.get(url + "/.well-known/agent-card.json", trust_env=False, timeout=2.0)
+    except httpx.HTTPError:
+        return False
+    return True
+
+
+def _tail(log: object) -> str:
+    log.seek(0)  # type: ignore[attr-defined]
+    lines = log.read().decode("utf-8", "replace").strip().splitlines()  # type: ignore[attr-defined]
+    return " / ".join(lines[-5:])[-1_000:] or "it wrote nothing"
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """The whole group: first asked, then made."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_SECONDS)
+            return
+
+
+def _end_with_parent() -> None:
+    """In the child: SIGTERM when the parent dies, however it dies."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

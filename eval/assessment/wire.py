@@ -1,0 +1,80 @@
+"""What a participant is sent: the question, the structure of the database, the dialect. Never gold.
+
+In: an `Assignment`'s task and its database. Out: JSON as the contract has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from eval.databases import Database, Limits
+from eval.databases.values import json_rows
+from eval.schema import Schema, Table
+from eval.sql import check, parsed_from_tree
+from eval.tasks.library.task import Task
+
+_SAMPLE_LIMITS = Limits(seconds=10.0, rows=20, bytes=256 * 1024, cell_bytes=4 * 1024)
+
+
+def task_message(task: Task, structure: dict[str, Any], dialect: str) -> dict[str, Any]:
+    """The task as it is sent."""
+    message: dict[str, Any] = {
+        "task_id": task.id,
+        "question": task.question,
+        "schema": structure,
+        "dialect": "postgresql" if dialect == "postgres" else dialect,
+    }
+    return {**message, "evidence": task.evidence} if task.evidence else message
+
+
+def structure_message(database: Database, samples: int = 0) -> dict[str, Any]:
+    """`schema.tables` as a list, with declared keys only; with `samples`, that many rows of each table too. Raises
+    DatabaseError."""
+    schema = database.schema()
+    tables = []
+    for table in schema.tables:
+        described = _table(table)
+        if samples:
+            described["sample_rows"] = _sample(database, schema, table, samples)
+        tables.append(described)
+    return {"tables": tables}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    declared = [key for key in table.foreign_keys if not key.inferred]
+    single = {key.columns[0]: key for key in declared if len(key.columns) == 1}
+    described: dict[str, Any] = {
+        "name": table.name,
+        "columns": [
+            {
+                "name": column.name,
+                "type": column.type,
+                "nullable": column.nullable,
+                "primary_key": column.primary_key,
+                "foreign_key": f"{key.ref_table}.{key.ref_columns[0]}" if (key := single.get(column.name)) else None,
+                "default": column.default,
+            }
+            for column in table.columns
+        ],
+    }
+    several = [
+        {"columns": [*key.columns], "references": {"table": key.ref_table, "columns": [*key.ref_columns]}}
+        for key in declared
+        if len(key.columns) > 1
+    ]
+    if several:
+        described["foreign_keys"] = several
+    if table.namespace:
+        described["namespace"] = table.namespace
+    return described
+
+
+def _sample(database: Database, schema: Schema, table: Table, count: int) -> list[list[Any]]:
+    named = exp.to_identifier(table.name, quoted=True)
+    place = exp.to_identifier(table.namespace, quoted=True) if table.namespace else None
+    query = exp.select("*").from_(exp.Table(this=named, db=place)).limit(count)
+    statement = check(parsed_from_tree(query, schema.dialect)).statement
+    result = database.execute(statement, limits=_SAMPLE_LIMITS) if statement else None
+    return json_rows(result.rows) if result and result.ok else []

@@ -1,0 +1,125 @@
+"""The evaluator's server: A2A at `/`, plain REST at `/assess`, health.
+
+In: an `Evaluator` and the card's URL. Out: a Starlette app. It asks nobody who they are, and calls the URLs that it is
+told: it belongs on loopback or in a network of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from eval.a2a.body_limit import BodyLimit
+from eval.a2a.serving import served
+from eval.green_agent.assessing import Busy, Evaluator
+from eval.green_agent.executor import AssessmentExecutor, agent_card
+from eval.green_agent.request import AssessmentRequest, RequestUnusable, read_request
+
+MAX_BYTES = 1024 * 1024
+"""Of one request."""
+GONE = 499
+"""Nobody reads this status: the client has left."""
+
+
+def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
+    """The app whose card says `card_url`. Raises CardUrlUnusable."""
+    rpc = served(AssessmentExecutor(evaluator), agent_card(card_url))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await rpc.aclose()
+
+    async def assess(request: Request) -> Response:
+        try:
+            given = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            return JSONResponse({"error": "The request is not JSON."}, 400)
+        try:
+            asked = read_request(given)
+            if "text/event-stream" in request.headers.get("accept", ""):
+                return _streamed(evaluator, asked)
+            found = await _while_there(request, _whole(evaluator, asked))
+            return JSONResponse(found, GONE if found is None else 200)
+        except Busy as busy:
+            return JSONResponse({"error": str(busy)}, 503)
+        except RequestUnusable as problem:
+            return JSONResponse({"error": str(problem)}, 400)
+
+    routes = [
+        Route("/assess", assess, methods=["POST"]),
+        Route("/health", _healthy),
+        Route("/ready", _healthy),
+        Route("/", _about),
+        *rpc.routes,
+    ]
+    limit = Middleware(BodyLimit, most=MAX_BYTES, refusal={"error": f"More than {MAX_BYTES:,} bytes."})
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[limit])
+
+
+async def _healthy(_: Request) -> JSONResponse:
+    return JSONResponse({"status": "ok"})
+
+
+async def _about(_: Request) -> JSONResponse:
+    return JSONResponse(
+        {
+            "name": "text2sql evaluator",
+            "card": "/.well-known/agent-card.json",
+            "endpoints": ["POST /", "POST /assess", "GET /health", "GET /ready"],
+        }
+    )
+
+
+async def _whole(evaluator: Evaluator, asked: AssessmentRequest) -> dict[str, Any]:
+    async with aclosing(evaluator.assessing(asked)) as steps:
+        async for step in steps:
+            if isinstance(step, dict):
+                return step
+    raise AssertionError("an assessment ends with its artifact")
+
+
+def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
+    """Server-sent events: `progress` with a sentence, then `artifact`, or `error`. A client that leaves stops it."""
+    from sse_starlette import EventSourceResponse
+
+    async def events() -> AsyncIterator[dict[str, str]]:
+        try:
+            async with aclosing(evaluator.assessing(asked)) as steps:
+                async for step in steps:
+                    told = {"event": "progress", "message": step} if isinstance(step, str) else {}
+                    yield {"data": json.dumps(told or {"event": "artifact", "data": step})}
+        except (Busy, RequestUnusable) as problem:
+            yield {"data": json.dumps({"event": "error", "message": str(problem)})}
+
+    return EventSourceResponse(events())
+
+
+async def _while_there(request: Request, work: Awaitable[dict[str, Any]]) -> dict[str, Any] | None:
+    """What the work gives; None, and the work stopped, when the client leaves before."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,138 @@
+"""The one artifact of an assessment, as the contract has it.
+
+In: results. Out: JSON. Gold queries and their rows are not in it: who asked for an assessment may be a participant.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from eval.assessment import Figures, TaskResult, figures
+from eval.assessment.counting import Rate
+from eval.assessment.types import GROUPS
+
+
+def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[str, Any]:
+    """The artifact; participants in the order of their ranks."""
+    names = dict.fromkeys(r.participant for r in results)
+    found = {name: [r for r in results if r.participant == name] for name in names}
+    counted = sorted((figures(of) for of in found.values()), key=lambda f: (-f.overall, f.participant))
+    return {
+        "assessment_id": uuid.uuid4().hex,
+        "completed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "config": dict(config),
+        "rankings": [_rank(place, f, counted) for place, f in enumerate(counted)],
+        "participants": {
+            f.participant: {
+                "scores": _scores(f),
+                "task_results": [_task_result(r) for r in found[f.participant]],
+                "error_metrics": _errors(found[f.participant]),
+            }
+            for f in counted
+        },
+        "task_comparison": _comparison(results),
+        "error_metrics_summary": _errors(results),
+    }
+
+
+def _rank(place: int, f: Figures, all_of_them: Sequence[Figures]) -> dict[str, Any]:
+    """Equal scores share a rank."""
+    better = sum(other.overall > f.overall for other in all_of_them[:place])
+    return {
+        "rank": better + 1,
+        "participant": f.participant,
+        "overall": round(f.overall, 4),
+        "execution_accuracy": round(f.ex.value, 4),
+        "execution_accuracy_interval": _interval(f.ex),
+    }
+
+
+def _scores(f: Figures) -> dict[str, Any]:
+    return {
+        "overall": round(f.overall, 4),
+        **{name: round(value, 4) for name, value in f.dimensions.items()},
+        "va": round(f.va.value, 4),
+        "em": round(f.em.value, 4),
+        "ex": round(f.ex.value, 4),
+        "ex_interval": _interval(f.ex),
+        "bird_ex": round(f.bird_ex.value, 4),
+        "ts": round(f.ts.value, 4) if f.ts else None,
+        "tasks": f.ex.total,
+        "correct": f.ex.right,
+        "answered": f.ex.total - sum(f.failures.values()),
+        "gold_failures": [*f.gold_failures],
+        "by_difficulty": {level: _rate(rate) for level, rate in f.by_difficulty.items()},
+        "by_feature": {feature: _rate(rate) for feature, rate in f.by_feature.items()},
+        "seconds_mean": round(f.seconds_mean, 3),
+        "tokens": f.tokens,
+        "cost": f.cost,
+        "calibration_error": None if f.calibration_error is None else round(f.calibration_error, 4),
+    }
+
+
+def _task_result(r: TaskResult) -> dict[str, Any]:
+    judged = r.judgement
+    return {
+        "task_id": r.task_id,
+        "database": r.database,
+        "dialect": r.dialect,
+        "difficulty": r.difficulty,
+        "question": r.question,
+        "sql": r.answer.sql,
+        "correct": r.right,
+        "score": judged.overall,
+        "scores": dict(judged.dimensions),
+        "executes": judged.va,
+        "failure": r.answer.failure or None,
+        "error": judged.error,
+        "gold_error": judged.gold_error,
+        "errors": [{"category": m.category, "reason": m.reason} for m in judged.mistakes],
+        "seconds": round(r.answer.seconds, 3),
+        "execution_time_ms": judged.answer_ms,
+        "confidence": r.answer.confidence,
+        "tokens": r.answer.tokens,
+        "cost": r.answer.cost,
+    }
+
+
+def _errors(results: Sequence[TaskResult]) -> dict[str, Any]:
+    """Each wrong answer under its weightiest mistake; tasks without an answer apart."""
+    primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
+    failures = Counter(r.answer.failure for r in results if r.answer.failure)
+    return {
+        "total": len(results),
+        "correct": sum(r.right for r in results),
+        "no_answer": sum(failures.values()),
+        "no_answer_by_kind": dict(failures),
+        "gold_failed": sum(r.judgement.gold_error is not None for r in results),
+        **{f"{group}_errors": {c: primary[c] for c in categories} for group, categories in GROUPS.items()},
+    }
+
+
+def _comparison(results: Sequence[TaskResult]) -> list[dict[str, Any]]:
+    by_task: dict[str, list[TaskResult]] = {}
+    for r in results:
+        by_task.setdefault(r.task_id, []).append(r)
+    return [
+        {
+            "task_id": task_id,
+            "database": of[0].database,
+            "difficulty": of[0].difficulty,
+            "question": of[0].question,
+            "scores": {r.participant: r.judgement.overall for r in of},
+            "correct": [r.participant for r in of if r.right],
+        }
+        for task_id, of in by_task.items()
+    ]
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {"ex": round(rate.value, 4), "correct": rate.right, "tasks": rate.total, "interval": _interval(rate)}
+
+
+def _interval(rate: Rate) -> list[float]:
+    return [round(end, 4) for end in rate.interval]

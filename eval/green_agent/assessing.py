@@ -1,0 +1,95 @@
+"""An assessment from request to artifact, with sentences on the way.
+
+In: an `AssessmentRequest`. Out: texts of progress, then the artifact. Whoever stops listening stops the assessment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.assessment import SelectionError, TaskResult, assess, select_tasks
+from eval.green_agent.artifact import artifact
+from eval.green_agent.request import AssessmentRequest, RequestUnusable
+
+AT_ONCE = 2
+"""Assessments under way in one process."""
+_STEPS = 20
+"""Progress is told about so many times."""
+
+
+class Busy(Exception):
+    """As many assessments are under way as may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where this evaluator's tasks are from: for whoever starts it to say, not for its clients."""
+
+    tasks: str = "library"
+    databases: Path | None = None
+    suites: Path | None = None
+    engine: str | None = None
+    dialect: str = "sqlite"
+
+
+class Evaluator:
+    """Makes assessments, a few at once."""
+
+    def __init__(self, source: Source | None = None) -> None:
+        self._source = source or Source()
+        self._under_way = 0
+
+    async def assessing(self, request: AssessmentRequest) -> AsyncGenerator[str | dict[str, Any], None]:
+        """Sentences, then the artifact. Raises Busy, and RequestUnusable where no task is left."""
+        if self._under_way >= AT_ONCE:
+            raise Busy(f"{AT_ONCE} assessments are under way here; try again later.")
+        self._under_way += 1
+        try:
+            async for said in self._assessing(request):
+                yield said
+        finally:
+            self._under_way -= 1
+
+    async def _assessing(self, request: AssessmentRequest) -> AsyncGenerator[str | dict[str, Any], None]:
+        config, source = request.config, self._source
+        try:
+            selection = await asyncio.to_thread(
+                select_tasks,
+                source.tasks,
+                config.filters,
+                dialect=config.dialect or source.dialect,
+                engine=source.engine,
+                databases=source.databases,
+                suites=source.suites,
+            )
+        except SelectionError as error:
+            raise RequestUnusable(f"config: {error}.") from None
+        whom = request.called()
+        total = len(selection.assignments) * len(whom)
+        if config.ignored:
+            yield f"Not known and ignored: {', '.join(config.ignored)}."
+        names = ", ".join(p.name for p in whom)
+        yield f"Tasks: {len(selection.assignments)}, from {selection.source}. Participants: {names}."
+        told: asyncio.Queue[TaskResult | None] = asyncio.Queue()
+        work = asyncio.ensure_future(assess(selection.assignments, whom, config.options, on_result=told.put_nowait))
+        work.add_done_callback(lambda _: told.put_nowait(None))
+        try:
+            done = right = 0
+            while (result := await told.get()) is not None:
+                done, right = done + 1, right + result.right
+                if done * _STEPS // total > (done - 1) * _STEPS // total:
+                    yield f"{done} of {total} answers judged, {right} right."
+            results = work.result()
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await work
+        order = {a.task.id: place for place, a in enumerate(selection.assignments)}
+        results.sort(key=lambda r: (order[r.task_id], r.participant))
+        used = {**config.model_dump(by_alias=True, exclude=set(config.ignored)), "ignored": [*config.ignored]}
+        yield artifact({**used, "source": selection.source, "task_count": len(selection.assignments)}, results)

@@ -1,0 +1,98 @@
+"""The evaluator behind A2A's JSON-RPC: a message → an assessment → status updates and one artifact of one data part.
+
+In: the SDK's request context. Out: events on its queue. A message that is no request leaves the task `rejected` with a
+sentence that says what to send; a fault of this program leaves it `failed`, without a stack trace.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import aclosing
+from typing import Any
+
+from a2a.helpers.proto_helpers import new_data_part, new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Message, Task, TaskState
+from a2a.types.a2a_pb2 import TaskStatus as Status
+from a2a.utils.constants import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0
+from google.protobuf.json_format import MessageToDict
+
+from eval.a2a.card_url import checked_card_url
+from eval.green_agent.assessing import Busy, Evaluator
+from eval.green_agent.request import WHAT_TO_SEND, RequestUnusable, read_parts
+
+log = logging.getLogger(__name__)
+
+
+class AssessmentExecutor(AgentExecutor):
+    """Makes assessments; holds no state of any of them."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        assert context.message is not None
+        task_id, context_id = context.task_id or "", context.context_id or ""
+        if context.current_task is None:
+            submitted = Status(state=TaskState.TASK_STATE_SUBMITTED)
+            new = Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
+            await event_queue.enqueue_event(new)
+        updater = TaskUpdater(event_queue, task_id, context_id)
+
+        def said(text: str) -> Message:
+            return updater.new_agent_message([new_text_part(text)])
+
+        try:
+            request = read_parts(_parts(context.message))
+            await updater.start_work()
+            async with aclosing(self._evaluator.assessing(request)) as steps:
+                async for step in steps:
+                    if isinstance(step, str):
+                        await updater.start_work(said(step))
+                    else:
+                        await updater.add_artifact([new_data_part(step)], name="assessment", last_chunk=True)
+            await updater.complete()
+        except (RequestUnusable, Busy) as problem:
+            await updater.reject(said(str(problem)))
+        except Exception:
+            log.exception("An assessment failed inside")
+            await updater.failed(said("Something went wrong inside."))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """The SDK cancels `execute` right after this, which ends the calls and the judging processes."""
+        await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
+
+
+def _parts(message: Message) -> list[Any]:
+    return [MessageToDict(p.data) if p.WhichOneof("content") == "data" else p.text for p in message.parts]
+
+
+def agent_card(url: str) -> AgentCard:
+    """The card of the evaluator at that URL. Raises CardUrlUnusable."""
+    url = checked_card_url(url)
+    return AgentCard(
+        name="text2sql evaluator",
+        description=(
+            "Asks text-to-SQL agents the questions of a task library, runs what they write read-only beside the gold "
+            "query, and ranks them: execution accuracy with intervals, seven dimensions, kinds of mistakes."
+        ),
+        version="1.0.0",
+        supported_interfaces=[
+            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_1_0),
+            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_0_3),
+        ],
+        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
+        default_input_modes=["application/json", "text/plain"],
+        default_output_modes=["application/json", "text/plain"],
+        skills=[
+            AgentSkill(
+                id="assess-text-to-sql",
+                name="Assess text-to-SQL agents",
+                description=f"{WHAT_TO_SEND} The answer is one artifact with rankings, scores, task results.",
+                tags=["evaluation", "benchmark", "sql", "text-to-sql"],
+                examples=[WHAT_TO_SEND.removeprefix("Send JSON: ").removesuffix(".")],
+            )
+        ],
+    )

@@ -1,0 +1,134 @@
+"""What an evaluator is asked for: participants by role, and which tasks, judged how.
+
+In: JSON as it came. Out: an `AssessmentRequest`, or a `RequestUnusable` whose message says what to send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+
+from eval.assessment import Filters, Options, Participant, ParticipantUnusable, participant
+from eval.assessment.replies import objects_in
+from eval.schema import dialect_named
+from eval.scoring import PRESETS
+
+MAX_PARTICIPANTS = 16
+MAX_TASKS = 2_000
+WHAT_TO_SEND = (
+    'Send JSON: {"participants": {"purple": "http://host:9019"}, "config": {"task_count": 20, "difficulty": "easy"}}.'
+)
+
+
+class RequestUnusable(ValueError):
+    """No assessment can be made of what was sent; the message says why, and what to send."""
+
+
+def _words(value: Any) -> Any:
+    """A list of words from a list, or from a text with commas; `all` and nothing mean no filter."""
+    if value is None or value in ("all", ""):
+        return ()
+    if isinstance(value, str):
+        return tuple(word for part in value.split(",") if (word := part.strip()))
+    return value
+
+
+_Words = Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=200), BeforeValidator(_words)]
+
+
+class Config(BaseModel):
+    """Which tasks, and how they are judged. Fields that are not known are told and ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    task_count: int | None = Field(None, ge=1, le=MAX_TASKS)
+    """So many, spread evenly over what the filters leave; None asks all of them."""
+    difficulty: _Words = ()
+    tags: _Words = ()
+    schema_: _Words = Field((), alias="schema")
+    """Ids of databases."""
+    task_ids: _Words = ()
+    scorer_preset: str = "default"
+    dialect: str | None = None
+    timeout_seconds: float = Field(300.0, gt=0, le=900)
+    """For each reply."""
+    sql_timeout_seconds: float = Field(30.0, gt=0, le=120)
+    """For each statement."""
+    jobs: int = Field(4, ge=1, le=16)
+    """Tasks that each participant works on at once."""
+    protocol: Literal["auto", "rest", "a2a"] = "auto"
+
+    @field_validator("scorer_preset")
+    @classmethod
+    def _preset(cls, value: str) -> str:
+        if value not in PRESETS:
+            raise ValueError(f"there is no preset {value[:50]!r}; there are {', '.join(PRESETS)}")
+        return value
+
+    @field_validator("dialect")
+    @classmethod
+    def _dialect(cls, value: str | None) -> str | None:
+        return None if value is None else dialect_named(value[:50])
+
+    @property
+    def filters(self) -> Filters:
+        return Filters(self.schema_, self.difficulty, self.tags, self.task_ids, self.task_count)
+
+    @property
+    def options(self) -> Options:
+        return Options(
+            preset=self.scorer_preset,
+            timeout=self.timeout_seconds,
+            jobs=self.jobs,
+            sql_seconds=self.sql_timeout_seconds,
+        )
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Names of fields that mean nothing here."""
+        return tuple(name[:100] for name in sorted(self.model_extra or {}))[:50]
+
+
+class AssessmentRequest(BaseModel):
+    """Participants by role, and the config."""
+
+    model_config = ConfigDict(frozen=True)
+
+    participants: dict[str, str] = Field(min_length=1, max_length=MAX_PARTICIPANTS)
+    config: Config = Config()
+
+    def called(self) -> list[Participant]:
+        """The participants. Raises ParticipantUnusable."""
+        return [participant(role, url, self.config.protocol) for role, url in self.participants.items()]
+
+
+def read_request(given: Any) -> AssessmentRequest:
+    """The request in a JSON object. Raises RequestUnusable."""
+    if not isinstance(given, Mapping):
+        raise RequestUnusable(f"An assessment is asked for with a JSON object. {WHAT_TO_SEND}")
+    try:
+        request = AssessmentRequest.model_validate({**given, "config": given.get("config") or {}})
+        names = [p.name for p in request.called()]
+    except ValidationError as error:
+        told = "; ".join(_told(e) for e in error.errors(include_input=False, include_url=False)[:5])
+        raise RequestUnusable(f"{told}. {WHAT_TO_SEND}") from None
+    except ParticipantUnusable as error:
+        raise RequestUnusable(f"participants: {error}. {WHAT_TO_SEND}") from None
+    if len(set(names)) < len(names):
+        raise RequestUnusable("participants: two have the same role.")
+    return request
+
+
+def read_parts(parts: Iterable[Any]) -> AssessmentRequest:
+    """The request in the parts of a message, data or text. Raises RequestUnusable."""
+    found = next((o for o in objects_in(parts) if "participants" in o), None)
+    if found is None:
+        raise RequestUnusable(f"The message holds no JSON with participants. {WHAT_TO_SEND}")
+    return read_request(found)
+
+
+def _told(error: Any) -> str:
+    place = ".".join(str(part) for part in error["loc"])[:120]
+    return f"{place}: {error['msg'].removeprefix('Value error, ')[:300]}"

@@ -1,0 +1,144 @@
+"""A scenario: an evaluator and participants, started together, one assessment, the ranking.
+
+In: a `scenario.toml` with `[green_agent] endpoint, cmd`, `[[participants]] role, endpoint, cmd` and `[config]`. Out:
+the artifact, and progress as it comes. A part without `cmd` is expected to be running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tomllib
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from eval.assessment import ParticipantUnusable, participant
+from eval.assessment.spawning import spawned
+from eval.green_agent.request import RequestUnusable, read_request
+
+_Text = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class ScenarioError(ValueError):
+    """The scenario cannot be read or run; the message says why."""
+
+
+class Part(BaseModel):
+    """A server of the scenario."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    endpoint: _Text
+    cmd: str = ""
+
+
+class Player(Part):
+    role: _Text
+
+
+class Scenario(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    green_agent: Part
+    participants: tuple[Player, ...] = Field(min_length=1)
+    config: dict[str, Any] = {}
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the evaluator is sent."""
+        return {"participants": {p.role: p.endpoint for p in self.participants}, "config": self.config}
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario in a file. Raises ScenarioError."""
+    try:
+        found = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        if len({p.role for p in found.participants}) < len(found.participants):
+            raise ScenarioError(f"{path}: two participants have the same role")
+        participant("green_agent", found.green_agent.endpoint)
+        read_request(found.request)
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path} is not TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ScenarioError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (RequestUnusable, ParticipantUnusable) as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    return found
+
+
+def run_scenario(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]:
+    """Start what is to be started, ask the evaluator over A2A, give its artifact. `told` gets sentences of progress.
+    Raises ScenarioError, SpawnError."""
+    with contextlib.ExitStack() as stack:
+        for part in (*scenario.participants, scenario.green_agent):
+            if part.cmd:
+                told(f"Starting {part.cmd}")
+                stack.enter_context(spawned(part.cmd, url=part.endpoint.rstrip("/")))
+        return _assessed(scenario, told)
+
+
+def _assessed(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]:
+    part = {"kind": "text", "text": json.dumps(scenario.request)}
+    message = {"kind": "message", "role": "user", "messageId": uuid.uuid4().hex, "parts": [part]}
+    body = {"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": {"message": message}}
+    url, last = scenario.green_agent.endpoint.rstrip("/") + "/", ""
+    try:
+        with (
+            httpx.Client(trust_env=False, timeout=httpx.Timeout(None, connect=10.0)) as http,
+            http.stream("POST", url, json=body, headers={"accept": "text/event-stream"}) as response,
+        ):
+            for event in _events(response):
+                if event.get("kind") == "artifact-update":
+                    return _data(event)
+                if said := _said(event):
+                    last = said
+                    told(said)
+    except httpx.HTTPError as error:
+        raise ScenarioError(f"the evaluator at {url} cannot be reached: {error or type(error).__name__}") from None
+    raise ScenarioError(f"the evaluator gave no artifact: {last or 'it said nothing'}")
+
+
+def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
+    """The results in a stream of JSON-RPC responses. Raises ScenarioError for a JSON-RPC error."""
+    for line in response.iter_lines():
+        text = line.removeprefix("data:").strip()
+        if not text.startswith("{"):
+            continue
+        try:
+            found = json.loads(text)
+        except ValueError:
+            raise ScenarioError("the evaluator's reply cannot be read as JSON") from None
+        if problem := found.get("error"):
+            raise ScenarioError(f"the evaluator refuses: {str(problem)[:500]}")
+        if isinstance(found.get("result"), dict):
+            yield found["result"]
+
+
+def _data(event: Mapping[str, Any]) -> dict[str, Any]:
+    parts = event.get("artifact", {}).get("parts", [])
+    found = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
+    if found is None:
+        raise ScenarioError("the evaluator's artifact holds no data")
+    return dict(_whole_numbers(found))
+
+
+def _whole_numbers(value: Any) -> Any:
+    """Data parts know floats alone: 20 comes as 20.0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole_numbers(inner) for key, inner in value.items()}
+    return [_whole_numbers(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _said(event: Mapping[str, Any]) -> str:
+    message = (event.get("status") or {}).get("message") or {}
+    return " ".join(p["text"] for p in message.get("parts", []) if isinstance(p.get("text"), str))

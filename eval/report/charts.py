@@ -1,0 +1,163 @@
+"""The charts of a report: rates with their intervals, the error taxonomy, accuracy against time or cost, calibration.
+
+In: `Figures` of the participants, in the order of their colours. Out: SVG text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from eval.assessment import Figures
+from eval.assessment.counting import Rate
+from eval.assessment.types import GROUPS
+from eval.report.svg import LETTER, Drawing, shortened
+
+WIDTH = 760.0
+COLOURS = 8
+"""Participants that have a colour of their own; beyond that they repeat."""
+_BAR = 13.0
+_GAP = 9.0
+_VALUE = 118.0
+
+
+def colour(place: int) -> str:
+    """The class of the n-th participant."""
+    return f"s{place % COLOURS + 1}"
+
+
+def percent(value: float) -> str:
+    """`82.0 %`; `0 %` and `100 %` where it is that."""
+    rounded = round(100 * value, 1)
+    return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
+
+
+def rates(title: str, found: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
+    """Bars of rates by category, one colour a participant, with 95 % intervals. `found`: name and rates of each."""
+    keys = list(dict.fromkeys(key for _, by in found for key in by))
+    left = _label_width(keys)
+    span = WIDTH - left - _VALUE
+    row = _BAR * len(found) + _GAP
+    drawing = Drawing(WIDTH, len(keys) * row + 26, title)
+    bottom = len(keys) * row
+    for tick in range(0, 101, 20):
+        x = left + span * tick / 100
+        drawing.line(x, 0, x, bottom, "grid")
+        drawing.text(x, bottom + 16, f"{tick} %", "tick", "middle")
+    for number, key in enumerate(keys):
+        top = number * row + _GAP / 2
+        drawing.text(left - 8, top + _BAR * len(found) / 2 + 4, shortened(key, 30), "label", "end")
+        for place, (name, by) in enumerate(found):
+            rate = by.get(key)
+            if rate is None:
+                continue
+            y = top + place * _BAR
+            low, high = rate.interval
+            told = f"{percent(rate.value)} ({rate.right}/{rate.total})"
+            title_ = f"{name}, {key}: {told}, 95 % interval {percent(low)} to {percent(high)}"
+            drawing.bar(left, y, span * rate.value, _BAR - 2, colour(place), title_)
+            middle = y + (_BAR - 2) / 2
+            drawing.line(left + span * low, middle, left + span * high, middle, "whisker")
+            for end in (low, high):
+                drawing.line(left + span * end, middle - 3, left + span * end, middle + 3, "whisker")
+            drawing.text(left + span + 8, y + _BAR - 3.5, told, "tick")
+    return drawing.render()
+
+
+def taxonomy(found: Sequence[Figures]) -> str:
+    """Wrong answers by the category of their weightiest mistake, one colour a participant."""
+    longest = max([1, *(n for f in found for n in f.categories.values())])
+    left = _label_width([c for group in GROUPS.values() for c in group])
+    span = WIDTH - left - 60
+    row = _BAR * len(found) + 6
+    drawing = Drawing(WIDTH, len(GROUPS) * 26 + 10 * row + 4, "Wrong answers by kind of mistake")
+    y = 0.0
+    for group, categories in GROUPS.items():
+        drawing.text(0, y + 18, {"schema": "Schema", "analysis": "Analysis", "sql": "SQL"}[group], "head")
+        y += 26
+        for category in categories:
+            words = category.replace("_", " ")
+            drawing.text(left - 8, y + _BAR * len(found) / 2 + 3, words, "label", "end")
+            for place, one in enumerate(found):
+                count = one.categories[category]
+                top = y + place * _BAR
+                drawing.bar(left, top, span * count / longest, _BAR - 2, colour(place), f"{words}: {count}")
+                drawing.text(left + span * count / longest + 6, top + _BAR - 3.5, str(count), "tick")
+            y += row
+    return drawing.render()
+
+
+def against(found: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
+    """Accuracy (EX, with its interval) over a figure such as seconds a task; a dot for each participant that has it."""
+    points = [(place, one, x) for place, one in enumerate(found) if (x := of(one)) is not None]
+    if not points:
+        return ""
+    most = _nice(max(x for _, _, x in points))
+    drawing, at = _square(f"Accuracy against {what}", what, most)
+    for place, one, x in points:
+        low, high = one.ex.interval
+        told = f"{one.participant}: {percent(one.ex.value)} at {x:.3g} {what}"
+        drawing.line(*at(x, low), *at(x, high), f"{colour(place)} stem")
+        drawing.dot(*at(x, one.ex.value), 6, colour(place), told)
+        left, top = at(x, one.ex.value)
+        end = x > most * 0.6
+        drawing.text(
+            left - 11 if end else left + 11,
+            top + 4,
+            f"{shortened(one.participant, 24)}, {percent(one.ex.value)}",
+            "label",
+            "end" if end else "start",
+        )
+    return drawing.render()
+
+
+def calibration(found: Sequence[Figures]) -> str:
+    """The share that is right over the confidence given, against the diagonal; larger dots stand for more answers."""
+    if not any(one.calibration for one in found):
+        return ""
+    drawing, at = _square("Share that is right against the confidence given", "confidence given", 1.0)
+    drawing.line(*at(0, 0), *at(1, 1), "diagonal")
+    for place, one in enumerate(found):
+        most = max((band.rate.total for band in one.calibration), default=1)
+        before: tuple[float, float] | None = None
+        for band in one.calibration:
+            here = at(band.confidence, band.rate.value)
+            low, high = band.rate.interval
+            told = f"{one.participant}: {band.rate.right} of {band.rate.total} right at {percent(band.confidence)}"
+            drawing.line(*at(band.confidence, low), *at(band.confidence, high), f"{colour(place)} stem")
+            if before:
+                drawing.line(*before, *here, f"{colour(place)} path")
+            drawing.dot(*here, 3 + 6 * math.sqrt(band.rate.total / most), colour(place), told)
+            before = here
+    return drawing.render()
+
+
+def _square(title: str, across: str, most: float) -> tuple[Drawing, Callable[[float, float], tuple[float, float]]]:
+    """Axes: a figure from 0 to `most` across, a share from 0 to 1 upwards."""
+    left, top, wide, high = 58.0, 12.0, 470.0, 290.0
+    drawing = Drawing(left + wide + 40, top + high + 44, title)
+
+    def at(x: float, share: float) -> tuple[float, float]:
+        return left + wide * min(1.0, x / most), top + high * (1 - share)
+
+    for step in range(6):
+        share = step / 5
+        x, y = at(most * share, share)
+        drawing.line(left, y, left + wide, y, "grid")
+        drawing.text(left - 8, y + 4, f"{100 * share:.0f} %", "tick", "end")
+        drawing.line(x, top, x, top + high, "grid")
+        drawing.text(x, top + high + 16, f"{most * share:.3g}", "tick", "middle")
+    drawing.text(left + wide / 2, top + high + 36, across, "label", "middle")
+    return drawing, at
+
+
+def _nice(most: float) -> float:
+    """The next 1, 2 or 5 times a power of ten, so that ticks are round."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(factor * power for factor in (1, 2, 5, 10) if most * 1.05 <= factor * power or factor == 10)
+
+
+def _label_width(labels: Sequence[str]) -> float:
+    return min(30, max([4, *map(len, labels)])) * LETTER + 14

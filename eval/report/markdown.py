@@ -1,0 +1,104 @@
+"""The summary of a run as Markdown: the same figures as the page, for a pull request or a terminal.
+
+In: the run's settings and results. Out: text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eval.assessment import Figures, TaskResult
+from eval.assessment.counting import Rate
+from eval.report.charts import percent
+from eval.report.escaping import md, visible
+from eval.report.html import ranked, rate_text, settings_lines
+
+_FAILURES = 25
+
+
+def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
+    """The text, whole, with a line feed at its end."""
+    found = ranked(results)
+    lines = ["# Text-to-SQL benchmark", ""]
+    planned = settings.get("task_count", 0) * len(settings.get("participants", []))
+    if isinstance(planned, int) and len(results) < planned:
+        lines += [f"**Not finished: {len(results)} of {planned} results. The figures are of those alone.**", ""]
+    lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
+    lines += ["", *_ranking(found)]
+    if found:
+        lines += ["", "## EX by difficulty", "", *_by(found, "difficulty", [f.by_difficulty for f in found])]
+        lines += ["", "## EX by form of SQL", "", *_by(found, "form", [f.by_feature for f in found])]
+        lines += ["", "## Mistakes", "", *_mistakes(found)]
+        failed = sorted({task for f in found for task in f.gold_failures})
+        if failed:
+            lines += ["", f"Gold failed for {len(failed)} tasks, which count as not right: {md(', '.join(failed))}."]
+        for f in found:
+            lines += ["", *_wrong(f, [r for r in results if r.participant == f.participant and not r.right])]
+    return "\n".join(lines) + "\n"
+
+
+def figures_lines(results: Sequence[TaskResult]) -> list[str]:
+    """A line for each participant, as plain text for a terminal."""
+    return [
+        f"{visible(f.participant)}: EX {rate_text(f.ex)}; overall {f.overall:.3f}" + _silence(f)
+        for f in ranked(results)
+    ]
+
+
+def _silence(f: Figures) -> str:
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in f.failures.items())
+    return f"; no answer: {kinds}" if kinds else ""
+
+
+def _ranking(found: Sequence[Figures]) -> list[str]:
+    head = ("participant", "overall", "EX (95 % interval)", "VA", "no answer", "s a task", "tokens", "cost")
+    return md_table(
+        head,
+        (
+            (
+                md(f.participant),
+                f"{f.overall:.3f}",
+                rate_text(f.ex),
+                percent(f.va.value),
+                str(sum(f.failures.values())),
+                f"{f.seconds_mean:.2f}",
+                f"{f.tokens:,}" if f.tokens is not None else "–",
+                f"{f.cost:.4g}" if f.cost is not None else "–",
+            )
+            for f in found
+        ),
+    )
+
+
+def _by(found: Sequence[Figures], what: str, rates: Sequence[Mapping[str, Rate]]) -> list[str]:
+    keys = list(dict.fromkeys(key for by in rates for key in by))
+    rows = ((md(key), *(rate_text(by[key]) if key in by else "–" for by in rates)) for key in keys)
+    return md_table((what, *(md(f.participant) for f in found)), rows)
+
+
+def _mistakes(found: Sequence[Figures]) -> list[str]:
+    categories = [c for c in found[0].categories if any(f.categories[c] for f in found)]
+    if not categories:
+        return ["None."]
+    rows = ((md(c), *(str(f.categories[c]) for f in found)) for c in categories)
+    return md_table(("category", *(md(f.participant) for f in found)), rows)
+
+
+def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
+    lines = [f"## Wrong answers of {md(of.participant)}: {len(wrong)}", ""]
+    for r in wrong[:_FAILURES]:
+        told = r.judgement.gold_error or (r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error)
+        lines.append(f"- {md(r.task_id)}: {md(r.question, 160)} {md(told or '', 200)}".rstrip())
+    if len(wrong) > _FAILURES:
+        lines.append(f"- and {len(wrong) - _FAILURES} more, in report.html")
+    return lines
+
+
+def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table of cells that are safe already."""
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{' --- |' * len(head)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]

@@ -1,0 +1,333 @@
+"""`python -m eval.run_benchmark`: how good is a text-to-SQL agent, on which questions, at what cost?
+
+In: agents by URL, or commands that start them; tasks. Out: a folder with results.jsonl, summary.md and report.html. A
+run that was stopped goes on where it was; docs/benchmark.md has the rules of the score.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from eval.jsonl import INTERRUPTED
+
+if TYPE_CHECKING:
+    from eval.assessment import Options, Participant, Selection, TaskResult
+    from eval.assessment.store import RunFolder
+
+USAGE = 2
+"""Exit code for wrong options, tasks that are not there, an agent that does not start."""
+
+_EPILOG = "\n".join(
+    [
+        "\b",
+        "Examples:",
+        "  python -m eval.run_benchmark --spawn",
+        "  python -m eval.run_benchmark --agent mine=http://127.0.0.1:9019 --difficulty hard,enterprise --out results/",
+        "  python -m eval.run_benchmark --agent a=http://host:1 --agent b=http://host:2 --tasks spider:spider/",
+        "  python -m eval.run_benchmark --compare results/before results/after --out changes/",
+        "",
+        "\b",
+        "Exit codes:",
+        "  0    the run is whole, whatever the score",
+        f"  {USAGE}    wrong use: an option, a file, an agent that does not start",
+        f"  {INTERRUPTED}  stopped by Ctrl-C; what was there is written, the same command goes on",
+    ]
+)
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command(epilog=_EPILOG)
+def benchmark(
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]URL", help="An agent, over REST or A2A (its agent card decides); repeatable."),
+    ] = None,
+    spawn: Annotated[bool, typer.Option("--spawn", help="Start this project's own agent, and stop it after.")] = False,
+    spawn_command: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]CMD", help="Start another one: a command with {port} in it, no shell; repeatable."
+        ),
+    ] = None,
+    protocol: Annotated[str, typer.Option(metavar="P", help="auto, rest or a2a.")] = "auto",
+    tasks: Annotated[
+        str, typer.Option(metavar="SOURCE", help="library, spider:PLACE, bird:PLACE, or a file of JSON lines.")
+    ] = "library",
+    databases: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="SQLite files of --tasks; default: beside the questions.")
+    ] = None,
+    test_suites: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Replicas for TS; default: beside the questions.")
+    ] = None,
+    schema: Annotated[str, typer.Option(metavar="NAMES", help="Only these databases, by comma.")] = "",
+    difficulty: Annotated[str, typer.Option(metavar="LEVELS", help="Only these levels, by comma.")] = "",
+    tags: Annotated[str, typer.Option(metavar="TAGS", help="Only tasks with all these tags, by comma.")] = "",
+    ids: Annotated[str, typer.Option(metavar="IDS", help="Only these tasks, by comma.")] = "",
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many tasks, spread evenly over the chosen ones.")
+    ] = None,
+    dialect: Annotated[
+        str, typer.Option(metavar="D", help="Engine of the library: sqlite, duckdb, or with --engine postgres, mysql.")
+    ] = "sqlite",
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Server for the library's databases; they are loaded where missing."),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=0, max=20, metavar="N", help="Rows of each table to send along.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Tasks that each agent works on at once.")] = 4,
+    timeout: Annotated[float, typer.Option(min=0.1, max=3600, metavar="S", help="Seconds for a reply.")] = 300.0,
+    sql_seconds: Annotated[float, typer.Option(min=0.1, max=600, metavar="S", help="Seconds for a statement.")] = 30.0,
+    scorer_preset: Annotated[
+        str, typer.Option(metavar="W", help="Weights: default, strict, performance, quality.")
+    ] = "default",
+    ves: Annotated[bool, typer.Option("--ves", help="Time right answers against gold too; use --jobs 1.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run; one that is there goes on.")] = Path(
+        "results"
+    ),
+    retry_unanswered: Annotated[
+        bool, typer.Option("--retry-unanswered", help="Ask again where an earlier try got no reply.")
+    ] = False,
+    compare: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Compare two folders of runs instead.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    """Ask agents the tasks' questions, run what they write, and compare it with gold."""
+    from eval.assessment import Filters, Options, SelectionError, select_tasks
+    from eval.scoring import PRESETS
+
+    if compare:
+        _compare(*compare, out)
+        return
+    if protocol not in ("auto", "rest", "a2a"):
+        _refuse(f"--protocol is auto, rest or a2a, not {protocol!r}.")
+    if scorer_preset not in PRESETS:
+        _refuse(f"--scorer-preset is one of {', '.join(PRESETS)}, not {scorer_preset!r}.")
+    commands = [*(["text2sql="] if spawn else []), *(spawn_command or [])]
+    if not agent and not commands:
+        _refuse("Nobody to ask: give --agent URL, --spawn or --spawn-command CMD.")
+    if any(not _named(command)[1].strip() for command in spawn_command or []):
+        _refuse("--spawn-command has no command.")
+    filters = Filters(_words(schema), _words(difficulty), _words(tags), _words(ids), limit)
+    try:
+        selection = select_tasks(
+            tasks, filters, dialect=dialect, engine=engine, databases=databases, suites=test_suites, samples=samples
+        )
+    except SelectionError as error:
+        _refuse(str(error))
+    options = Options(
+        preset=scorer_preset, timeout=timeout, jobs=jobs, judges=1 if ves else 0, sql_seconds=sql_seconds, timed=ves
+    )
+    raise typer.Exit(_run(selection, agent or [], commands, protocol, options, samples, out, retry_unanswered, quiet))
+
+
+def _run(
+    selection: Selection,
+    agents: Sequence[str],
+    commands: Sequence[str],
+    protocol: str,
+    options: Options,
+    samples: int,
+    out: Path,
+    retry: bool,
+    quiet: bool,
+) -> int:
+    from eval.assessment import ParticipantUnusable
+    from eval.assessment.spawning import SpawnError
+    from eval.assessment.store import RunFolder, StoreError
+
+    places = [*(_named(a) for a in agents), *(_named(c) for c in commands)]
+    names = [name for name, _ in places]
+    if len(set(names)) < len(names):
+        _refuse(f"Two agents have the same name: {', '.join(names)}. Write NAME=URL.")
+    settings = {
+        "source": selection.source,
+        "task_count": len(selection.assignments),
+        "tasks": selection.fingerprint,
+        "participants": [{"name": name, "place": place or "spawned"} for name, place in places],
+        "protocol": protocol,
+        "preset": options.preset,
+        "timeout": options.timeout,
+        "sql_seconds": options.sql_seconds,
+        "ves": options.timed,
+        "samples": samples,
+    }
+    try:
+        with RunFolder(out, settings) as folder:
+            if retry:
+                folder.without({(r.participant, r.task_id) for r in folder.results if not _unanswered(r)})
+            code = 0
+            try:
+                if len(folder.results) < len(selection.assignments) * len(places):
+                    with _participants(agents, commands, protocol) as found:
+                        asyncio.run(_assess(selection, found, options, folder, quiet))
+            except KeyboardInterrupt:
+                code = INTERRUPTED
+            _tell(folder)
+            return code
+    except (ParticipantUnusable, SpawnError, StoreError) as error:
+        _refuse(str(error))
+    except OSError as error:
+        _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
+
+
+async def _assess(
+    selection: Selection, found: Sequence[Participant], options: Options, folder: RunFolder, quiet: bool
+) -> None:
+    from eval.assessment import assess
+
+    done = {(r.participant, r.task_id) for r in folder.results}
+    with _progress(len(selection.assignments) * len(found), folder.results, quiet) as told:
+
+        def on_result(result: TaskResult) -> None:
+            folder.add(result)
+            told(result)
+
+        await assess(selection.assignments, found, options, on_result=on_result, done=done)
+
+
+@contextlib.contextmanager
+def _participants(agents: Sequence[str], commands: Sequence[str], protocol: str) -> Iterator[list[Participant]]:
+    """Everybody who is asked; those that are started here are stopped with the block."""
+    from eval.assessment import participant
+    from eval.assessment.spawning import OURS, spawned
+
+    with contextlib.ExitStack() as stack:
+        found = [participant(*_named(a), protocol) for a in agents]  # type: ignore[arg-type]
+        for name, command in map(_named, commands):
+            url = stack.enter_context(spawned(command or OURS))
+            found.append(participant(name, url, protocol))  # type: ignore[arg-type]
+        yield found
+
+
+def _named(given: str) -> tuple[str, str]:
+    """`NAME=URL` or `NAME=COMMAND`; without a name, the host or the command's first word."""
+    name, equals, rest = given.partition("=")
+    if equals and name and not any(mark in name for mark in "/: \t"):
+        return name, rest
+    place = given.partition("://")[2]
+    return (place.partition("/")[0] or given.split()[0].rpartition("/")[2] if given.strip() else "agent"), given
+
+
+def _unanswered(result: TaskResult) -> bool:
+    return result.answer.failure in ("unreachable", "timeout", "http_error", "unreadable")
+
+
+@contextlib.contextmanager
+def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator[Any]:
+    """A bar on a terminal, a line every ten seconds elsewhere."""
+    import time
+
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True, quiet=quiet)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    right, done, said = sum(r.right for r in before), len(before), time.monotonic()
+    if done and not quiet:
+        sys.stderr.write(f"{done} of {total} results are there already\n")
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total, completed=done)
+
+        def told(result: TaskResult) -> None:
+            nonlocal right, done, said
+            right, done = right + result.right, done + 1
+            bar.update(task, advance=1, description=f"{right} right")
+            if not console.is_terminal and not quiet and time.monotonic() - said > 10:
+                said = time.monotonic()
+                sys.stderr.write(f"{done} of {total}, {right} right\n")
+
+        yield told
+
+
+def _tell(folder: RunFolder) -> None:
+    """Write the reports, and print a line for each participant."""
+    from eval.report import figures_lines, report_html, summary_markdown
+
+    results = sorted(folder.results, key=lambda r: (r.participant, r.database, r.task_id))
+    summary, page = folder.path / "summary.md", folder.path / "report.html"
+    summary.write_text(summary_markdown(folder.settings, results), encoding="utf-8")
+    page.write_text(report_html(folder.settings, results), encoding="utf-8")
+    for line in figures_lines(results):
+        typer.echo(line)
+    typer.echo(f"{page}, {summary}, {folder.path / 'results.jsonl'}")
+
+
+def _compare(first: Path, second: Path, out: Path) -> None:
+    from eval.assessment.store import StoreError
+    from eval.report import compare, comparison_html, comparison_markdown
+    from eval.report.comparing import verdict
+
+    try:
+        (name_a, a), (name_b, b) = _one_participant(first), _one_participant(second)
+        if name_a == name_b:
+            name_a, name_b = f"{name_a} ({first.name or first})", f"{name_b} ({second.name or second})"
+        found = compare(name_a, a, name_b, b)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "comparison.md").write_text(comparison_markdown(found), encoding="utf-8")
+        (out / "comparison.html").write_text(comparison_html(found), encoding="utf-8")
+    except (StoreError, ValueError) as error:
+        _refuse(str(error))
+    except OSError as error:
+        _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
+    typer.echo(verdict(found))
+    typer.echo(f"{out / 'comparison.html'}, {out / 'comparison.md'}")
+
+
+def _one_participant(place: Path) -> tuple[str, list[TaskResult]]:
+    """A folder with one participant, or `FOLDER:NAME` for one of several. Raises StoreError, ValueError."""
+    from eval.assessment.store import load_run
+
+    folder, name = place, ""
+    if not place.exists() and ":" in place.name:
+        folder, name = place.with_name(place.name.rpartition(":")[0]), place.name.rpartition(":")[2]
+    _, results = load_run(folder)
+    names = sorted({r.participant for r in results})
+    if name and name not in names:
+        raise ValueError(f"{folder} has no participant {name!r}; it has {', '.join(names)}")
+    if not name and len(names) != 1:
+        raise ValueError(f"{folder} has {len(names)} participants ({', '.join(names)}): write {folder}:NAME")
+    name = name or names[0]
+    return name, [r for r in results if r.participant == name]
+
+
+def _words(given: str) -> tuple[str, ...]:
+    return tuple(word for part in given.split(",") if (word := part.strip()))
+
+
+def _refuse(message: str) -> NoReturn:
+    """End with a sentence; a name at its beginning stays as it is written."""
+    if message.partition(" ")[0].isalpha():
+        message = message[0].upper() + message[1:]
+    typer.echo(message if message.endswith(".") else f"{message}.", err=True)
+    raise typer.Exit(USAGE)
+
+
+def main() -> None:
+    """Entry point of `python -m eval.run_benchmark`."""
+    app(prog_name="python -m eval.run_benchmark")
+
+
+if __name__ == "__main__":
+    main()

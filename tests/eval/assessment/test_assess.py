@@ -1,0 +1,356 @@
+"""Who is asked what, and what an answer is worth: participants good, idle, dead and hostile, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sqlite3
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.assessment import (
+    Answer,
+    Filters,
+    Options,
+    ParticipantUnusable,
+    Selection,
+    SelectionError,
+    TaskResult,
+    assess,
+    figures,
+    participant,
+    select_tasks,
+)
+from eval.assessment.participants import Caller
+from eval.assessment.spawning import free_port
+from tests.eval.assessment.servers import Raw, Say, serving
+
+
+@pytest.fixture(scope="module")
+def selection(place: Path) -> Selection:
+    return select_tasks(str(place / "tasks.jsonl"))
+
+
+def ask(selection: Selection, *urls: str, **options: Any) -> dict[str, list[TaskResult]]:
+    """All tasks to each of the URLs, by URL."""
+    given = Options(**{"judges": 1, "timeout": 10.0, **options})
+    found = asyncio.run(assess(selection.assignments, [participant(url, url) for url in urls], given))
+    return {url: [r for r in found if r.participant == url] for url in urls}
+
+
+def asked(selection: Selection, say: Say, *, rpc: bool = False, **options: Any) -> list[TaskResult]:
+    """All tasks to one participant that answers so."""
+    with serving(say, rpc=rpc) as stand:
+        return ask(selection, stand.url, **options)[stand.url]
+
+
+def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(selection: Selection, golds: dict[str, str]):
+    dead = f"http://127.0.0.1:{free_port()}"
+    for preset in ("default", "performance"):
+        with (
+            serving(lambda task: {"sql": golds[task["task_id"]]}) as gold,
+            serving(lambda task: {"sql": "SELECT 1", "reasoning": "It is 1.", "confidence": 1.0}) as idle,
+            serving(lambda task: {"sql": "", "task_id": task["task_id"]}) as empty,
+            serving(lambda task: {"sql": "SELECT COUNT(*) FROM orders"}) as other,
+        ):
+            found = ask(selection, gold.url, idle.url, empty.url, other.url, dead, preset=preset)
+            counted = {url: figures(of) for url, of in found.items()}
+        assert counted[gold.url].ex.value == counted[gold.url].va.value == counted[gold.url].em.value == 1.0
+        assert counted[gold.url].dimensions["correctness"] == 1.0
+        assert counted[gold.url].overall > 0.9
+        for url in (idle.url, empty.url, other.url, dead):
+            assert counted[url].ex.total == len(golds)
+            assert counted[url].dimensions["correctness"] == 0.0
+            assert counted[url].overall <= 0.25
+        assert counted[dead].overall == 0.0
+        assert counted[dead].failures == {"unreachable": len(golds)}
+        assert counted[empty.url].failures == {"no_sql": len(golds)}
+
+
+def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection, golds: dict[str, str]):
+    with serving(lambda task: {"sql": "SELECT 1"}, rpc=True) as stand:
+        ask(selection, stand.url)
+        sent = stand.asked
+    assert len(sent) == len(golds)
+    told = json.dumps(sent)
+    assert not any(sql in told for sql in golds.values())
+    first = next(task for task in sent if task["task_id"] == "all")
+    assert set(first) == {"task_id", "question", "schema", "dialect"}
+    assert first["dialect"] == "sqlite"
+    orders = next(t for t in first["schema"]["tables"] if t["name"] == "orders")
+    assert orders["columns"][1] == {
+        "name": "customer_id",
+        "type": "INTEGER",
+        "nullable": True,
+        "primary_key": False,
+        "foreign_key": "customers.id",
+        "default": None,
+    }
+    assert "Ada" not in told
+
+
+def test_rows_are_sent_only_when_asked_for(place: Path):
+    [first, *_] = select_tasks(str(place / "tasks.jsonl"), samples=2).assignments
+    [customers, _] = first.structure["tables"]
+    assert customers["sample_rows"] == [[1, "Ada", "Berlin", 36], [2, "Bob", "Paris", 50]]
+
+
+def said(say: Say, task: dict[str, Any], *, rpc: bool = False, timeout: float = 10.0) -> Answer:
+    """What one participant's answer is read as, without judging it."""
+
+    async def once(url: str) -> Answer:
+        async with Caller(participant("p", url), timeout=timeout) as caller:
+            return await caller.ask(task)
+
+    with serving(say, rpc=rpc) as stand:
+        return asyncio.run(once(stand.url))
+
+
+TASK = {"task_id": "all", "question": "How many customers are there?", "schema": {"tables": []}, "dialect": "sqlite"}
+
+
+def task_of(parts: list[dict[str, Any]], state: str = "completed") -> dict[str, Any]:
+    return {"kind": "task", "id": "1", "status": {"state": state}, "artifacts": [{"artifactId": "a", "parts": parts}]}
+
+
+SQL = "SELECT COUNT(*) FROM customers"
+FORMS: dict[str, Any] = {
+    "one text part": task_of([{"kind": "text", "text": json.dumps({"sql": SQL})}]),
+    "a data part": task_of([{"kind": "data", "data": {"sql": SQL}}]),
+    "words, then fenced JSON": task_of(
+        [{"kind": "text", "text": "Here you are:"}, {"kind": "text", "text": f'```json\n{{"sql": "{SQL}"}}\n```'}]
+    ),
+    "JSON cut into two parts": task_of(
+        [{"kind": "text", "text": '{"sql": "SELECT COUNT(*) '}, {"kind": "text", "text": 'FROM customers"}'}]
+    ),
+    "a message": {"kind": "message", "role": "agent", "parts": [{"kind": "text", "text": json.dumps({"sql": SQL})}]},
+    "the status of a task": {
+        "kind": "task",
+        "status": {"state": "completed", "message": {"parts": [{"kind": "text", "text": json.dumps({"sql": SQL})}]}},
+    },
+    "another task's id": task_of([{"kind": "data", "data": {"sql": SQL, "task_id": "of another"}}]),
+    "SQL in a fence": task_of([{"kind": "text", "text": f"The query:\n```sql\n{SQL}\n```\nIt counts."}]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_answers_over_a2a_are_read_in_many_forms(form: str):
+    answer = said(lambda task: FORMS[form], TASK, rpc=True)
+    assert (answer.sql, answer.failure) == (SQL, "")
+    assert ("another" in answer.note) == (form == "another task's id")
+
+
+def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Selection):
+    states = iter(["submitted", "working", "working", "completed"])
+
+    def say(task: dict[str, Any]) -> dict[str, Any]:
+        state = next(states)
+        return task_of([{"kind": "data", "data": {"sql": SQL}}] if state == "completed" else [], state)
+
+    short = Selection(selection.source, selection.assignments[:1])
+    with serving(say, rpc=True) as stand:
+        [one] = ask(short, stand.url)[stand.url]
+        assert stand.asked[1:] == [{"got": "1"}] * 3
+    assert one.right
+
+
+@pytest.mark.parametrize(
+    ("reply", "failure", "told"),
+    [
+        (Raw(b"<html>oops</html>", 500), "http_error", "HTTP 500"),
+        (Raw(b'{"error": "no question"}', 400), "http_error", "HTTP 400: no question"),
+        (Raw(b"this is no JSON"), "unreadable", "neither JSON"),
+        (Raw(b"[" * 100_000), "unreadable", "neither JSON"),
+        (Raw(b'{"sql": null}'), "no_sql", "no SQL"),
+        (Raw(b'{"sql": "", "error": "I do not know"}'), "no_sql", "I do not know"),
+        (Raw(b'{"answer": 42}'), "unreadable", "neither JSON"),
+        (Raw(b'{"sql": "' + b"x" * 5_000_000 + b'"}'), "too_large", "4,194,304 bytes"),
+        (Raw(b"SELECT " + b"1," * 60_000), "too_large", "100,000 characters"),
+        (Raw(b"x", 200, {"content-encoding": "gzip"}), "unreadable", "compressed"),
+        (Raw(b"", 302, {"location": "http://127.0.0.1:1/"}), "http_error", "HTTP 302: redirects are not followed"),
+        (Raw(b"\xff\xfe\x00{"), "unreadable", "neither JSON"),
+    ],
+)
+def test_a_broken_reply_says_why(reply: Raw, failure: str, told: str):
+    answer = said(lambda task: reply, TASK)
+    assert (answer.sql, answer.failure) == ("", failure)
+    assert told in answer.error
+
+
+def test_a_reply_shorter_than_it_says_is_given_up():
+    answer = said(lambda task: Raw(b"{}", 200, {"content-length": "900"}), TASK, timeout=0.5)
+    assert (answer.sql, answer.failure) == ("", "timeout")
+
+
+def test_a_slow_server_is_given_up_after_the_timeout_and_the_others_are_not_held(
+    selection: Selection, golds: dict[str, str]
+):
+    def slow(task: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(3.0 if task["task_id"] == "berlin" else 0.0)
+        return {"sql": golds[task["task_id"]]}
+
+    began = time.monotonic()
+    found = {r.task_id: r for r in asked(selection, slow, timeout=1.0)}
+    assert found["berlin"].answer.failure == "timeout"
+    assert "1 seconds" in found["berlin"].answer.error
+    assert found["all"].right
+    assert time.monotonic() - began < 10
+
+
+def test_a_server_that_drips_is_given_up_too(selection: Selection):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/generate"
+        short = Selection(selection.source, selection.assignments[:1])
+
+        async def run() -> list[TaskResult]:
+            server = await asyncio.start_server(drip, sock=listener.dup())
+            try:
+                return await assess(
+                    short.assignments, [participant("drip", url, "rest")], Options(judges=1, timeout=1.0)
+                )
+            finally:
+                server.close()
+
+        async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+            try:
+                while True:
+                    writer.write(b" ")
+                    await writer.drain()
+                    await asyncio.sleep(0.1)
+            except OSError:
+                writer.close()
+
+        [one] = asyncio.run(run())
+    assert one.answer.failure == "timeout"
+
+
+def test_a_card_may_not_send_the_questions_to_another_host(selection: Selection):
+    short = Selection(selection.source, selection.assignments[:1])
+    with serving(lambda task: {"sql": SQL}) as elsewhere:
+        card = {"name": "t", "url": f"{elsewhere.url}/rpc"}
+        with serving(lambda task: task_of([{"kind": "data", "data": {"sql": SQL}}]), card=card) as stand:
+            [one] = ask(short, stand.url)[stand.url]
+            assert stand.paths[-1] == "/rpc"
+        assert elsewhere.asked == []
+    assert one.right
+
+
+HOSTILE = {
+    "endless": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n",
+    "huge": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000000) "
+    f"SELECT i, '{'x' * 1000}' || i FROM n",
+    "writes": "DELETE FROM customers",
+    "attaches": "ATTACH DATABASE '/tmp/x' AS y",
+    "two": "SELECT 1; DROP TABLE customers",
+    "deep": "SELECT " + "(" * 3_000 + "1" + ")" * 3_000,
+    "nonsense": "Sorry, I cannot help",
+}
+
+
+def test_hostile_sql_fails_alone_and_the_database_stays_as_it_was(selection: Selection, golds: dict[str, str]):
+    short = Selection(selection.source, selection.assignments[:1])
+    with ExitStack() as stack:
+        stands = {
+            name: stack.enter_context(serving(lambda task, sql=sql: {"sql": sql})) for name, sql in HOSTILE.items()
+        }
+        found = ask(short, *(stand.url for stand in stands.values()), sql_seconds=1.0)
+    for name, stand in stands.items():
+        [one] = found[stand.url]
+        assert not one.right, name
+        assert one.judgement.error or name == "huge", "cut off, which is an answer of another length"
+        assert one.judgement.gold_error is None, name
+        assert one.judgement.overall <= 0.25, name
+        assert one.judgement.mistakes, name
+    assert all(r.right for r in asked(selection, lambda task: {"sql": golds[task["task_id"]]}))
+
+
+def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Path, tmp_path: Path):
+    lines = (place / "tasks.jsonl").read_text().splitlines()[:1]
+    lines.append(json.dumps({"id": "bad", "db": "store", "question": "?", "gold_sql": "SELECT nothing FROM nowhere"}))
+    (tmp_path / "tasks.jsonl").write_text("\n".join(lines))
+    selection = select_tasks(str(tmp_path / "tasks.jsonl"), databases=place / "databases")
+    counted = figures(asked(selection, lambda task: {"sql": SQL}))
+    assert (counted.ex.right, counted.ex.total) == (1, 2)
+    assert counted.gold_failures == ("bad",)
+
+
+def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(place: Path, tmp_path: Path):
+    (tmp_path / "store").mkdir()
+    with closing(sqlite3.connect(place / "databases" / "store.sqlite")) as database:
+        database.execute("VACUUM INTO ?", (str(tmp_path / "store" / "other.sqlite"),))
+    with closing(sqlite3.connect(tmp_path / "store" / "other.sqlite")) as replica, replica:
+        replica.execute("DELETE FROM customers WHERE name = 'Cem'")
+    selection = select_tasks(str(place / "tasks.jsonl"), Filters(ids=("all", "berlin")), suites=tmp_path)
+    luck = {"all": "SELECT 3", "berlin": "SELECT name FROM customers WHERE city = 'Berlin'"}
+    dead = f"http://127.0.0.1:{free_port()}"
+    with serving(lambda task: {"sql": luck[task["task_id"]]}) as lucky, serving(lambda task: {"sql": ""}) as empty:
+        found = {url: figures(of) for url, of in ask(selection, lucky.url, empty.url, dead).items()}
+    rates = {url: (one.ex.right, one.ts.right, one.ts.total) for url, one in found.items() if one.ts}
+    assert rates == {lucky.url: (2, 1, 2), empty.url: (0, 0, 2), dead: (0, 0, 2)}
+
+
+def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_figure(selection: Selection):
+    short = Selection(selection.source, selection.assignments[:1])
+    [one] = asked(short, lambda task: {"sql": HOSTILE["huge"]}, memory_bytes=64 * 1024**2)
+    assert (one.right, one.judgement.gold_error, one.judgement.features) == (False, None, ("aggregate",))
+    assert "memory" in (one.judgement.error or "").casefold()
+    assert one.judgement.mistakes[0].category == "incorrect_planning"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"confidence": 0.8, "tokens": 120, "cost": 0.02}, (0.8, 120, 0.02)),
+        ({"confidence": 7, "usage": {"prompt_tokens": 100, "completion_tokens": 20}, "cost_usd": 1}, (None, 120, 1.0)),
+        ({"confidence": "high", "tokens": -1, "cost": True}, (None, None, None)),
+        ({"tokens": {"input": 5, "output": 6}}, (None, 11, None)),
+    ],
+)
+def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: object):
+    answer = said(lambda task: {"sql": SQL, **given}, TASK)
+    assert (answer.confidence, answer.tokens, answer.cost) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://host/x",
+        "file:///etc/passwd",
+        "host:80",
+        "http://",
+        "http://user:pw@host/",
+        "http://h/?q=1",
+        "http://[::1",
+    ],
+)
+def test_only_plain_http_urls_are_called(url: str):
+    with pytest.raises(ParticipantUnusable):
+        participant("p", url)
+
+
+def test_filters_choose_and_say_what_there_is(place: Path):
+    source = str(place / "tasks.jsonl")
+    assert [a.task.id for a in select_tasks(source, Filters(difficulties=("easy",))).assignments] == ["all", "berlin"]
+    assert [a.task.id for a in select_tasks(source, Filters(limit=2)).assignments] == ["all", "oldest"]
+    with pytest.raises(SelectionError, match=r"there is no difficulty 'simple'.*easy, hard, medium"):
+        select_tasks(source, Filters(difficulties=("simple",)))
+    with pytest.raises(SelectionError, match="no database was found for store"):
+        select_tasks(source, databases=place)
+    with pytest.raises(SelectionError, match="postgres needs --engine"):
+        select_tasks(dialect="postgresql")
+    with pytest.raises(SelectionError, match="unknown SQL dialect"):
+        select_tasks(dialect="oracle")
+
+
+def test_the_library_is_asked_on_duckdb_too():
+    selection = select_tasks(filters=Filters(databases=("shop",), limit=3), dialect="duckdb")
+    golds = {a.task.id: a.golds[0] for a in selection.assignments}
+    counted = figures(asked(selection, lambda task: {"sql": golds[task["task_id"]]}))
+    assert (counted.ex.right, counted.va.right) == (3, 3)

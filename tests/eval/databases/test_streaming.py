@@ -1,0 +1,224 @@
+"""Rows come batch by batch on every engine, under the same hardening, limits and endings as a whole result."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
+from eval.sql.types import ReadStatement
+
+ROWS = 5000
+SLOW = {
+    "sqlite": "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0",
+    "duckdb": "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = -1",
+    "postgres": "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a + b < 0",
+    "mysql": "SELECT count(*) FROM many a, many b, many c, many d WHERE a.n + b.n + c.n + d.n < 0",
+}
+
+
+def filling() -> Iterator[str]:
+    yield "CREATE TABLE many (n INTEGER, word VARCHAR(20))"
+    for start in range(0, ROWS, 500):
+        yield "INSERT INTO many VALUES " + ", ".join(f"({n}, 'word {n}')" for n in range(start, start + 500))
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    target: str | Path
+    if request.param == "sqlite":
+        target = tmp_path_factory.mktemp("stream") / "many.sqlite"
+        with closing(sqlite3.connect(target)) as connection, connection:
+            for sql in filling():
+                connection.execute(sql)
+    elif request.param == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        target = tmp_path_factory.mktemp("stream") / "many.duckdb"
+        with duckdb.connect(str(target)) as connection:
+            for sql in filling():
+                connection.execute(sql)
+    elif request.param == "postgres":
+        target = request.getfixturevalue("postgres_url")
+        import psycopg
+
+        with psycopg.connect(target) as connection:
+            for sql in filling():
+                connection.execute(sql.encode())
+    else:
+        target = request.getfixturevalue("mysql_url")
+        import pymysql
+
+        parts = urlsplit(target)
+        server = pymysql.connect(
+            host=parts.hostname,
+            port=parts.port or 3306,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            database=parts.path[1:],
+            autocommit=True,
+        )
+        with server, server.cursor() as cursor:
+            for sql in filling():
+                cursor.execute(sql)
+    with open_database(target) as opened:
+        yield opened
+
+
+def read(database: Database, sql: str) -> ReadStatement:
+    return ReadStatement(sql=sql, dialect=database.dialect)
+
+
+def test_columns_first_then_batches_with_every_row_once(database: Database):
+    with database.stream(read(database, "SELECT n, word, n FROM many ORDER BY n")) as stream:
+        assert stream.columns == ("n", "word", "n")
+        assert stream.status is None
+        batches = list(stream)
+
+    assert len(batches) > 1
+    assert [row for batch in batches for row in batch] == [(n, f"word {n}", n) for n in range(ROWS)]
+    assert (stream.status, stream.error, stream.truncated, stream.rows_read) == ("success", None, False, ROWS)
+
+
+def test_an_empty_answer_still_has_its_columns(database: Database):
+    with database.stream(read(database, "SELECT n FROM many WHERE n < 0")) as stream:
+        assert stream.columns == ("n",)
+        assert list(stream) == []
+
+    assert stream.ok
+
+
+@pytest.mark.parametrize(("rows", "cut"), [(1, True), (777, True), (ROWS - 1, True), (ROWS, False), (ROWS + 1, False)])
+def test_rows_stop_at_the_cap_and_say_so(database: Database, rows: int, cut: bool):
+    with database.stream(read(database, "SELECT n FROM many"), limits=Limits(rows=rows)) as stream:
+        got = sum(len(batch) for batch in stream)
+
+    assert (got, stream.truncated, stream.status) == (min(rows, ROWS), cut, "success")
+
+
+def test_bytes_stop_at_the_cap_and_say_so(database: Database):
+    with database.stream(read(database, "SELECT word FROM many"), limits=Limits(bytes=10_000)) as stream:
+        got = sum(len(batch) for batch in stream)
+
+    assert 0 < got < ROWS
+    assert stream.truncated
+    assert stream.ok
+
+
+def test_a_statement_that_fails_is_a_status_with_the_engines_message(database: Database):
+    with database.stream(read(database, "SELECT nothing_of_that_name FROM many")) as stream:
+        assert (list(stream), stream.columns) == ([], ())
+
+    assert stream.status == "error"
+    assert "nothing_of_that_name" in (stream.error or "")
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM many", "DROP TABLE many", "SELECT 1; DELETE FROM many"])
+def test_nothing_writes_even_without_the_guard(database: Database, sql: str):
+    with database.stream(read(database, sql)) as stream:
+        list(stream)
+
+    assert stream.status == "error"
+    assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
+
+
+def test_the_deadline_ends_it(database: Database):
+    started = time.monotonic()
+    with database.stream(read(database, SLOW[database.dialect]), limits=Limits(seconds=0.3)) as stream:
+        assert list(stream) == []
+
+    assert (stream.status, stream.error) == ("timeout", "stopped at the deadline of 0.3 s")
+    assert time.monotonic() - started < 3
+
+
+def test_the_deadline_counts_while_the_reader_pauses(database: Database):
+    with database.stream(read(database, "SELECT n FROM many"), limits=Limits(seconds=0.3)) as stream:
+        batches = iter(stream)
+        next(batches)
+        time.sleep(0.4)
+        assert list(batches) == []
+
+    assert stream.status == "timeout"
+
+
+def test_another_thread_cancels_it(database: Database):
+    cancel = CancelToken()
+    threading.Timer(0.2, cancel.cancel).start()
+    with database.stream(read(database, SLOW[database.dialect]), cancel=cancel) as stream:
+        assert list(stream) == []
+
+    assert (stream.status, stream.error) == ("cancelled", "cancelled")
+
+
+def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database):
+    with database.stream(read(database, "SELECT a.n FROM many a, many b")) as stream:
+        next(iter(stream))
+
+    assert stream.status == "cancelled"
+    assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
+
+
+def test_two_streams_at_once_do_not_meet(database: Database):
+    with (
+        database.stream(read(database, "SELECT n FROM many ORDER BY n")) as up,
+        database.stream(read(database, "SELECT n FROM many ORDER BY n DESC")) as down,
+    ):
+        pairs = list(zip(up, down, strict=True))
+
+    assert [row for one, _ in pairs for row in one] == [(n,) for n in range(ROWS)]
+    assert [row for _, two in pairs for row in two] == [(n,) for n in reversed(range(ROWS))]
+
+
+async def test_statements_run_off_the_event_loop(database: Database):
+    def count(cancel: CancelToken) -> int:
+        with database.stream(read(database, "SELECT n FROM many"), cancel=cancel) as stream:
+            return sum(len(batch) for batch in stream)
+
+    assert await in_statement_thread(count) == ROWS
+
+
+@pytest.fixture
+def sqlite_with(tmp_path: Path) -> Iterator[Callable[[int, object], Database]]:
+    opened: list[Database] = []
+
+    def make(position: int, odd: object) -> Database:
+        path = tmp_path / f"odd{len(opened)}.sqlite"
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("CREATE TABLE t (n INTEGER, value)")
+            connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x") for n in range(3000)))
+            connection.execute(f"UPDATE t SET value = CAST(? AS {'TEXT' if position % 2 else 'BLOB'})", (b"y",))
+            connection.execute(f"UPDATE t SET value = {odd} WHERE n = {position}")
+        opened.append(open_database(path))
+        return opened[-1]
+
+    yield make
+    for database in opened:
+        database.close()
+
+
+@pytest.mark.parametrize("odd", ["zeroblob(300000)", "CAST(x'ff41' AS TEXT)"])
+def test_sqlite_begins_again_where_a_value_needs_it_and_gives_each_row_once(
+    sqlite_with: Callable[[int, object], Database], odd: str
+):
+    database = sqlite_with(2500, odd)
+    with database.stream(read(database, "SELECT n, value FROM t")) as stream:
+        rows = [row for batch in stream for row in batch]
+
+    assert stream.ok, stream.error
+    assert [n for n, _ in rows] == list(range(3000))
+    assert rows[2500][1] in (bytes(300000), "\udcffA")
+
+
+def test_sqlite_says_so_when_the_rows_are_not_the_same_again(sqlite_with: Callable[[int, object], Database]):
+    database = sqlite_with(2500, "zeroblob(300000)")
+    with database.stream(read(database, "SELECT random(), value FROM t")) as stream:
+        list(stream)
+
+    assert (stream.status, stream.error) == ("error", "the rows changed while they were read; run the query again")
+    assert len(database.execute(read(database, "SELECT random(), value FROM t")).rows) == 3000

@@ -1,0 +1,170 @@
+"""`python -m eval.green_agent` and `… scenario FILE` as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from eval.assessment.spawning import free_port
+from eval.green_agent.scenario import ScenarioError, read_scenario
+from tests.eval.assessment.servers import serving
+
+ROOT = Path(__file__).resolve().parents[3]
+ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
+
+PARTICIPANT = """
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(404)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps({"sql": "SELECT COUNT(*) FROM customers"}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "eval.green_agent", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(*arguments: str) -> tuple[int, str, str]:
+    process = started(*arguments)
+    out, err = process.communicate(timeout=90)
+    return process.returncode, out, err
+
+
+@pytest.fixture
+def running(place: Path) -> Iterator[str]:
+    process = started("--port", "0", "--tasks", str(place / "tasks.jsonl"))
+    assert process.stdout is not None
+    try:
+        assert select.select([process.stdout], [], [], 60)[0]
+        found = re.match(r"Evaluator at (http://127\.0\.0\.1:\d+/), card \1\.", process.stdout.readline())
+        assert found
+        yield found[1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode in (0, -signal.SIGTERM)
+
+
+def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[str, str]):
+    assert httpx.get(running + "health").json() == {"status": "ok"}
+    assert httpx.get(running + ".well-known/agent-card.json").json()["url"] == running
+    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
+        found = httpx.post(running + "assess", json={"participants": {"p": stand.url}}, timeout=60).json()
+    assert found["participants"]["p"]["scores"]["ex"] == 1.0
+
+
+def test_it_refuses_in_words():
+    code, _, err = ended("--host", "0.0.0.0", "--port", "0")
+    assert (code, "--card-url" in err, "Traceback" in err) == (2, True, False)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert ended("--port", str(port)) == (3, "", f"Cannot listen at 127.0.0.1:{port}: Address already in use.\n")
+
+
+def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
+    """The evaluator, a participant that is started with it, and one that is not there."""
+    (folder / "participant.py").write_text(PARTICIPANT)
+    green = f"python -m eval.green_agent --port {ports[0]} --tasks '{place / 'tasks.jsonl'}'"
+    text = f"""
+        [green_agent]
+        endpoint = "http://127.0.0.1:{ports[0]}"
+        cmd = "{green}"
+        [[participants]]
+        role = "counts"
+        endpoint = "http://127.0.0.1:{ports[1]}"
+        cmd = "python '{folder / "participant.py"}' {ports[1]}"
+        [[participants]]
+        role = "gone"
+        endpoint = "http://127.0.0.1:1"
+        [config]
+        difficulty = "easy"
+        timeout_seconds = 20
+    """
+    (folder / "scenario.toml").write_text("\n".join(line.strip() for line in text.splitlines()))
+    return folder / "scenario.toml"
+
+
+def test_a_scenario_starts_its_parts_asks_and_ends_them(tmp_path: Path, place: Path):
+    ports = (free_port(), free_port())
+    code, out, err = ended("scenario", str(scenario(tmp_path, place, ports)), "--out", str(tmp_path / "artifact.json"))
+    assert code == 0, err
+    assert re.search(r"1 +│ counts +│ 0\.\d+ +│ 50\.0 %", out)
+    assert re.search(r"2 +│ gone +│ 0\.000 +│ 0\.0 % .* 2 of 2", out)
+    assert "4 of 4 answers judged, 1 right." in err
+    artifact = json.loads((tmp_path / "artifact.json").read_text())
+    assert [r["participant"] for r in artifact["rankings"]] == ["counts", "gone"]
+    assert '"correct": 1,' in (tmp_path / "artifact.json").read_text()
+    for port in ports:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place: Path):
+    with serving(lambda task: {"sql": "SELECT 1"}) as other:
+        file = scenario(tmp_path, place, (free_port(), int(other.url.rpartition(":")[2])))
+        code, _, err = ended("scenario", str(file))
+    assert code == 2
+    assert f"something answers at {other.url} already" in err
+
+
+def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands():
+    found = read_scenario(ROOT / "scenario.toml")
+    for part in (found.green_agent, *found.participants):
+        assert part.cmd.endswith(f"--port {part.endpoint.rpartition(':')[2]}")
+    assert set(tomllib.loads((ROOT / "scenario.toml").read_text())) == {"green_agent", "participants", "config"}
+
+
+GREEN = '[green_agent]\nendpoint = "http://127.0.0.1:9"\n'
+ONE = '[[participants]]\nrole = "a"\nendpoint = "http://h"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = [", "is not TOML"),
+        (ONE, "green_agent: Field required"),
+        (GREEN, "participants: Field required"),
+        (GREEN.replace("http", "ftp") + ONE, "green_agent: 'ftp://127.0.0.1:9' is not an http:// or https:// URL"),
+        (GREEN + ONE + ONE, "two participants have the same role"),
+        (GREEN + ONE.replace("http:", "file:"), "not an http:// or https:// URL"),
+        (GREEN + ONE + "[config]\ntask_count = -1", "config.task_count"),
+    ],
+)
+def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, told: str):
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(ScenarioError, match=re.escape(told)):
+        read_scenario(tmp_path / "s.toml")
+
+
+def test_a_scenario_whose_evaluator_is_not_there_or_refuses_ends_with_its_reason(tmp_path: Path, running: str):
+    (tmp_path / "s.toml").write_text(GREEN.replace(":9", ":1") + ONE)
+    assert "cannot be reached" in ended("scenario", str(tmp_path / "s.toml"))[2]
+    (tmp_path / "s.toml").write_text(GREEN.replace("http://127.0.0.1:9", running) + ONE + '[config]\ntags = "absent"')
+    code, _, err = ended("scenario", str(tmp_path / "s.toml"))
+    assert code == 2
+    assert "there is no tag 'absent'" in err

@@ -1,0 +1,251 @@
+"""Assessments over plain REST: the artifact, what participants are told, and what hostile ones achieve."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from eval.assessment.spawning import free_port
+from eval.assessment.types import GROUPS
+from eval.scoring import DIMENSIONS
+from tests.eval.assessment.servers import Raw, Say, Stand, serving
+
+
+def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dict[str, Any]:
+    reply = httpx.post(evaluator + "assess", json={"participants": participants, "config": config}, timeout=60)
+    assert reply.status_code == 200, reply.text
+    return json.loads(reply.text, parse_constant=pytest.fail)
+
+
+def gold_echo(golds: dict[str, str]) -> Say:
+    return lambda task: {"sql": golds[task["task_id"]], "task_id": task["task_id"], "confidence": 0.9}
+
+
+@pytest.fixture(scope="module")
+def artifact(evaluator: str, golds: dict[str, str]) -> dict[str, Any]:
+    """Of one that is right, one that is idle and one that is not there."""
+    dead = f"http://127.0.0.1:{free_port()}"
+    with serving(gold_echo(golds)) as right, serving(lambda task: {"sql": "SELECT 1"}) as idle:
+        return assessed(evaluator, {"dead": dead, "idle": idle.url, "right": right.url}, scorer_preset="strict")
+
+
+def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict[str, str]):
+    assert set(artifact) == {
+        "assessment_id",
+        "completed_at",
+        "config",
+        "rankings",
+        "participants",
+        "task_comparison",
+        "error_metrics_summary",
+    }
+    assert artifact["config"]["scorer_preset"] == "strict"
+    assert artifact["config"]["task_count"] == len(golds)
+    for one in artifact["participants"].values():
+        assert set(one) == {"scores", "task_results", "error_metrics"}
+        assert {"overall", *DIMENSIONS} <= set(one["scores"])
+        assert {r["task_id"] for r in one["task_results"]} == set(golds)
+        assert one["error_metrics"].keys() == artifact["error_metrics_summary"].keys()
+    summary = artifact["error_metrics_summary"]
+    assert {name: set(summary[f"{name}_errors"]) for name in GROUPS} == {
+        "schema": {"wrong_schema_linking", "wrong_column", "wrong_table"},
+        "analysis": {"erroneous_data_analysis", "incorrect_planning", "incorrect_data_calculation"},
+        "sql": {"syntax", "condition_filter", "join", "incorrect_dialect_function_usage"},
+    }
+    assert [c["task_id"] for c in artifact["task_comparison"]] == list(golds)
+
+
+def test_right_answers_rank_first_and_a_dead_participant_has_nothing(artifact: dict[str, Any], golds: dict[str, str]):
+    assert [(r["rank"], r["participant"]) for r in artifact["rankings"]] == [(1, "right"), (2, "idle"), (3, "dead")]
+    scores = {name: one["scores"] for name, one in artifact["participants"].items()}
+    assert scores["right"]["ex"] == scores["right"]["correctness"] == 1.0
+    assert scores["right"]["overall"] > 0.9
+    assert 0 < scores["idle"]["overall"] <= 0.25
+    assert scores["idle"]["correctness"] == 0.0
+    assert scores["dead"]["overall"] == scores["dead"]["ex"] == 0.0
+    dead = artifact["participants"]["dead"]
+    assert dead["error_metrics"]["no_answer_by_kind"] == {"unreachable": len(golds)}
+    assert {r["score"] for r in dead["task_results"]} == {0.0}
+    assert artifact["error_metrics_summary"]["total"] == 3 * len(golds)
+    assert artifact["error_metrics_summary"]["schema_errors"]["wrong_schema_linking"] == len(golds)
+    assert all(c["correct"] == ["right"] and c["scores"]["dead"] == 0 for c in artifact["task_comparison"])
+
+
+def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dict[str, str]):
+    def flat(text: str) -> str:
+        return re.sub(r"\\[nrt]|\s+", " ", text).casefold()
+
+    with serving(lambda task: {"sql": "SELECT 1"}) as rest:
+        told = json.dumps(assessed(evaluator, {"a": rest.url}))
+    done = {"kind": "task", "id": "1", "status": {"state": "completed"}, "artifacts": []}
+    with serving(lambda task: done, rpc=True) as rpc:
+        told += json.dumps(assessed(evaluator, {"b": rpc.url}))
+    assert (len(rest.asked), len(rpc.asked)) == (len(golds), len(golds))
+    received = "\n".join((*rest.received, *rpc.received))
+    assert "How many customers are there?" in received
+    for text in (received, told):
+        for sql in golds.values():
+            assert flat(sql) not in flat(text)
+        assert "gold_sql" not in text
+    for value in ("Ada", "Bob", "Paris", "7.25"):
+        assert value not in received
+
+
+def stand_of(stands: dict[str, Stand]) -> dict[str, str]:
+    return {name: stand.url for name, stand in stands.items()}
+
+
+def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: dict[str, str], place: Path):
+    database = place / "databases" / "store.sqlite"
+    before = hashlib.sha256(database.read_bytes()).hexdigest()
+    release = threading.Event()
+
+    def hang(task: dict[str, Any]) -> dict[str, Any]:
+        release.wait(20)
+        return {"sql": "SELECT 1"}
+
+    with (
+        serving(lambda task: {"sql": "SELECT COUNT(*) FROM customers"}) as internal,
+        serving(lambda task: Raw(b'{"sql": "' + b"x" * 5_000_000 + b'"}')) as huge,
+        serving(hang) as slow,
+        serving(lambda task: Raw(b"", 307, {"location": internal.url + "/generate"})) as redirect,
+        serving(lambda task: {"sql": "DELETE FROM customers; DROP TABLE orders"}) as writer,
+        serving(lambda task: Raw(b"<html><script>alert(1)</script></html>")) as html,
+        serving(lambda task: Raw(b"\x00\xff" * 1000, 500)) as broken,
+        serving(gold_echo(golds)) as honest,
+    ):
+        hostile = {"huge": huge, "slow": slow, "redirect": redirect, "writer": writer, "html": html, "500": broken}
+        found = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=6)
+        release.set()
+        assert internal.received == []
+    scores = {name: one["scores"] for name, one in found["participants"].items()}
+    assert scores["honest"]["ex"] == 1.0
+    for name in hostile:
+        assert scores[name]["correctness"] == 0.0
+        assert scores[name]["overall"] <= 0.25
+    failures = {n: set(one["error_metrics"]["no_answer_by_kind"]) for n, one in found["participants"].items()}
+    assert failures == {
+        "huge": {"too_large"},
+        "slow": {"timeout"},
+        "redirect": {"http_error"},
+        "writer": set(),
+        "html": {"unreadable"},
+        "500": {"http_error"},
+        "honest": set(),
+    }
+    assert hashlib.sha256(database.read_bytes()).hexdigest() == before
+    assert sorted(p.name for p in database.parent.iterdir()) == ["store.sqlite"]
+
+
+def test_a_participant_that_drips_is_given_up(evaluator: str):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            try:
+                while True:
+                    threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
+            except OSError:
+                return
+
+        def one(connection: socket.socket) -> None:
+            with connection:
+                try:
+                    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+                    while True:
+                        connection.sendall(b" ")
+                        time.sleep(0.05)
+                except OSError:
+                    return
+
+        threading.Thread(target=drip, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        found = assessed(evaluator, {"drip": url}, timeout_seconds=0.5, protocol="rest", task_count=2)
+        listener.shutdown(socket.SHUT_RDWR)
+    assert found["participants"]["drip"]["error_metrics"]["no_answer_by_kind"] == {"timeout": 2}
+
+
+def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]):
+    with serving(gold_echo(golds)) as stand:
+        asked = {"participants": {"p": stand.url}, "config": {"unheard_of": 1}}
+        reply = httpx.post(evaluator + "assess", json=asked, headers={"accept": "text/event-stream"}, timeout=60)
+    events = [json.loads(line[5:]) for line in reply.text.splitlines() if line.startswith("data:")]
+    assert events[0] == {"event": "progress", "message": "Not known and ignored: unheard_of."}
+    assert {"event": "progress", "message": "4 of 4 answers judged, 4 right."} in events
+    assert events[-1]["event"] == "artifact"
+    assert events[-1]["data"]["config"]["ignored"] == ["unheard_of"]
+
+
+WRONG: list[tuple[Any, str]] = [
+    ([], "with a JSON object"),
+    ({}, "participants: Field required"),
+    ({"participants": {}}, "participants"),
+    ({"participants": {"a": "file:///etc/passwd"}}, "not an http:// or https:// URL"),
+    ({"participants": {"a": "http://u:p@h/"}}, "must hold no user"),
+    ({"participants": {"a": 5}}, "participants.a"),
+    ({"participants": {f"p{n}": "http://h" for n in range(17)}}, "at most 16"),
+    ({"participants": {"a": "http://h"}, "config": {"task_count": 0}}, "config.task_count"),
+    ({"participants": {"a": "http://h"}, "config": {"scorer_preset": "kind"}}, "there is no preset 'kind'"),
+    ({"participants": {"a": "http://h"}, "config": {"dialect": "oracle"}}, "unknown SQL dialect"),
+    ({"participants": {"a": "http://h"}, "config": {"difficulty": "absurd"}}, "there is no difficulty 'absurd'"),
+    ({"participants": {"a": "http://h"}, "config": {"timeout_seconds": 1e9}}, "config.timeout_seconds"),
+    ({"participants": {"a": "http://h", "a ": "http://h"}}, "two have the same role"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, told: str):
+    reply = httpx.post(evaluator + "assess", json=given, timeout=30)
+    assert reply.status_code == 400
+    assert told in reply.json()["error"]
+
+
+def test_what_is_no_json_or_too_much_is_refused(evaluator: str):
+    assert httpx.post(evaluator + "assess", content=b"{nonsense").status_code == 400
+    assert httpx.post(evaluator + "assess", content=b"[" * 200_000).status_code == 400
+    assert httpx.post(evaluator + "assess", content=b" " * 2_000_000).status_code == 413
+
+
+def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluator: str, golds: dict[str, str]):
+    release = threading.Event()
+
+    def hang(task: dict[str, Any]) -> dict[str, Any]:
+        release.wait(20)
+        return {"sql": ""}
+
+    def becomes(status: int) -> bool:
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            reply = httpx.post(evaluator + "assess", json={"participants": {"p": honest.url}}, timeout=30)
+            if reply.status_code == status:
+                return True
+            time.sleep(0.05)
+        return False
+
+    with serving(hang) as stand, serving(gold_echo(golds)) as honest:
+        asked = {"participants": {"p": stand.url}, "config": {"protocol": "rest", "jobs": 1}}
+
+        def leaving() -> None:
+            with pytest.raises(httpx.ReadTimeout):
+                httpx.post(evaluator + "assess", json=asked, timeout=httpx.Timeout(10, read=3))
+
+        leavers = [threading.Thread(target=leaving) for _ in range(2)]
+        for leaver in leavers:
+            leaver.start()
+        while len(stand.asked) < 2:
+            time.sleep(0.02)
+        assert becomes(503)
+        for leaver in leavers:
+            leaver.join()
+        assert becomes(200)
+        release.set()
+        time.sleep(0.2)
+        assert len(stand.asked) == 2

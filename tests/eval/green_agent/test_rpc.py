@@ -1,0 +1,138 @@
+"""Assessments over A2A: the official client of protocol 1.0, that of 0.3 where there is one, and 0.3 on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from a2a.client import ClientConfig, create_client
+from a2a.helpers.proto_helpers import new_data_part, new_text_part
+from a2a.types.a2a_pb2 import CancelTaskRequest, Message, Role, SendMessageRequest, TaskState
+from google.protobuf.json_format import MessageToDict
+
+from tests.eval.assessment.servers import serving
+
+SCRIPT = Path(__file__).with_name("speak_0_3.py")
+KEYS = {
+    "assessment_id",
+    "completed_at",
+    "config",
+    "rankings",
+    "participants",
+    "task_comparison",
+    "error_metrics_summary",
+}
+
+
+async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
+    async with httpx.AsyncClient(timeout=60) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=streaming))
+        message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part])
+        return [event async for event in client.send_message(SendMessageRequest(message=message))]
+
+
+def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, golds: dict[str, str]):
+    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
+        request = {"participants": {"p": stand.url}, "config": {"task_count": 2}}
+        [event] = asyncio.run(sent(evaluator, new_text_part(json.dumps(request))))
+    assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
+    [artifact] = event.task.artifacts
+    [part] = artifact.parts
+    found = MessageToDict(part.data)
+    assert set(found) == KEYS
+    assert found["participants"]["p"]["scores"]["ex"] == 1.0
+    assert len(stand.asked) == 2
+
+
+def test_a_stream_tells_progress(evaluator: str):
+    with serving(lambda task: {"sql": "SELECT 1"}) as stand:
+        request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
+        events = asyncio.run(sent(evaluator, new_data_part(request), streaming=True))
+    said = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
+    assert said == ["Tasks: 1, from tasks.jsonl. Participants: p.", "1 of 1 answers judged, 0 right."]
+    [update] = [e.artifact_update for e in events if e.HasField("artifact_update")]
+    assert set(MessageToDict(update.artifact.parts[0].data)) == KEYS
+    assert events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        (new_text_part("Who is the best?"), "holds no JSON with participants"),
+        (new_data_part({"participants": {"a": "gopher://x"}}), "not an http:// or https:// URL"),
+        (new_data_part({"participants": {"a": "http://h"}, "config": {"tags": ["absent"]}}), "there is no tag"),
+    ],
+)
+def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, told: str):
+    [event] = asyncio.run(sent(evaluator, part))
+    assert event.task.status.state == TaskState.TASK_STATE_REJECTED
+    assert told in event.task.status.message.parts[0].text
+    assert not event.task.artifacts
+
+
+def test_cancelling_stops_asking(evaluator: str):
+    release, asked = threading.Event(), threading.Event()
+
+    def hang(task: dict[str, Any]) -> dict[str, Any]:
+        asked.set()
+        release.wait(20)
+        return {"sql": ""}
+
+    async def cancelled(url: str) -> Any:
+        async with httpx.AsyncClient(timeout=60) as http:
+            client = await create_client(evaluator, client_config=ClientConfig(httpx_client=http, streaming=True))
+            part = new_data_part({"participants": {"p": url}, "config": {"jobs": 1, "protocol": "rest"}})
+            message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part])
+            events = client.send_message(SendMessageRequest(message=message))
+            first = await anext(events)
+            await asyncio.to_thread(asked.wait, 20)
+            return await client.cancel_task(CancelTaskRequest(id=first.task.id))
+
+    with serving(hang) as stand:
+        task = asyncio.run(cancelled(stand.url))
+        assert task.status.state == TaskState.TASK_STATE_CANCELED
+        release.set()
+        time.sleep(0.3)
+        assert len(stand.asked) == 1
+
+
+def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str]):
+    card = httpx.get(evaluator + ".well-known/agent-card.json").json()
+    assert card["url"] == evaluator
+    assert card["preferredTransport"] == "JSONRPC"
+    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
+        request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
+        part = {"kind": "text", "text": json.dumps(request)}
+        message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part]}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+        result = httpx.post(evaluator, json=body, timeout=60).json()["result"]
+    assert result["status"]["state"] == "completed"
+    [artifact] = result["artifacts"]
+    [told] = artifact["parts"]
+    assert told["kind"] == "data"
+    assert set(told["data"]) == KEYS
+
+
+@pytest.mark.parametrize("how", [[], ["stream"]], ids=["whole", "stream"])
+def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]):
+    python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")
+    if not python:
+        pytest.skip("TEXT2SQL_TEST_A2A_03_PYTHON names no interpreter that has a2a-sdk 0.3")
+    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
+        request = json.dumps({"participants": {"p": stand.url}, "config": {"task_count": 2}})
+        done = subprocess.run(
+            [python, str(SCRIPT), evaluator, request, *how], capture_output=True, text=True, timeout=60, check=True
+        )
+    found = json.loads(done.stdout)
+    assert found["state"] == "completed"
+    [[artifact]] = found["artifacts"]
+    assert artifact["participants"]["p"]["scores"]["ex"] == 1.0

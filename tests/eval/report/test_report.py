@@ -1,0 +1,131 @@
+"""The reports: nothing that a model said does anything, no asset from anywhere, figures as counted."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+from dataclasses import replace
+
+import pytest
+
+from eval.assessment import Answer, Judgement, Mistake, TaskResult, figures
+from eval.assessment.types import Difference
+from eval.report import compare, comparison_html, comparison_markdown, report_html, summary_markdown
+
+EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00 | `x` **b** [a](javascript:alert(1))"
+SETTINGS = {"source": "tests", "task_count": 4, "participants": [{"name": "a"}, {"name": "b"}], "preset": "default"}
+
+
+def result(number: int, *, right: bool = True, who: str = "a", **answer: object) -> TaskResult:
+    wrong = {} if right else {"mistakes": (Mistake("join", "It leaves orders out."),)}
+    return TaskResult(
+        who, f"t{number}", "shop", "sqlite", ("easy", "hard")[number % 2], (), f"Question {number}?", "SELECT 1",
+        Answer(sql="SELECT 2", seconds=1.5, **answer),  # type: ignore[arg-type]
+        Judgement(va=True, ex=right, overall=0.9 if right else 0.2, features=("join",), **wrong),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class Elements(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+def elements(page: str) -> Elements:
+    found = Elements()
+    found.feed(page)
+    return found
+
+
+def test_what_a_model_says_stays_text_everywhere():
+    bad = replace(
+        result(0, right=False),
+        participant=EVIL,
+        task_id=EVIL,
+        question=EVIL,
+        difficulty=EVIL,
+        answer=Answer(sql=EVIL, reasoning=EVIL, error=EVIL),
+        judgement=Judgement(
+            ex=False, error=EVIL, features=(EVIL,), mistakes=(Mistake("join", EVIL),),
+            difference=Difference((EVIL,), (EVIL,), 1, 1, ((EVIL,),), ((None,),)),
+        ),
+    )  # fmt: skip
+    page = report_html(SETTINGS, [bad, result(1)])
+    both = comparison_html(compare(EVIL, [bad], EVIL + "2", [replace(bad, judgement=replace(bad.judgement, ex=True))]))
+    for text in (page, both):
+        found = elements(text)
+        assert not {"script", "img", "iframe", "link", "object"} & set(found.tags)
+        assert not [name for name in found.attributes if name.startswith("on") or name in ("src", "href")]
+        assert "\u202e" not in text
+        assert "\x00" not in text
+        assert "alert(1)" in text
+    told = summary_markdown(SETTINGS, [bad])
+    assert "<script>" not in told
+    assert "\\](javascript" in told
+    assert not re.search(r"(?<!\\)\]\(javascript", told)
+
+
+def test_the_page_asks_for_nothing_from_anywhere():
+    page = report_html(SETTINGS, [result(n, right=n > 0) for n in range(4)])
+    assert not re.search(r"https?://|url\(|@import", page)
+    assert "default-src 'none'" in page
+    assert "prefers-color-scheme:dark" in page
+    assert "@media print" in page
+
+
+def test_figures_count_every_task_and_say_how_sure_they_are():
+    results = [result(0), result(1), result(2, right=False), result(3, who="a")]
+    results[3] = replace(results[3], answer=Answer(failure="timeout", error="late"), judgement=Judgement())
+    counted = figures(results)
+    assert (counted.ex.right, counted.ex.total) == (2, 4)
+    low, high = counted.ex.interval
+    assert (round(low, 3), round(high, 3)) == (0.150, 0.850)
+    assert counted.failures == {"timeout": 1}
+    assert counted.categories["join"] == 1
+    assert sum(counted.categories.values()) == 1
+    assert list(counted.by_difficulty) == ["easy", "hard"]
+    told = summary_markdown({**SETTINGS, "participants": [{"name": "a"}]}, results)
+    assert "50.0 % (15.0 to 85.0 %), 2/4" in told
+    assert "Not finished" not in told
+    assert "Examples given to participants: none" in told
+
+
+def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap():
+    said = [(0.95, True), (0.95, True), (0.95, False), (0.15, False)]
+    counted = figures([result(n, right=right, confidence=c) for n, (c, right) in enumerate(said)])
+    assert [(round(b.confidence, 2), b.rate.right, b.rate.total) for b in counted.calibration] == [
+        (0.15, 0, 1),
+        (0.95, 2, 3),
+    ]
+    assert counted.calibration_error == pytest.approx((0.15 + 3 * (0.95 - 2 / 3)) / 4)
+    assert "Calibration error" in report_html(SETTINGS, [result(0, confidence=0.5)])
+    assert "No answer came with a confidence" in report_html(SETTINGS, [result(0)])
+
+
+def test_an_unfinished_run_says_so_and_an_empty_one_is_a_page_too():
+    assert "Not finished: 1 of 8 results" in report_html(SETTINGS, [result(0)])
+    assert "There are no results" in report_html(SETTINGS, [])
+    assert summary_markdown(SETTINGS, []).startswith("# Text-to-SQL benchmark")
+
+
+def test_two_runs_are_compared_on_the_tasks_of_both():
+    a = [result(n, right=True) for n in range(12)]
+    b = [result(n, right=n < 4) for n in range(11)]
+    found = compare("new", a, "old", b)
+    assert [x.task_id for x, _ in found.only_first] == [f"t{n}" for n in range(4, 11)]
+    assert found.only_second == ()
+    assert found.p_value == pytest.approx(2 / 2**7)
+    assert found.unpaired == 1
+    told = comparison_markdown(found)
+    assert (
+        "7 tasks are right for new alone, 0 for old alone: McNemar's p = 0.0156, unlikely to be chance"
+        in told.replace("\\", "")
+    )
+    assert "1 results are of tasks" in told
+    with pytest.raises(ValueError, match="no task in common"):
+        compare("a", a, "b", [])

@@ -1,0 +1,236 @@
+"""`python -m eval.run_benchmark` against agents on loopback: whole, killed, stopped, refused, compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from eval.assessment.store import RunFolder, StoreError, load_run
+from eval.run_benchmark import app
+from tests.eval.assessment.conftest import golds, place
+from tests.eval.assessment.servers import serving
+
+__all__ = ["golds", "place"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def started(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "eval.run_benchmark", *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(*arguments: object) -> tuple[int, str, str]:
+    with started(*arguments) as process:
+        try:
+            out, err = process.communicate(timeout=90)
+        finally:
+            process.kill()
+    return process.returncode, out, err
+
+
+def becomes(true: Callable[[], bool], seconds: float = 20.0) -> bool:
+    until = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "results.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, golds: dict[str, str]):
+    tasks, out = place / "tasks.jsonl", tmp_path / "out"
+    with serving(lambda task: {"sql": golds[task["task_id"]]}, rpc=False) as good:
+        agents = ("--agent", f"good={good.url}", "--agent", "gone=http://127.0.0.1:1")
+        code, said, err = ended(*agents, "--tasks", tasks, "--out", out)
+        assert code == 0, err
+        assert "good: EX 100 % (51.0 to 100 %), 4/4; overall 0.9" in said
+        assert "gone: EX 0 % (0 to 49.0 %), 0/4; overall 0.000; no answer: 4 unreachable" in said
+        assert {(r["participant"], r["task_id"]) for r in results(out)} == {
+            (w, t) for w in ("good", "gone") for t in golds
+        }
+        assert "| good | 0.9" in (out / "summary.md").read_text()
+        assert (out / "report.html").read_text().startswith("<!doctype html>")
+
+        asked = len(good.asked)
+        code, again, err = ended(*agents, "--tasks", tasks, "--out", out)
+        assert (code, again, len(good.asked)) == (0, said, asked)
+
+        code, said, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered", "--timeout", 5)
+        assert code == 2, "another timeout is another run"
+        code, said, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered")
+        assert (code, len(good.asked), len(results(out))) == (0, asked, 12)
+        assert "4/4" in said
+        assert "0/4" in said
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, golds: dict[str, str]):
+    hold = threading.Event()
+
+    def say(task: dict[str, Any]) -> dict[str, Any]:
+        if not hold.is_set() and len(stand.asked) > 2:
+            hold.wait(20)
+        return {"sql": golds[task["task_id"]]}
+
+    arguments = ("--tasks", place / "tasks.jsonl", "--out", tmp_path, "--jobs", 1, "--protocol", "rest")
+    with serving(say) as stand:
+        process = started("--agent", f"a={stand.url}", *arguments)
+        assert becomes(lambda: len(results(tmp_path)) == 2)
+        code, _, err = ended("--agent", f"a={stand.url}", *arguments)
+        assert (code, "Another run is writing" in err) == (2, True)
+        process.kill()
+        process.communicate()
+        hold.set()
+        with (tmp_path / "results.jsonl").open("a") as file:
+            file.write('{"participant": "a", "task_id": "cut sho')
+        before = len(stand.asked)
+        code, said, err = ended("--agent", f"a={stand.url}", *arguments)
+        assert code == 0, err
+        assert "2 of 4 results are there already" in err
+        assert len(stand.asked) - before == 2
+    assert "4/4" in said
+    assert sorted(r["task_id"] for r in results(tmp_path)) == sorted(golds)
+
+
+def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place: Path, golds: dict[str, str]):
+    hold = threading.Event()
+
+    def say(task: dict[str, Any]) -> dict[str, Any]:
+        if len(stand.asked) > 1:
+            hold.wait(20)
+        return {"sql": golds[task["task_id"]]}
+
+    with serving(say) as stand:
+        out = tmp_path / "out"
+        process = started("--agent", f"a={stand.url}", "--tasks", place / "tasks.jsonl", "--out", out, "--jobs", 1)
+        assert becomes(lambda: len(results(out)) == 1)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        pids = children.read_text().split() if children.exists() else []
+        process.send_signal(signal.SIGINT)
+        said, err = process.communicate(timeout=20)
+        hold.set()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "1/1" in said
+    assert "Not finished: 1 of 4 results" in (out / "summary.md").read_text()
+    assert becomes(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+AGENT = """
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(404)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps({"sql": "SELECT COUNT(*) FROM customers"}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+print("ready", flush=True)
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path):
+    (tmp_path / "agent.py").write_text(AGENT)
+    tasks = ("--tasks", place / "tasks.jsonl", "--limit", 1, "--out", tmp_path / "out")
+    code, said, err = ended("--spawn-command", f"mine=python {tmp_path / 'agent.py'} {{port}}", *tasks)
+    assert code == 0, err
+    assert "mine: EX 100 %" in said
+    assert str(tmp_path).encode() not in b"".join(p.read_bytes() for p in commands())
+    code, _, err = ended("--spawn-command", "python -c 'raise SystemExit(\"no-key\")'", *tasks[:-1], tmp_path / "other")
+    assert (code, "The process ended with code 1: no-key" in err) == (2, True)
+
+
+def commands() -> list[Path]:
+    return [p for p in Path("/proc").glob("[0-9]*/cmdline") if p.parent.name != str(os.getpid())]
+
+
+def test_the_projects_own_agent_is_started_and_asked_over_a2a(tmp_path: Path, place: Path):
+    pytest.importorskip("a2a")
+    tasks = ("--tasks", place / "tasks.jsonl", "--ids", "all", "--protocol", "a2a")
+    code, said, err = ended("--spawn", *tasks, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "text2sql: EX 100 %" in said
+
+
+def refused(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.output
+    return re.sub(r"\s+", " ", done.output)
+
+
+def test_wrong_use_says_what_to_change(tmp_path: Path, place: Path):
+    one = ("--agent", "a=http://127.0.0.1:1", "--out", tmp_path / "out")
+    tasks = ("--tasks", place / "tasks.jsonl")
+    assert "Nobody to ask" in refused(*tasks)
+    assert "--protocol is auto, rest or a2a" in refused(*one, "--protocol", "grpc")
+    assert "--scorer-preset is one of default, strict" in refused(*one, "--scorer-preset", "kind")
+    assert "There is no schema 'x' among the tasks; there are: store." in refused(*one, *tasks, "--schema", "x")
+    assert "No task passes all the filters." in refused(*one, *tasks, "--ids", "all", "--difficulty", "hard")
+    assert "nowhere.jsonl cannot be read" in refused(*one, "--tasks", tmp_path / "nowhere.jsonl")
+    assert "holds none of dev.json" in refused(*one, "--tasks", f"spider:{tmp_path}")
+    assert "Postgres needs --engine" in refused(*one, "--dialect", "postgres")
+    assert "Two agents have the same name" in refused(*one, *tasks, "--agent", "a=http://127.0.0.1:2")
+    assert "--spawn-command has no command." in refused(*tasks, "--spawn-command", "x=")
+    assert "no closing quotation" in refused(*tasks, "--spawn-command", "'x", "--out", tmp_path / "y")
+    assert "not an http:// or https:// URL" in refused(*tasks, "--agent", "ftp://h", "--out", tmp_path / "z")
+    assert "cannot be written" in refused(*one[:-1], place / "tasks.jsonl", *tasks)
+    assert "is not the folder of a run" in refused("--compare", tmp_path / "p", tmp_path / "q")
+
+
+def test_runs_are_compared_by_task(tmp_path: Path, place: Path, golds: dict[str, str]):
+    def say(task: dict[str, Any]) -> dict[str, Any]:
+        return {"sql": golds[task["task_id"]] if task["task_id"] in right else "SELECT 1"}
+
+    tasks, right = ("--tasks", place / "tasks.jsonl", "-q"), {"all", "berlin"}
+    with serving(say) as stand:
+        for name, known in (("before", {"all"}), ("after", {"all", "berlin", "spent"})):
+            right = known
+            agents = ("--agent", f"a={stand.url}", "--agent", "b=http://127.0.0.1:1")
+            assert CliRunner().invoke(app, [*map(str, (*agents, *tasks)), "--out", str(tmp_path / name)]).exit_code == 0
+    assert "has 2 participants (a, b): write" in refused("--compare", tmp_path / "before", tmp_path / "after")
+    pair = [f"{tmp_path / 'before'}:a", f"{tmp_path / 'after'}:a"]
+    done = CliRunner().invoke(app, ["--compare", *pair, "--out", str(tmp_path / "c")])
+    assert done.exit_code == 0, done.output
+    assert "0 tasks are right for a (before:a) alone, 2 for a (after:a) alone: McNemar's p = 0.5" in done.output
+    assert "Who lives in Berlin?" in (tmp_path / "c" / "comparison.md").read_text()
+    assert "Who lives in Berlin?" in (tmp_path / "c" / "comparison.html").read_text()
+
+
+def test_a_folder_takes_one_run_and_is_free_while_it_is_empty(tmp_path: Path):
+    with RunFolder(tmp_path, {"preset": "default"}):
+        pass
+    with RunFolder(tmp_path, {"preset": "strict"}) as folder, pytest.raises(StoreError, match="another run is writing"):
+        RunFolder(folder.path, {"preset": "strict"})
+    assert load_run(tmp_path)[0]["preset"] == "strict"
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(StoreError, match="line 1 is no result"):
+        RunFolder(tmp_path, {"preset": "strict"})
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(StoreError, match=r"holds results without run\.json"):
+        RunFolder(tmp_path, {"preset": "strict"})
