@@ -1,0 +1,65 @@
+/** The frame: what is always there, and the place that one is at. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { healthQuery } from "./api/queries";
+import css from "./App.module.css";
+import { Home } from "./ask/Home";
+import { Missing } from "./shell/Missing";
+import { Notices } from "./shell/Notices";
+import { type Place, placeOf, usePath } from "./shell/router";
+import { Sidebar } from "./shell/Sidebar";
+import { TokenDialog } from "./shell/TokenDialog";
+import { TopBar } from "./shell/TopBar";
+import { RunPage } from "./threads/RunPage";
+import { ThreadPage } from "./threads/ThreadPage";
+
+const DataPage = lazy(() => import("./data/DataPage"));
+
+export function App() {
+  const path = usePath();
+  const place = placeOf(path);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const [openedAt, setOpenedAt] = useState(path);
+  useQuery(healthQuery);
+  useEffect(() => {
+    document.title = `${TITLES[place.name]}text2sql`;
+  }, [place.name]);
+  if (openedAt !== path) {
+    setOpenedAt(path);
+    setMenuOpen(false);
+  }
+
+  return (
+    <div className={css["app"]}>
+      <a className={css["skip"]} href="#main">
+        Skip to the answer
+      </a>
+      <TopBar open={menuOpen} onToggle={() => setMenuOpen(!menuOpen)} />
+      <Sidebar open={menuOpen} place={place} />
+      <main id="main" className={css["main"]} tabIndex={-1}>
+        <Notices />
+        <Suspense fallback={null}>
+          <Page place={place} />
+        </Suspense>
+      </main>
+      <TokenDialog />
+    </div>
+  );
+}
+
+const TITLES: Record<Place["name"], string> = { home: "", thread: "Thread · ", run: "Run · ", data: "Data · ", lost: "" };
+
+function Page({ place }: { place: Place }) {
+  switch (place.name) {
+    case "home":
+      return <Home />;
+    case "thread":
+      return <ThreadPage key={place.threadId} threadId={place.threadId} />;
+    case "run":
+      return <RunPage key={place.runId} runId={place.runId} />;
+    case "data":
+      return <DataPage key={place.preset} preset={place.preset} />;
+    case "lost":
+      return <Missing title="There is nothing at this address." />;
+  }
+}

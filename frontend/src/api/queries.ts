@@ -1,0 +1,138 @@
+/** What the page reads from the server and keeps while it is fresh. */
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { ApiError, get } from "./client";
+import type {
+  ColumnValues,
+  DatabaseSchema,
+  Health,
+  Preset,
+  Profile,
+  RunDetail,
+  RunRows,
+  RunSummary,
+  SqlRun,
+  TableSample,
+  Thread,
+  ThreadSummary,
+  VerifiedPair,
+} from "./types";
+
+const MINUTE = 60_000;
+const part = encodeURIComponent;
+
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      // the server may be on this very machine: that the browser is offline says nothing
+      mutations: { networkMode: "always" },
+      queries: {
+        networkMode: "always",
+        staleTime: MINUTE,
+        // what the server refuses stays refused; what did not answer may answer soon
+        retry: (count, error) => count < 2 && error instanceof ApiError && error.unreachable,
+        refetchOnWindowFocus: false,
+      },
+    },
+  });
+}
+
+export const healthQuery = queryOptions({
+  queryKey: ["health"],
+  queryFn: ({ signal }) => get<Health>("/health", signal),
+  retry: false,
+  refetchInterval: (query) => (query.state.status === "error" ? 3000 : 20_000),
+});
+
+export const presetsQuery = queryOptions({
+  queryKey: ["presets"],
+  queryFn: ({ signal }) => get<Preset[]>("/presets", signal),
+});
+
+export const schemaQuery = (preset: string) =>
+  queryOptions({
+    queryKey: ["schema", preset],
+    queryFn: ({ signal }) => get<DatabaseSchema>(`/schema/${part(preset)}`, signal),
+    staleTime: 5 * MINUTE,
+  });
+
+/** The first time of a database it is computed, which takes a while. */
+export const profileQuery = (preset: string) =>
+  queryOptions({
+    queryKey: ["schema", preset, "profile"],
+    queryFn: ({ signal }) => get<Profile>(`/schema/${part(preset)}/profile`, signal),
+    staleTime: 5 * MINUTE,
+  });
+
+export const sampleQuery = (preset: string, table: string) =>
+  queryOptions({
+    queryKey: ["schema", preset, table, "sample"],
+    queryFn: ({ signal }) => get<TableSample>(`/schema/${part(preset)}/${part(table)}/sample?limit=20`, signal),
+    staleTime: 5 * MINUTE,
+  });
+
+export const valuesQuery = (preset: string, table: string, column: string) =>
+  queryOptions({
+    queryKey: ["schema", preset, table, column],
+    queryFn: ({ signal }) =>
+      get<ColumnValues>(`/schema/${part(preset)}/${part(table)}/${part(column)}/values?limit=12`, signal),
+    staleTime: 5 * MINUTE,
+  });
+
+export const threadsQuery = infiniteQueryOptions({
+  queryKey: ["threads"],
+  queryFn: ({ pageParam, signal }) =>
+    get<{ threads: ThreadSummary[]; next: string | null }>(
+      `/threads?limit=30${pageParam ? `&before=${part(pageParam)}` : ""}`,
+      signal,
+    ),
+  initialPageParam: "",
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
+export const threadQuery = (threadId: string) =>
+  queryOptions({
+    queryKey: ["threads", threadId],
+    queryFn: ({ signal }) => get<Thread>(`/threads/${part(threadId)}`, signal),
+  });
+
+/** The latest questions, for the composer's history. */
+export const questionsQuery = queryOptions({
+  queryKey: ["runs", "latest"],
+  queryFn: ({ signal }) => get<{ runs: RunSummary[]; next: string | null }>("/runs?limit=50", signal),
+});
+
+export const runQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["runs", runId],
+    queryFn: ({ signal }) => get<RunDetail | SqlRun>(`/runs/${part(runId)}`, signal),
+  });
+
+export const verifiedQuery = (preset: string) =>
+  queryOptions({
+    queryKey: ["feedback", preset],
+    queryFn: ({ signal }) => get<VerifiedPair[]>(`/feedback?preset=${part(preset)}`, signal),
+  });
+
+export interface RowsRequest {
+  runId: string;
+  task: string | null;
+  sort: { column: number; descending: boolean } | null;
+  filters: readonly { column: number; operator: string; value: string }[];
+}
+
+export const PAGE_ROWS = 200;
+
+export function rowsPath(request: RowsRequest, offset: number, limit: number): string {
+  const query = new URLSearchParams({ offset: String(offset), limit: String(limit) });
+  if (request.task) query.set("task", request.task);
+  if (request.sort) query.set("sort", `${request.sort.column}:${request.sort.descending ? "desc" : "asc"}`);
+  for (const f of request.filters) query.append("filter", `${f.column}:${f.operator}:${f.value}`);
+  return `/runs/${part(request.runId)}/rows?${query}`;
+}
+
+export const rowsQuery = (request: RowsRequest, page: number) =>
+  queryOptions({
+    queryKey: ["rows", request, page],
+    queryFn: ({ signal }) => get<RunRows>(rowsPath(request, page * PAGE_ROWS, PAGE_ROWS), signal),
+    staleTime: Infinity, // a result does not change once it is there
+  });

@@ -1,0 +1,28 @@
+/** A question back, answered with a click, or in one's own words in the field below. */
+import css from "./Clarify.module.css";
+
+interface Props {
+  question: string;
+  options: readonly string[];
+  /** False once the thread has gone on. */
+  open: boolean;
+  onChoose: (option: string) => void;
+}
+
+export function Clarify({ question, options, open, onChoose }: Props) {
+  return (
+    <section role="group" className={css["clarify"]} aria-label="A question back">
+      <p className={css["question"]}>{question}</p>
+      <ul className={css["options"]}>
+        {options.map((option) => (
+          <li key={option}>
+            <button type="button" className={css["option"]} disabled={!open} onClick={() => onChoose(option)}>
+              {option}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {open && <p className={css["hint"]}>Or say it in your own words below.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+/** Questions whose SQL somebody has found right; they help with later questions, and can be asked again. */
+import { useQuery } from "@tanstack/react-query";
+import { verifiedQuery } from "../api/queries";
+import type { VerifiedPair } from "../api/types";
+import { useNewThread } from "../run/useNewThread";
+import { Button } from "../shell/Button";
+import { useFormatted } from "../sql/format";
+import { SqlText } from "../sql/SqlText";
+import css from "./VerifiedList.module.css";
+
+export function VerifiedList({ preset, dialect }: { preset: string; dialect: string }) {
+  const { data, error } = useQuery({ ...verifiedQuery(preset), staleTime: 0 });
+  const { run, ask } = useNewThread();
+  const pairs = data?.filter((pair) => pair.verdict !== "wrong") ?? [];
+  if (error) return <p className={css["none"]}>{error.message}</p>;
+  if (data && pairs.length === 0)
+    return (
+      <p className={css["none"]}>
+        None yet. Press “Right” below an answer, or mend its SQL and keep it, and it appears here.
+      </p>
+    );
+  return (
+    <ul className={css["list"]}>
+      {run?.state.error && <li role="alert">{run.state.error.message}</li>}
+      {pairs.map((pair) => (
+        <Verified
+          key={`${pair.created}-${pair.question}`}
+          pair={pair}
+          dialect={dialect}
+          onAsk={() => ask(pair.question, preset)}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface Props {
+  pair: VerifiedPair;
+  dialect: string;
+  onAsk: () => void;
+}
+
+function Verified({ pair, dialect, onAsk }: Props) {
+  const formatted = useFormatted(pair.sql, dialect);
+  return (
+    <li className={css["pair"]}>
+      <div className={css["head"]}>
+        <h2 className={css["question"]}>{pair.question}</h2>
+        <Button icon="retry" onClick={onAsk} disabled={pair.question === ""}>
+          Ask again
+        </Button>
+      </div>
+      <SqlText sql={formatted} label={`SQL for “${pair.question}”`} />
+    </li>
+  );
+}

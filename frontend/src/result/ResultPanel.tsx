@@ -1,0 +1,118 @@
+/** The rows of a run, as a table or a chart, with what can be taken away of them. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { rowsQuery } from "../api/queries";
+import type { RunState } from "../run/state";
+import { seconds } from "../run/steps";
+import { Button } from "../shell/Button";
+import { type Chart, chooseCharts } from "./chooseChart";
+import { cellText } from "./columnKinds";
+import css from "./ResultPanel.module.css";
+import { type CellPlace, ResultTable } from "./ResultTable";
+import { type Result, resultsOf } from "./results";
+import { TakeAway } from "./TakeAway";
+
+/** A result that was cut off in the stream: how long it really is, the server finds out when asked for its rows. */
+function useWhole(result: Result): Result {
+  const request = { runId: result.runId ?? "", task: result.task, sort: null, filters: [] };
+  const { data } = useQuery({ ...rowsQuery(request, 0), enabled: result.truncated && result.runId !== null });
+  return useMemo(() => (data ? { ...result, total: data.total, truncated: data.truncated } : result), [result, data]);
+}
+
+const ChartView = lazy(() => import("./ChartView"));
+
+interface Props {
+  run: RunState;
+  traced: CellPlace | null;
+}
+
+export function ResultPanel({ run, traced }: Props) {
+  const { attempts, plan, answer, runId } = run;
+  const results = useMemo(() => resultsOf({ attempts, plan, answer, runId }), [attempts, plan, answer, runId]);
+  const [picked, setPicked] = useState<string | null>(null);
+  if (traced?.reveal && traced.task !== picked) setPicked(traced.task);
+  const shown = results.find((result) => result.task === picked) ?? results.at(-1);
+  if (!shown) return null;
+  const settled = run.status !== "running";
+  return (
+    <div className={css["panel"]}>
+      {results.length > 1 && (
+        <div className={css["tasks"]} role="group" aria-label="Results of the plan's tasks">
+          {results.map((result, index) => (
+            <Button key={result.task} aria-pressed={result === shown} onClick={() => setPicked(result.task)}>
+              {index + 1}. {result.title}
+            </Button>
+          ))}
+        </div>
+      )}
+      <ResultView
+        key={`${shown.task ?? "answer"}-${settled}`}
+        result={settled ? shown : { ...shown, runId: null }}
+        traced={traced?.task === shown.task ? traced : null}
+        name={run.question}
+      />
+    </div>
+  );
+}
+
+/** Charts that say more at a glance than their table; the others are a click away. */
+const SAYS_MORE: ReadonlySet<Chart["kind"]> = new Set(["number", "line", "heatmap"]);
+
+interface ViewProps {
+  result: Result;
+  traced: CellPlace | null;
+  name: string;
+}
+
+export function ResultView({ result: first, traced, name }: ViewProps) {
+  const result = useWhole(first);
+  const charts = useMemo(() => chooseCharts(result.columns, result.rows), [result]);
+  const [view, setView] = useState<"table" | "chart">(charts[0] && SAYS_MORE.has(charts[0].kind) ? "chart" : "table");
+  const [filtering, setFiltering] = useState(false);
+  const [found, setFound] = useState<number | null>(null);
+  const box = useRef<HTMLElement>(null);
+  const revealed = traced?.reveal ?? false;
+  if (revealed && view !== "table") setView("table");
+  if (revealed && filtering) setFiltering(false);
+  useEffect(() => {
+    if (revealed) box.current?.scrollIntoView({ block: "nearest" });
+  }, [revealed]);
+  const shown = charts.length === 0 ? "table" : view;
+  return (
+    <section ref={box} role="group" className={css["result"]} aria-label="Result">
+      <div className={css["head"]}>
+        {charts.length > 0 && (
+          <div className={css["views"]} role="group" aria-label="Show as">
+            <Button aria-pressed={shown === "table"} onClick={() => setView("table")}>
+              Table
+            </Button>
+            <Button aria-pressed={shown === "chart"} onClick={() => setView("chart")}>
+              Chart
+            </Button>
+          </div>
+        )}
+        <p className={css["count"]} role="status">
+          {found !== null && found !== result.total && `${cellText(found)} of `}
+          {cellText(result.total)} {result.total === 1 ? "row" : "rows"}
+          {result.truncated && <span className={css["cut"]}> · cut off, there are more</span>}
+          {result.milliseconds !== null && <span className={css["time"]}> · {seconds(result.milliseconds)}</span>}
+        </p>
+        <div className={css["tools"]}>
+          {shown === "table" && result.total > 1 && result.runId && (
+            <Button compact icon="filter" aria-pressed={filtering} onClick={() => setFiltering(!filtering)}>
+              Filter
+            </Button>
+          )}
+          {result.runId && <TakeAway result={result} name={name} />}
+        </div>
+      </div>
+      {shown === "table" ? (
+        <ResultTable result={result} traced={traced} filtering={filtering} onFound={setFound} />
+      ) : (
+        <Suspense fallback={<div className={css["drawing"]}>Drawing…</div>}>
+          <ChartView result={result} charts={charts} name={name} />
+        </Suspense>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+/** Draws a chart as an SVG in the page's colours. Data is copied: the library may write on what it is given. */
+import * as Plot from "@observablehq/plot";
+import type { Cell } from "../api/events";
+import { barLabels, categoryText, type Chart } from "./chooseChart";
+import { cellText, columnFormats } from "./columnKinds";
+import type { Result } from "./results";
+
+const SERIES = ["var(--accent)", "var(--doubt)", "var(--sure)", "var(--wrong)", "var(--ink-2)", "var(--edge)"];
+
+interface Point {
+  x: string | number | Date;
+  y: number;
+  label: string;
+  series: string;
+}
+
+export function drawChart(chart: Chart, result: Result, width: number, label: string): Element {
+  const points = pointsOf(chart, result);
+  const options = { ...FRAME, width, ariaLabel: label, ...BUILDERS[chart.kind](points, result, chart, width) };
+  const svg = Plot.plot(options);
+  svg.setAttribute("role", "img");
+  // names on parts that have no role say nothing to a screen reader
+  for (const part of svg.querySelectorAll("g[aria-label]")) {
+    part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
+    part.removeAttribute("aria-label");
+  }
+  return svg;
+}
+
+const FRAME: Plot.PlotOptions = {
+  marginTop: 16,
+  style: { background: "transparent", color: "var(--ink-2)", fontFamily: "var(--sans)", fontSize: "12px", overflow: "visible" },
+};
+
+type Builder = (points: Point[], result: Result, chart: Chart, width: number) => Plot.PlotOptions;
+
+const BUILDERS: Record<Chart["kind"], Builder> = {
+  number: () => ({}),
+  bar: (points, result, chart, width) => ({
+    height: points.length * 26 + 56,
+    marginLeft: Math.min(width * 0.4, 16 + longest(points, (p) => p.label) * CHARACTER),
+    marginRight: 56,
+    x: { label: null, grid: true, ticks: Math.max(2, Math.floor(width / 140)), tickSize: 0, tickFormat: short },
+    y: { label: null, domain: points.map((p) => p.label), tickSize: 0 },
+    marks: [
+      Plot.barX(points, { x: "y", y: "label", fill: "var(--accent)", insetTop: 3, insetBottom: 3, title: titleOf(result, chart) }),
+      Plot.text(points, { x: (p: Point) => Math.max(p.y, 0), y: "label", text: (p: Point) => valueText(p.y, result, chart), dx: 6, textAnchor: "start", fill: "var(--ink)" }),
+      Plot.ruleX([0], { stroke: "var(--edge)" }),
+    ],
+  }),
+  line: (points, result, chart) => {
+    const many = new Set(points.map((p) => p.series)).size > 1;
+    return {
+      height: 320,
+      marginLeft: 56,
+      marginRight: many ? 96 : 24,
+      x: { label: null, ...(typeof points[0]?.x === "number" ? { tickFormat: String } : {}) },
+      y: { label: null, grid: true, zero: true, ticks: 5, tickSize: 0, tickFormat: short },
+      color: { range: SERIES },
+      marks: [
+        Plot.lineY(points, { x: "x", y: "y", z: "series", stroke: many ? "series" : "var(--accent)", strokeWidth: 1.75 }),
+        Plot.dot(points, { x: "x", y: "y", fill: many ? "series" : "var(--accent)", r: points.length > 60 ? 0 : 2.5, title: titleOf(result, chart) }),
+        ...(many ? [Plot.text(points, Plot.selectLast({ x: "x", y: "y", z: "series", text: "series", dx: 8, textAnchor: "start", fill: "var(--ink)" }))] : []),
+      ],
+    };
+  },
+  scatter: (points, result, chart) => ({
+    height: 380,
+    marginLeft: 56,
+    marginBottom: 40,
+    x: { label: result.columns[chart.x] ?? null, grid: true, ticks: 6, tickSize: 0, tickFormat: short },
+    y: { label: result.columns[chart.y] ?? null, grid: true, ticks: 6, tickSize: 0, tickFormat: short },
+    marks: [Plot.dot(points, { x: "x", y: "y", r: 3.5, fill: "var(--accent)", fillOpacity: 0.6, title: titleOf(result, chart) })],
+  }),
+  heatmap: (points, _result, _chart, width) => {
+    const rows = new Set(points.map((p) => p.series)).size;
+    const columns = new Set(points.map((p) => p.label)).size;
+    const marginLeft = Math.min(width * 0.35, 16 + longest(points, (p) => p.series) * CHARACTER);
+    const name = longest(points, (p) => p.label) * CHARACTER;
+    const fits = name + 8 < (width - marginLeft - MARGIN_RIGHT) / columns;
+    return {
+      height: rows * 28 + 24 + (fits ? 24 : 20 + name * 0.6),
+      marginLeft,
+      marginRight: MARGIN_RIGHT,
+      marginBottom: fits ? 28 : 24 + name * 0.6,
+      x: { label: null, tickSize: 0, ...(fits ? {} : { tickRotate: -40 }) },
+      y: { label: null, tickSize: 0 },
+      color: { type: "linear" },
+      marks: [
+        Plot.cell(points, { x: "label", y: "series", fill: "var(--accent)", fillOpacity: opacity(points), inset: 1, title: (p: Point) => `${p.label}, ${p.series}: ${p.y.toLocaleString("en")}` }),
+        Plot.text(points, { x: "label", y: "series", text: (p: Point) => short(p.y), fill: "var(--ink)" }),
+      ],
+    };
+  },
+};
+
+/** About as wide as a letter of the axes is. */
+const CHARACTER = 6.6;
+const MARGIN_RIGHT = 20;
+
+const longest = (points: readonly Point[], text: (point: Point) => string): number =>
+  Math.max(...points.map((point) => text(point).length));
+
+function pointsOf(chart: Chart, result: Result): Point[] {
+  const formats = columnFormats(result.columns, result.rows);
+  const labels = barLabels(result.rows, chart, formats);
+  const dates = formats[chart.x]?.kind === "date";
+  return result.rows.flatMap((row, index) => {
+    const y = row[chart.y];
+    if (typeof y !== "number") return [];
+    const x = place(row[chart.x] ?? null, dates);
+    const series = chart.series >= 0 ? categoryText(row[chart.series] ?? null) : "";
+    const label = chart.kind === "heatmap" ? categoryText(row[chart.x] ?? null) : (labels[index] ?? "");
+    return x === null ? [] : [{ x, y, label, series }];
+  });
+}
+
+function place(value: Cell, dates: boolean): Point["x"] | null {
+  if (dates && typeof value === "string") return new Date(value.replace(" ", "T"));
+  if (typeof value === "boolean") return String(value);
+  return value ?? "NULL";
+}
+
+/** Faint to strong, the text on it staying readable. */
+function opacity(points: readonly Point[]): (point: Point) => number {
+  const most = Math.max(...points.map((p) => Math.abs(p.y)), 1e-9);
+  return (point) => 0.04 + 0.42 * (Math.abs(point.y) / most);
+}
+
+function titleOf(result: Result, chart: Chart): (point: Point) => string {
+  return (point) => `${point.label || String(point.x)}\n${result.columns[chart.y] ?? ""}: ${point.y.toLocaleString("en")}`;
+}
+
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+const PLAIN = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+
+function short(value: number): string {
+  return Math.abs(value) >= 100_000 ? COMPACT.format(value) : PLAIN.format(value);
+}
+
+/** A value as the table writes it, or short where it is long. */
+function valueText(value: number, result: Result, chart: Chart): string {
+  const format = columnFormats(result.columns, result.rows)[chart.y];
+  const text = cellText(value, format);
+  return text.length > 9 ? short(value) : text;
+}

@@ -1,0 +1,68 @@
+/** The rail: a new question, the threads so far, the data, and how things stand. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { presetsQuery, threadsQuery } from "../api/queries";
+import { useChosenPreset } from "../ask/chosenPreset";
+import { ThreadLink } from "../threads/ThreadLink";
+import { Button } from "./Button";
+import { Icon } from "./Icon";
+import { Mark } from "./Mark";
+import { followLink, paths, type Place } from "./router";
+import css from "./Sidebar.module.css";
+import { Standing } from "./Standing";
+import { ThemeSwitch } from "./ThemeSwitch";
+
+export function Sidebar({ open, place }: { open: boolean; place: Place }) {
+  const threads = useInfiniteQuery(threadsQuery);
+  const presets = useQuery(presetsQuery);
+  const [preset] = useChosenPreset();
+  const list = threads.data?.pages.flatMap((page) => page.threads) ?? [];
+  const names = new Map(presets.data?.map((p) => [p.id, p.name]));
+
+  return (
+    <nav className={css["rail"]} data-open={open} aria-label="Threads and data">
+      <div className={css["top"]}>
+        <Mark />
+      </div>
+      <div className={css["ways"]}>
+        <a className={css["way"]} href={paths.home} onClick={followLink} aria-current={current(place.name === "home")}>
+          <Icon name="plus" /> New question
+        </a>
+        {preset && (
+          <a
+            className={css["way"]}
+            href={paths.data(preset.id)}
+            onClick={followLink}
+            aria-current={current(place.name === "data")}
+          >
+            <Icon name="database" /> Browse the data
+          </a>
+        )}
+      </div>
+      <div className={css["threads"]}>
+        <h2 className={css["heading"]}>Threads</h2>
+        {list.length === 0 && <p className={css["none"]}>{threads.isPending ? "…" : "Questions you ask appear here."}</p>}
+        <ul>
+          {list.map((thread) => (
+            <ThreadLink
+              key={thread.thread_id}
+              thread={thread}
+              database={names.get(thread.preset) ?? thread.preset}
+              current={place.name === "thread" && place.threadId === thread.thread_id}
+            />
+          ))}
+        </ul>
+        {threads.hasNextPage && (
+          <Button onClick={() => void threads.fetchNextPage()} disabled={threads.isFetchingNextPage}>
+            Older threads
+          </Button>
+        )}
+      </div>
+      <div className={css["foot"]}>
+        <Standing />
+        <ThemeSwitch />
+      </div>
+    </nav>
+  );
+}
+
+const current = (is: boolean): "page" | undefined => (is ? "page" : undefined);

@@ -1,0 +1,65 @@
+/** Where one is: the five addresses of the page, on the browser's own history. */
+import { type MouseEvent, useSyncExternalStore } from "react";
+
+export type Place =
+  | { name: "home" }
+  | { name: "thread"; threadId: string }
+  | { name: "run"; runId: string }
+  | { name: "data"; preset: string }
+  | { name: "lost" };
+
+export function placeOf(path: string): Place {
+  let parts: string[];
+  try {
+    parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return { name: "lost" }; // not a name that anything could have
+  }
+  const [first, second, ...rest] = parts;
+  if (first === undefined) return { name: "home" };
+  if (second !== undefined && rest.length === 0) {
+    if (first === "t") return { name: "thread", threadId: second };
+    if (first === "r") return { name: "run", runId: second };
+    if (first === "data") return { name: "data", preset: second };
+  }
+  return { name: "lost" };
+}
+
+export const paths = {
+  home: "/",
+  thread: (id: string) => `/t/${encodeURIComponent(id)}`,
+  run: (id: string) => `/r/${encodeURIComponent(id)}`,
+  data: (preset: string) => `/data/${encodeURIComponent(preset)}`,
+};
+
+/** A run's whole address, to be sent to others. */
+export const runAddress = (runId: string): string => new URL(paths.run(runId), location.href).href;
+
+const CHANGED = "placechange";
+
+export function go(path: string, { replace = false } = {}): void {
+  if (path === location.pathname) return;
+  if (replace) history.replaceState(null, "", path);
+  else history.pushState(null, "", path);
+  window.dispatchEvent(new Event(CHANGED));
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("popstate", listener);
+  window.addEventListener(CHANGED, listener);
+  return () => {
+    window.removeEventListener("popstate", listener);
+    window.removeEventListener(CHANGED, listener);
+  };
+}
+
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, () => location.pathname);
+}
+
+/** For the click on a link within the page; a click that wants a new tab is left to the browser. */
+export function followLink(event: MouseEvent<HTMLAnchorElement>): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  go(new URL(event.currentTarget.href).pathname);
+}

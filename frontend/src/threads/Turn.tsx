@@ -1,0 +1,95 @@
+/**
+ * One question and what became of it. Left, what was found: the answer, how sure, the rows. Right, how it was found:
+ * the SQL and the steps. Below, over the whole width, what was asked for: attempts side by side, the editor.
+ */
+import { lazy, Suspense, useCallback, useState } from "react";
+import type { Verdict } from "../api/types";
+import { AnswerText } from "../answer/AnswerText";
+import { SureLine } from "../answer/SureLine";
+import { Clarify } from "../ask/Clarify";
+import type { CellPlace } from "../result/ResultTable";
+import { ResultPanel } from "../result/ResultPanel";
+import type { RunState } from "../run/state";
+import { SqlCard } from "../sql/SqlCard";
+import { PlanTasks } from "../watch/PlanTasks";
+import { Progress } from "../watch/Progress";
+import { StepTrail } from "../watch/StepTrail";
+import { Failure } from "./Failure";
+import css from "./Turn.module.css";
+import { TurnActions } from "./TurnActions";
+
+const AttemptsCompare = lazy(() => import("../attempts/AttemptsCompare"));
+const Workbench = lazy(() => import("../sql/Workbench"));
+
+interface Props {
+  run: RunState;
+  feedback?: Verdict | null;
+  latest: boolean;
+  onAsk: (question: string) => void;
+  onStop: () => void;
+  onAgain?: (() => void) | undefined;
+}
+
+/** What was opened below is brought into view, once. */
+function scrollToView(opened: HTMLDivElement | null): void {
+  opened?.scrollIntoView({ block: "start" });
+}
+
+export type Below = "attempts" | "editor" | null;
+
+export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain }: Props) {
+  const [below, setBelow] = useState<Below>(null);
+  const [traced, setTraced] = useState<CellPlace | null>(null);
+  const onTrace = useCallback((place: CellPlace | null) => setTraced(place), []);
+  const { answer } = run;
+  const retried = run.attempts.length > new Set(run.attempts.map((a) => a.task_id)).size;
+  const toggle = (which: Exclude<Below, null>) => setBelow(below === which ? null : which);
+  // until there is something to read, the steps are what there is to see
+  const watching = run.status === "running" && run.text === "";
+  const trail = (
+    <>
+      {run.plan && run.plan.tasks.length > 1 && <PlanTasks run={run} plan={run.plan} />}
+      <StepTrail run={run} comparing={below === "attempts"} onCompare={retried ? () => toggle("attempts") : undefined} />
+    </>
+  );
+  const sql = answer?.sql || run.attempts.at(-1)?.sql || "";
+
+  return (
+    <article className={css["turn"]} aria-busy={run.status === "running"} data-status={run.status}>
+      <div className={css["found"]}>
+        <h2 className={css["question"]}>{run.question}</h2>
+        {answer?.read_as && answer.read_as !== run.question && <p className={css["reading"]}>Read as: {answer.read_as}</p>}
+        {run.status === "running" && <Progress run={run} onStop={onStop} />}
+        {watching && <div className={css["watched"]}>{trail}</div>}
+        <AnswerText run={run} onTrace={onTrace} />
+        {answer && !run.clarify && <SureLine answer={answer} />}
+        <Failure run={run} onAsk={onAsk} onEdit={() => toggle("editor")} onAgain={onAgain} />
+        {run.clarify && (
+          <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />
+        )}
+        <ResultPanel run={run} traced={traced} />
+        {run.status !== "running" && <TurnActions run={run} feedback={feedback} onAgain={onAgain} />}
+      </div>
+      <div className={css["how"]} role="group" aria-label="How this was found">
+        {sql && (
+          <SqlCard
+            sql={sql}
+            dialect={answer?.dialect ?? run.schema?.dialect ?? "sqlite"}
+            failed={run.status === "error"}
+            editing={below === "editor"}
+            onEdit={run.status === "running" ? undefined : () => toggle("editor")}
+          />
+        )}
+        {!watching && trail}
+      </div>
+      {below && (
+        <div className={css["below"]} ref={scrollToView}>
+          <Suspense fallback={<p className={css["wait"]}>Opening…</p>}>
+            {below === "attempts" && <AttemptsCompare run={run} onClose={() => setBelow(null)} />}
+            {below === "editor" && <Workbench run={run} sql={sql} onClose={() => setBelow(null)} />}
+          </Suspense>
+        </div>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,90 @@
+/** What one can do with an answer: say whether it is right, ask again, take it away. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { post } from "../api/client";
+import type { Verdict } from "../api/types";
+import type { RunState } from "../run/state";
+import { Button } from "../shell/Button";
+import { copyText } from "../shell/copyText";
+import { runAddress } from "../shell/router";
+import { useSaid } from "../shell/useSaid";
+import css from "./TurnActions.module.css";
+
+interface Props {
+  run: RunState;
+  feedback: Verdict | null;
+  onAgain?: (() => void) | undefined;
+}
+
+const THANKS: Record<Verdict, string> = {
+  right: "Saved as verified. It helps with later questions.",
+  wrong: "Marked as wrong. You can mend the SQL and keep that instead.",
+  corrected: "Your SQL is kept as the right answer.",
+};
+
+export function TurnActions({ run, feedback, onAgain }: Props) {
+  const client = useQueryClient();
+  const [said, say] = useSaid(6000);
+  const verdict = useMutation({
+    mutationFn: (said: Verdict) => post("/feedback", { run_id: run.runId, verdict: said }),
+    onSuccess: (_, said) => {
+      say(THANKS[said]);
+      void client.invalidateQueries({ queryKey: ["feedback"] });
+      void client.invalidateQueries({ queryKey: ["threads", run.threadId] });
+      void client.invalidateQueries({ queryKey: ["runs", run.runId] });
+    },
+    onError: (error) => say(error.message),
+  });
+  const judged = verdict.isSuccess ? verdict.variables : feedback;
+  const { runId } = run;
+  const failed = run.status === "error";
+  const hasSql = Boolean(run.answer?.sql) && !failed;
+
+  const copy = (text: string, what: string) =>
+    void copyText(text).then(
+      () => say(`${what} copied`),
+      (error: Error) => say(error.message),
+    );
+
+  return (
+    <div className={css["actions"]}>
+      {hasSql && runId && (
+        <div className={css["group"]} role="group" aria-label="Is this right?">
+          <Button
+            icon="check"
+            aria-pressed={judged === "right"}
+            disabled={verdict.isPending}
+            onClick={() => verdict.mutate("right")}
+          >
+            Right
+          </Button>
+          <Button
+            icon="cross"
+            aria-pressed={judged === "wrong"}
+            disabled={verdict.isPending}
+            onClick={() => verdict.mutate("wrong")}
+          >
+            Wrong
+          </Button>
+        </div>
+      )}
+      {onAgain && !failed && (
+        <Button icon="retry" onClick={onAgain}>
+          Ask again
+        </Button>
+      )}
+      {run.text && !failed && (
+        <Button icon="copy" onClick={() => copy(run.text, "Answer")}>
+          Copy answer
+        </Button>
+      )}
+      {runId && (
+        <Button icon="link" onClick={() => copy(runAddress(runId), "Link")}>
+          Copy link
+        </Button>
+      )}
+      <span role="status" className={css["said"]}>
+        {said || (judged === "corrected" ? THANKS.corrected : "")}
+      </span>
+    </div>
+  );
+}

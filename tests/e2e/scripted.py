@@ -1,0 +1,65 @@
+"""What a scripted model says to one question: a plan, SQL for each attempt, a judgement, an answer.
+
+In: the question's script. Out: a behaviour for `tests.openai_server`, which tells the calls apart by the form of
+reply that they ask for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.openai_server import Reply, Request, completion
+
+
+@dataclass
+class Script:
+    sql: Sequence[str]
+    """One statement for each time SQL is asked for; the last is given again."""
+    answer: str
+    tasks: Sequence[dict[str, Any]] = ({"id": "task_1", "description": "answer the question", "depends_on": []},)
+    clarification: dict[str, Any] | None = None
+    delay: float = 0.0
+    """Seconds before each reply."""
+    slow_from: int = 10**9
+    """From this call on (0 is the first) a reply takes `slow` seconds: a run to be watched or stopped."""
+    slow_until: int = 10**9
+    """From this call on replies are as quick as before."""
+    slow: float = 30.0
+    pause: float = 0.0
+    """Seconds between the words of the answer."""
+    words: Sequence[str] | None = None
+    """The answer's pieces, where their number matters."""
+    standalone: str = ""
+    """What a follow-up means on its own."""
+    calls: int = 0
+    written: int = 0
+    prompts: list[str] = field(default_factory=list)
+
+    def __call__(self, request: Request) -> Reply:
+        self.prompts.append(request.prompt)
+        delay = self.slow if self.slow_from <= self.calls < self.slow_until else self.delay
+        self.calls += 1
+        wanted = json.dumps(request.body.get("response_format", {}))
+        if request.body.get("stream"):
+            pieces = tuple(self.words or (word + " " for word in self.answer.split(" ")))
+            return Reply(
+                pieces=pieces, usage={"prompt_tokens": 900, "completion_tokens": 40}, delay=delay, pause=self.pause
+            )
+        return completion(self._object(wanted), delay=delay)
+
+    def _object(self, wanted: str) -> dict[str, Any]:
+        if '"tasks"' in wanted:
+            kind = "single" if len(self.tasks) == 1 else "multi-sequential"
+            plan = {"reasoning": "as asked", "plan_type": kind, "confidence": 0.92, "tasks": list(self.tasks)}
+            asked_back = self.clarification or {"question": "", "options": []}
+            if '"clarification"' in wanted:
+                plan |= {"clarification": asked_back, "standalone_question": self.standalone}
+            return plan | ({"tasks": []} if self.clarification else {})
+        if '"sql"' in wanted:
+            statement = self.sql[min(self.written, len(self.sql) - 1)]
+            self.written += 1
+            return {"reasoning": "Joined and counted as the question asks.", "sql": statement}
+        return {"reasoning": "The rows are what the question asks for.", "score": 0.95}

@@ -1,0 +1,60 @@
+"""The servers that the page is led through: with the offline engine, with a scripted model, and a bare one that wants a
+token and has an empty database.
+
+In: a folder for their state, and the endpoint that speaks for the model. Out: each, running until the block ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from tests.agent.server.running import Running, running, settings_for
+from tests.openai_server import OpenAIServer
+
+DIST = Path(__file__).resolve().parents[2] / "frontend" / "dist"
+TOKEN = "a-long-random-token-0123456789-abcdef"
+
+Kind = Literal["offline", "model", "bare"]
+
+
+@contextlib.contextmanager
+def offline_server(folder: Path) -> Iterator[Running]:
+    """The demo databases and the offline engine."""
+    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=DIST)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def model_server(folder: Path, endpoint: OpenAIServer) -> Iterator[Running]:
+    """The demo databases and a model that says what `endpoint` says."""
+    config = settings_for(
+        folder,
+        TEXT2SQL_PAGE_DIR=DIST,
+        OPENAI_BASE_URL=endpoint.url,
+        OPENAI_API_KEY="k",
+        TEXT2SQL_MODEL="scripted-model",
+    )
+    with running(config) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def bare_server(folder: Path) -> Iterator[Running]:
+    """An empty database, and nobody is let in without `TOKEN`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "empty.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript("CREATE TABLE t (a); DROP TABLE t;")
+    config = settings_for(
+        folder,
+        TEXT2SQL_PAGE_DIR=DIST,
+        TEXT2SQL_DB_PATH=path,
+        TEXT2SQL_TOKENS=f"ana={TOKEN}",
+        TEXT2SQL_AUTH="required",
+    )
+    with running(config) as found:
+        yield found

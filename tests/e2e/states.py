@@ -1,0 +1,326 @@
+"""The states that the page can be in, each with the way to it; the screenshots and the checks on accessibility share
+them.
+
+In: a browser page on the server of the state's kind, and what speaks for the model. Out: the page, in that state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+
+from tests.e2e.scripted import Script
+from tests.e2e.servers import TOKEN, Kind
+from tests.openai_server import OpenAIServer, error
+
+PER_COUNTRY = Script(
+    sql=[
+        "SELECT land, COUNT(*) AS customers FROM customers GROUP BY land ORDER BY customers DESC, land",
+        "SELECT country, COUNT(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC, country",
+    ],
+    answer="Most customers live in the **United States**, 108 of them; **Germany** and the **United Kingdom** follow "
+    "with 78 each.",
+    tasks=[{"id": "task_1", "description": "Count the customers of each country", "depends_on": []}],
+)
+MONTHLY = Script(
+    sql=[
+        "SELECT strftime('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders "
+        "WHERE order_date >= '2024-01-01' GROUP BY month ORDER BY month"
+    ],
+    answer="Orders rise towards the end of each year: **169** in December 2024, **243** in December 2025.",
+)
+TWO_TASKS = Script(
+    sql=[
+        "SELECT c.name AS category, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
+        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
+        "GROUP BY c.name ORDER BY revenue DESC LIMIT 1",
+        "SELECT p.name AS product, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
+        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
+        "WHERE c.name = 'Coffee' GROUP BY p.name ORDER BY revenue DESC LIMIT 5",
+    ],
+    answer="These are the best sellers of the category that brings in most.",
+    tasks=[
+        {"id": "task_1", "description": "Find the category with the highest revenue", "depends_on": []},
+        {"id": "task_2", "description": "List its five products with the highest revenue", "depends_on": ["task_1"]},
+    ],
+)
+THREE_TASKS = [
+    {"id": "task_1", "description": "Find the category with the highest revenue", "depends_on": []},
+    {"id": "task_2", "description": "List its five products with the highest revenue", "depends_on": ["task_1"]},
+    {"id": "task_3", "description": "Name the customers who bought most of them", "depends_on": ["task_1", "task_2"]},
+]
+STATUSES = Script(
+    sql=[
+        "SELECT c.country, o.status, COUNT(*) AS orders FROM orders AS o JOIN customers AS c "
+        "ON c.customer_id = o.customer_id GROUP BY c.country, o.status ORDER BY c.country, o.status"
+    ],
+    answer="In every country most orders have been delivered.",
+)
+CLARIFY = Script(
+    sql=["SELECT 1"],
+    answer="",
+    clarification={
+        "question": "What makes a customer one of the best?",
+        "options": ["Most orders", "Highest total amount", "Best average rating"],
+    },
+)
+
+
+@dataclass(frozen=True)
+class State:
+    name: str
+    kind: Kind
+    reach: Callable[[Page, OpenAIServer], None]
+    phone: bool = True
+    """Whether it is worth a look on a phone as well."""
+
+
+def ask(page: Page, question: str) -> None:
+    page.locator("#question").fill(question)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Page) -> None:
+    """Wait for the end of the latest run, and for what is fetched to show it."""
+    page.locator("article").last.get_by_role("button", name="Copy link").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _home(page: Page, _: OpenAIServer) -> None:
+    page.get_by_role("heading", name="For example").wait_for()
+    page.get_by_text("7,842").wait_for()
+
+
+def _databases(page: Page, endpoint: OpenAIServer) -> None:
+    _home(page, endpoint)
+    page.get_by_role("button", name="Database: Small shop").click()
+    page.get_by_role("button", name="Upload a file…").wait_for()
+
+
+def _connect(page: Page, endpoint: OpenAIServer) -> None:
+    _databases(page, endpoint)
+    page.get_by_role("button", name="Connect a database…").click()
+    page.get_by_label("URL", exact=True).fill("postgresql://reader@127.0.0.1:1/sales")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_role("alert").wait_for()
+
+
+def _answer(page: Page, _: OpenAIServer) -> None:
+    ask(page, "How many products does each category have?")
+    answered(page)
+
+
+def _evidence(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Why?").click()
+
+
+def _declined(page: Page, _: OpenAIServer) -> None:
+    ask(page, "What is the meaning of life?")
+    answered(page)
+
+
+def _failed(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=["SELECT nope FROM nowhere"], answer="")
+    ask(page, "What did we earn on the moon?")
+    page.get_by_role("heading", name="The question could not be answered").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _model_refused(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = error(401, "Incorrect API key provided.")
+    ask(page, "How many customers are there?")
+    page.get_by_role("heading", name="The question could not be answered").wait_for()
+
+
+def _watching(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer=PER_COUNTRY.answer, tasks=PER_COUNTRY.tasks, slow_from=2)
+    ask(page, "How many customers live in each country?")
+    page.get_by_text("A name does not exist, so it was tried again").click()
+    page.get_by_text("attempt 2").first.wait_for()
+    page.get_by_text("GROUP BY").wait_for()
+
+
+def _planned(page: Page, endpoint: OpenAIServer) -> None:
+    """Three tasks, of which the first is done and the second is being worked on."""
+    endpoint.otherwise = Script(sql=TWO_TASKS.sql, answer="", tasks=THREE_TASKS, slow_from=3)
+    ask(page, "What sells best, and who buys it?")
+    page.get_by_label("Plan", exact=True).get_by_text("running").wait_for()
+    page.get_by_label("Steps", exact=True).get_by_text("Writing SQL").wait_for()
+
+
+def _long(page: Page, endpoint: OpenAIServer) -> None:
+    page.clock.install()
+    page.reload()
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer="", slow_from=1)
+    ask(page, "How many customers live in each country?")
+    page.get_by_role("status").filter(has_text="Writing SQL").wait_for()
+    page.clock.fast_forward(21_000)
+    page.get_by_text("This takes longer than usual.").wait_for()
+
+
+def _stopped(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer="", slow_from=1)
+    ask(page, "How many customers live in each country?")
+    page.get_by_role("status").filter(has_text="Writing SQL").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("Stopped. Nothing is running any more.").wait_for()
+    answered(page)
+
+
+def _away(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.context.set_offline(True)
+    ask(page, "And how many of them are in stock?")
+    page.get_by_text("Trying again every few seconds").wait_for()
+
+
+def _menu(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Threads and settings").click()
+    page.get_by_role("link", name="New question").wait_for()
+
+
+def _token(page: Page, _: OpenAIServer) -> None:
+    page.get_by_label("Access token").wait_for()
+
+
+def _empty(page: Page, endpoint: OpenAIServer) -> None:
+    _token(page, endpoint)
+    page.get_by_label("Access token").fill(TOKEN)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("It has no tables.").wait_for()
+
+
+def _lost(page: Page, _: OpenAIServer) -> None:
+    page.goto(page.url.rstrip("/") + "/t/no-such-thread")
+    page.get_by_role("heading", name="This thread can't be shown.").wait_for()
+
+
+def _retried(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer=PER_COUNTRY.answer, tasks=PER_COUNTRY.tasks)
+    ask(page, "How many customers live in each country?")
+    answered(page)
+
+
+def _compared(page: Page, endpoint: OpenAIServer) -> None:
+    _retried(page, endpoint)
+    page.get_by_role("button", name="Compare the 2 attempts").click()
+    page.get_by_role("heading", name="Attempts side by side").scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+
+
+def _chart(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=MONTHLY.sql, answer=MONTHLY.answer)
+    ask(page, "Show the number of orders per month since 2024.")
+    answered(page)
+    page.locator("figure svg[role=img]").wait_for()
+
+
+def _map(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=STATUSES.sql, answer=STATUSES.answer)
+    ask(page, "How many orders of each status are there per country?")
+    answered(page)
+    page.locator("figure svg[role=img]").wait_for()
+
+
+def _filtered(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Filter name").fill("c")
+    page.get_by_role("group", name="Rows, 7 in all").wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Parquet").wait_for()
+
+
+def _tasks(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=TWO_TASKS.sql, answer=TWO_TASKS.answer, tasks=TWO_TASKS.tasks)
+    ask(page, "Which category brings in most, and what sells best in it?")
+    answered(page)
+
+
+def _clarify(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=CLARIFY.sql, answer="", clarification=CLARIFY.clarification)
+    ask(page, "Who are our best customers?")
+    page.get_by_role("button", name="Most orders").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _editor(page: Page, endpoint: OpenAIServer) -> None:
+    _retried(page, endpoint)
+    page.get_by_role("button", name="Edit the SQL").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Keep as the right answer").wait_for()
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("heading", name="Edit the SQL").scroll_into_view_if_needed()
+
+
+def _refused(page: Page, endpoint: OpenAIServer) -> None:
+    _retried(page, endpoint)
+    page.get_by_role("button", name="Edit the SQL").click()
+    page.get_by_label("SQL to run").fill("DELETE FROM customers")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("alert").wait_for()
+
+
+def _data(page: Page, _: OpenAIServer) -> None:
+    page.goto(page.url.rstrip("/") + "/data/shop")
+    page.get_by_role("button", name="products 86").click()
+    page.get_by_role("button", name="supplier_id", exact=True).wait_for()
+    page.get_by_role("button", name="category_id", exact=True).click()
+    page.wait_for_load_state("networkidle")
+
+
+def _diagram(page: Page, endpoint: OpenAIServer) -> None:
+    _data(page, endpoint)
+    page.get_by_role("button", name="Diagram").click()
+    page.get_by_label("Tables and links").get_by_role("button", name="order_items").wait_for()
+
+
+def _verified(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Right", exact=True).click()
+    page.get_by_text("Saved as verified.").wait_for()
+    page.get_by_role("link", name="Browse the data").click()
+    page.get_by_role("button", name="Verified questions").click()
+    page.get_by_role("heading", name="How many products does each category have?").first.wait_for()
+
+
+STATES = (
+    State("home", "offline", _home),
+    State("databases", "offline", _databases, phone=False),
+    State("connect-refused", "offline", _connect, phone=False),
+    State("answer", "offline", _answer),
+    State("evidence", "offline", _evidence),
+    State("declined", "offline", _declined),
+    State("failed", "model", _failed),
+    State("model-refused", "model", _model_refused, phone=False),
+    State("watching", "model", _watching),
+    State("planned", "model", _planned),
+    State("long", "model", _long, phone=False),
+    State("stopped", "model", _stopped, phone=False),
+    State("away", "offline", _away),
+    State("menu", "offline", _menu),
+    State("token", "bare", _token, phone=False),
+    State("empty", "bare", _empty),
+    State("lost", "offline", _lost, phone=False),
+    State("retried", "model", _retried),
+    State("attempts", "model", _compared),
+    State("chart", "model", _chart),
+    State("map", "model", _map),
+    State("filtered", "offline", _filtered),
+    State("tasks", "model", _tasks),
+    State("clarify", "model", _clarify),
+    State("editor", "model", _editor),
+    State("refused", "model", _refused, phone=False),
+    State("data", "offline", _data),
+    State("diagram", "offline", _diagram),
+    State("verified", "offline", _verified),
+)
+
+
+def reach(name: str, page: Page, endpoint: OpenAIServer) -> None:
+    next(state for state in STATES if state.name == name).reach(page, endpoint)

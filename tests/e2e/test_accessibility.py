@@ -1,0 +1,80 @@
+"""Every state of the page, wide and on a phone, light and dark, against axe-core's rules for WCAG 2.2 AA; and what
+axe cannot see: that nothing sticks out of a phone's screen, and that the focus comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.agent.server.running import Running
+from tests.e2e.conftest import PHONE, WIDE, OpenPage
+from tests.e2e.servers import Kind
+from tests.e2e.states import STATES, State, answered, ask
+from tests.openai_server import OpenAIServer
+
+AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+LAYOUT = ["target-size", "scrollable-region-focusable", "color-contrast", "region", "heading-order", "button-name"]
+"""Rules that a narrower screen may break though a wide one does not."""
+CHECK = """options => axe.run({ preload: false, resultTypes: ["violations"], ...options }).then(found =>
+    found.violations.map(v => `${v.id}: ${v.help} (${v.nodes.length}×, first ${v.nodes[0].html.slice(0, 120)})`))"""
+TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"], rules: list[str]) -> list[str]:
+    """What axe finds, one line for each rule that is broken."""
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=colours)
+    page.evaluate(TWO_FRAMES)
+    found: list[str] = page.evaluate(CHECK, {"runOnly": rules})
+    return [f"{size['width']} px, {colours}: {line}" for line in found]
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_no_state_breaks_a_rule_of_accessibility(
+    state: State, servers: dict[Kind, Running], endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    """Wide and on a phone; in dark colours what colours can break."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make page")
+    page = open_page(servers[state.kind])
+    state.reach(page, endpoint)
+    page.evaluate(AXE.read_text())
+    found = violations(page, WIDE, "light", TAGS) + violations(page, WIDE, "dark", ["color-contrast"])
+    if state.phone:
+        found += violations(page, PHONE, "light", LAYOUT)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], "sticks out of the screen"
+    assert found == []
+
+
+def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    button = page.get_by_role("button", name="Database: Small shop")
+    button.press("Enter")
+    page.get_by_role("button", name="Upload a file…").focus()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Upload a file…")).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_colours_can_be_chosen_and_stay(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, color_scheme="light")
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(background)
+    page.get_by_role("button", name="Colours: as the system has it").click()
+    page.get_by_role("button", name="Colours: light").click()
+    page.reload()
+    page.get_by_role("button", name="Colours: dark").wait_for()
+    assert page.evaluate(background) != light
+
+
+def test_the_run_is_announced_to_those_who_cannot_see_it(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many customers are there?")
+    answered(page)
+    expect(page.locator("article[aria-busy=false]")).to_have_count(1)

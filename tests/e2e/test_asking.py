@@ -1,0 +1,157 @@
+"""Somebody asks: from the first page to an answer, a follow-up, and back to it later."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Route, expect
+
+from tests.agent.server.running import Running
+from tests.e2e.conftest import OpenPage
+from tests.e2e.scripted import Script
+from tests.e2e.states import CLARIFY, answered, ask
+from tests.openai_server import OpenAIServer
+
+
+def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
+    offline: Running, open_page: OpenPage
+) -> None:
+    page = open_page(offline)
+    page.get_by_label("Your question").fill("How many products does each category have?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()
+    rows = page.get_by_role("table").first.get_by_role("row")
+    expect(rows).to_have_count(12)  # the head and eleven categories
+    expect(rows.nth(1)).to_contain_text("Brewing Gear")
+    expect(page.get_by_role("group", name="SQL statement")).to_contain_text("GROUP BY")
+    expect(page.get_by_label("Steps", exact=True)).to_contain_text("Ran and checked")
+    expect(page).to_have_url(re.compile(r"/t/[\w-]+$"))
+
+
+def test_an_example_is_asked_with_one_click(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    page.get_by_role("button", name="How many customers are there?", exact=True).click()
+    expect(page.get_by_label("Result")).to_contain_text("480")
+
+
+def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen_one(
+    offline: Running, open_page: OpenPage
+) -> None:
+    page = open_page(offline)
+    page.get_by_role("button", name="Database: Small shop").click()
+    page.get_by_role("button", name="Enterprise warehouse").click()
+    expect(page.get_by_role("heading", name="Enterprise warehouse")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/presets", lambda route: held.append(route), times=1)
+    page.reload()
+    ask(page, "How many current customers do we have?")
+    expect(page.locator("#question")).to_have_value("")
+    held[0].continue_()
+    expect(page.get_by_label("Result")).to_contain_text("4,100")
+
+
+def test_without_a_model_the_page_says_so_and_what_to_set(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    note = page.get_by_role("note")
+    expect(note).to_contain_text("No model is configured")
+    expect(note).to_contain_text("OPENAI_API_KEY")
+    page.get_by_role("button", name="Hide this note").click()
+    expect(note).to_have_count(0)
+
+
+def test_the_keyboard_is_enough(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    field = page.locator("#question")
+    page.get_by_role("heading", name="Small shop").click()
+    page.keyboard.press("/")
+    expect(field).to_be_focused()
+    page.keyboard.type("How many customers")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("are there?")
+    expect(field).to_have_value("How many customers\nare there?")
+    page.keyboard.press("Enter")
+    answered(page)
+    field.focus()
+    page.keyboard.press("ArrowUp")
+    expect(field).to_have_value("How many customers\nare there?")
+    page.keyboard.press("ArrowDown")
+    expect(field).to_have_value("")
+
+
+def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(
+        sql=["SELECT COUNT(*) AS customers FROM customers"], answer="There are **480** customers."
+    )
+    page = open_page(with_model)
+    ask(page, "How many customers are there?")
+    answered(page)
+    second = Script(
+        sql=["SELECT COUNT(*) AS customers FROM customers WHERE city = 'Berlin'"],
+        answer="**17** of them live in Berlin.",
+        standalone="How many customers live in Berlin?",
+    )
+    endpoint.otherwise = second
+    ask(page, "And in Berlin?")
+    expect(page.get_by_role("heading", name="And in Berlin?")).to_be_visible()
+    expect(page.get_by_text("Read as: How many customers live in Berlin?")).to_be_visible()
+    answered(page)
+    assert any("How many customers are there?" in prompt for prompt in second.prompts), "the model saw no earlier turn"
+    page.reload()
+    expect(page.locator("article")).to_have_count(2)
+    expect(page.locator("article").nth(1)).to_contain_text("of them live in Berlin.")
+    page.locator("article").first.get_by_role("button", name="Show the steps").click()
+    expect(page.locator("article").first.get_by_label("Steps", exact=True)).to_contain_text("Planned")
+
+
+def test_a_question_back_is_answered_with_a_click(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=[], answer="", clarification=CLARIFY.clarification)
+    page = open_page(with_model)
+    ask(page, "Who are our best customers?")
+    expect(page.get_by_text("What makes a customer one of the best?")).to_be_visible()
+    endpoint.otherwise = Script(
+        sql=["SELECT first_name, last_name FROM customers LIMIT 3"],
+        answer="These three.",
+        standalone="Which customers have the most orders?",
+    )
+    page.get_by_role("button", name="Most orders").click()
+    expect(page.get_by_role("heading", name="Most orders")).to_be_visible()
+    answered(page)
+    expect(page.get_by_role("button", name="Most orders")).to_be_disabled()
+
+
+def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "What is the meaning of life?")
+    expect(page.get_by_text("I could not tell what to show")).to_be_visible()
+    page.get_by_label("Other ways to ask").get_by_role("button").first.click()
+    expect(page.locator("article")).to_have_count(2)
+
+
+def test_a_thread_is_taken_away_and_deleted(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many suppliers are there?")
+    answered(page)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Thread as Markdown").click()
+    assert "How many suppliers are there?" in found.value.path().read_text()
+    page.get_by_role("button", name="Delete the thread “How many suppliers are there?”").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/$"))
+    expect(page.get_by_role("link", name="How many suppliers are there?")).to_have_count(0)
+
+
+def test_a_link_to_a_run_opens_it_by_itself(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many products are there?")
+    answered(page)
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.goto(link)
+    expect(page.get_by_role("heading", name="How many products are there?")).to_be_visible()
+    expect(page.get_by_label("Result")).to_contain_text("86")
+    page.get_by_role("link", name="The whole thread").click()
+    expect(page).to_have_url(re.compile(r"/t/"))

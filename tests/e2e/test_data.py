@@ -1,0 +1,110 @@
+"""Somebody gets to know the data: the schema, its values, the diagram; and brings data of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.agent.server.running import Running
+from tests.e2e.conftest import OpenPage
+from tests.e2e.servers import TOKEN
+from tests.e2e.states import answered, reach
+from tests.openai_server import OpenAIServer
+
+
+def test_a_column_is_found_with_its_key_and_its_most_frequent_values(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/data/shop")
+    page.get_by_placeholder("Search tables and columns").fill("supplier country")
+    page.get_by_role("button", name="suppliers").click()
+    expect(page.get_by_role("heading", name="suppliers")).to_be_visible()
+    page.get_by_role("button", name="country", exact=True).click()
+    expect(page.get_by_text("different")).to_be_visible()
+    expect(page.get_by_role("region", name="First rows").get_by_role("row")).to_have_count(13)
+
+
+def test_what_the_rows_look_like_stands_beside_each_column(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/data/shop")
+    page.get_by_role("button", name="products 86").click()
+    expect(page.get_by_role("listitem").filter(has_text="weight_grams").first).to_contain_text("40 to 4,700")
+    expect(page.get_by_role("region", name="Worth knowing")).to_contain_text("averages leave them out")
+
+
+def test_a_foreign_key_leads_to_its_table(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/data/shop")
+    page.get_by_role("button", name="products 86").click()
+    page.get_by_role("button", name="categories.category_id").click()
+    expect(page.get_by_role("heading", name="categories", level=2)).to_be_visible()
+
+
+def test_the_diagram_shows_every_table_and_opens_one(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/data/shop")
+    page.get_by_role("button", name="Diagram").click()
+    expect(page.get_by_text("8 tables, 8 links")).to_be_visible()
+    page.get_by_label("Tables and links").get_by_role("button", name="reviews").click()
+    expect(page.get_by_role("heading", name="reviews")).to_be_visible()
+
+
+def test_an_uploaded_csv_can_be_asked_and_removed(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
+    file = tmp_path / "boats.csv"
+    file.write_text("name,length\nAlba,12.5\nBora,9\nCima,11\n")
+    page = open_page(offline)
+    page.get_by_role("button", name="Database: Small shop").click()
+    page.get_by_role("button", name="Upload a file…").click()
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_label("Name, if you like").fill("Harbour")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_role("heading", name="Harbour")).to_be_visible()
+    page.get_by_label("Your question").fill("How many boats are there?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Result")).to_contain_text("3")
+    page.get_by_role("link", name="New question").click()
+    page.get_by_role("button", name="Database: Harbour").click()
+    page.get_by_role("button", name="Remove Harbour").click()
+    expect(page.get_by_role("heading", name="Small shop", level=1)).to_be_visible()
+
+
+def test_a_file_that_is_no_data_is_refused_with_the_reason(
+    offline: Running, open_page: OpenPage, tmp_path: Path
+) -> None:
+    file = tmp_path / "picture.png"
+    file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 200)
+    page = open_page(offline)
+    page.get_by_role("button", name="Database: Small shop").click()
+    page.get_by_role("button", name="Upload a file…").click()
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Small shop", level=1)).to_be_visible()
+
+
+def test_an_empty_database_says_that_there_is_nothing_to_ask(
+    bare: Running, open_page: OpenPage, endpoint: OpenAIServer
+) -> None:
+    page = open_page(bare)
+    reach("empty", page, endpoint)
+    page.get_by_role("link", name="Browse the data").click()
+    expect(page.get_by_text("This database has no tables")).to_be_visible()
+
+
+def test_a_server_with_tokens_asks_for_one_and_keeps_it_for_the_tab(bare: Running, open_page: OpenPage) -> None:
+    page = open_page(bare)
+    page.get_by_label("Access token").fill("not-the-token")
+    with page.expect_response(lambda reply: reply.status == 401):
+        page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Access token").fill(TOKEN)
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("It has no tables.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("It has no tables.")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") >= 1
+    assert page.evaluate("Object.values(localStorage).join()").find(TOKEN) < 0
+
+
+def test_a_verified_question_is_asked_again(offline: Running, open_page: OpenPage, endpoint: OpenAIServer) -> None:
+    page = open_page(offline)
+    reach("verified", page, endpoint)
+    page.get_by_role("button", name="Ask again").first.click()
+    answered(page)
+    expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()

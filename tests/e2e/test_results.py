@@ -1,0 +1,206 @@
+"""Somebody looks at what was found, corrects it, and takes it away; with a result of 50,000 rows."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import sqlite3
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.agent.server.running import Running
+from tests.e2e.conftest import OpenPage
+from tests.e2e.scripted import Script
+from tests.e2e.states import PER_COUNTRY, answered, ask
+from tests.openai_server import OpenAIServer
+
+ROWS = 50_000
+
+
+@pytest.fixture(scope="module")
+def readings(offline: Running, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a statement that was run by hand over 50,000 rows, among them NULL and empty text."""
+    path = tmp_path_factory.mktemp("readings") / "readings.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE readings (reading_id INTEGER PRIMARY KEY, place TEXT, level REAL)")
+        places = ("north", "south", "", None)
+        database.executemany(
+            "INSERT INTO readings VALUES (?, ?, ?)", ((n, places[n % 4], n * 0.25) for n in range(1, ROWS + 1))
+        )
+    files = {"file": (path.name, path.read_bytes())}
+    with offline.client() as client:
+        preset = client.post("/databases/upload", files=files, data={"name": "Readings"}).json()
+    sql = "SELECT reading_id, place, level FROM readings ORDER BY reading_id"
+    return f"/r/{offline.post('/sql', {'preset': preset['id'], 'sql': sql}).json()['run_id']}"
+
+
+@pytest.fixture
+def long_result(offline: Running, open_page: OpenPage, readings: str) -> Page:
+    page = open_page(offline, readings)
+    expect(page.get_by_label("Result")).to_contain_text("50,000 rows")
+    return page
+
+
+def test_fifty_thousand_rows_are_paged_without_growing_the_document(long_result: Page) -> None:
+    page = long_result
+    table = page.get_by_role("group", name="Rows, 50000 in all")
+    rows = table.get_by_role("row")
+    assert table.get_by_role("table").get_attribute("aria-rowcount") == str(ROWS + 1)
+    most = 0
+    for part in (0.1, 0.35, 0.5, 0.75, 1):
+        table.evaluate("(box, part) => { box.scrollTop = box.scrollHeight * part }", part)
+        expect(table.locator("[data-state=pending]")).to_have_count(0)
+        most = max(most, rows.count())
+    expect(rows.last).to_contain_text("50,000")
+    expect(rows.last).to_contain_text("12,500.00")
+    assert most < 60, f"{most} rows were in the document at once"
+
+
+def test_sorting_and_filtering_are_over_all_rows(long_result: Page) -> None:
+    page = long_result
+    level = page.get_by_role("columnheader", name="level").get_by_role("button")
+    level.click()
+    level.click()
+    expect(page.get_by_role("group", name="Rows, ").get_by_role("row").nth(1)).to_contain_text("12,500.00")
+    expect(page.get_by_role("columnheader", name="level")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Filter level").fill("<= 1")
+    expect(page.get_by_role("group", name="Rows, 4 in all")).to_be_visible()
+    page.get_by_label("Filter level").fill("")
+    page.get_by_label("Filter place").fill("null")
+    expect(page.get_by_role("group", name="Rows, 12500 in all")).to_be_visible()
+
+
+def test_types_are_named_and_null_is_told_apart_from_empty_text(long_result: Page) -> None:
+    heads = long_result.get_by_role("columnheader")
+    expect(heads.filter(has_text="place")).to_contain_text("text")
+    expect(heads.filter(has_text="level")).to_contain_text("number")
+    rows = long_result.get_by_role("group", name="Rows, 50000").get_by_role("row")
+    expect(rows.nth(2).get_by_role("cell").nth(2)).to_have_attribute("data-state", "empty")
+    expect(rows.nth(3).get_by_role("cell").nth(2)).to_have_attribute("data-state", "null")
+    expect(rows.nth(3).get_by_role("cell").nth(2)).to_have_text("NULL")
+
+
+@pytest.mark.parametrize(("name", "start"), [("Excel (XLSX)", b"PK"), ("Parquet", b"PAR1")])
+def test_a_result_is_saved_as_a_file(long_result: Page, name: str, start: bytes) -> None:
+    long_result.get_by_role("button", name="Save").click()
+    with long_result.expect_download() as found:
+        long_result.get_by_role("button", name=name).click()
+    assert found.value.path().read_bytes().startswith(start)
+
+
+def test_a_saved_csv_holds_every_row(long_result: Page) -> None:
+    long_result.get_by_role("button", name="Save").click()
+    with long_result.expect_download() as found:
+        long_result.get_by_role("button", name="CSV").click()
+    rows = list(csv.reader(io.StringIO(found.value.path().read_text("utf-8-sig"))))
+    assert rows[0] == ["reading_id", "place", "level"]
+    assert len(rows) == ROWS + 1
+    assert rows[-1][0] == str(ROWS)
+
+
+def test_a_number_of_the_answer_leads_to_its_cell(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(
+        sql=PER_COUNTRY.sql[1:], answer="The United States have **108** of them; nowhere are there 77."
+    )
+    page = open_page(with_model)
+    ask(page, "How many customers live in each country?")
+    answered(page)
+    page.get_by_role("button", name="108", exact=True).hover()
+    expect(page.locator("[data-traced]")).to_have_text("108")
+    expect(page.get_by_title("This number is not in the result").first).to_have_text("77")
+
+
+def test_a_number_asked_for_is_shown_whatever_stood_there(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql[1:], answer="The United States have **108** of them.")
+    page = open_page(with_model)
+    ask(page, "How many customers live in each country?")
+    answered(page)
+    page.get_by_role("columnheader", name="country").get_by_role("button").click()
+    expect(page.get_by_role("columnheader", name="country")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("button", name="Chart").click()
+    expect(page.get_by_role("table")).to_have_count(0)
+    page.get_by_role("button", name="108", exact=True).click()
+    expect(page.locator("[data-traced]")).to_have_text("108")
+    expect(page.get_by_role("columnheader", name="country")).to_have_attribute("aria-sort", "none")
+
+
+def test_sql_is_corrected_completed_and_kept(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
+    endpoint.otherwise = Script(sql=["SELECT COUNT(*) AS orders FROM orders"], answer="**3,600** orders.")
+    page = open_page(with_model)
+    ask(page, "How many delivered orders are there?")
+    answered(page)
+    page.get_by_role("button", name="Edit the SQL").click()
+    editor = page.get_by_label("SQL to run")
+    editor.fill("")
+    editor.press_sequentially("SELECT COUNT(*) FROM ord")
+    expect(page.locator(".cm-tooltip-autocomplete")).to_contain_text("order_items")
+    page.keyboard.press("Escape")
+    editor.fill("SELECT COUNT(*) AS orders FROM orders WHERE status = 'delivered'")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Keep as the right answer").click()
+    expect(page.get_by_role("button", name="Kept as the right answer")).to_be_visible()
+    page.goto(f"{with_model.url}/data/shop")
+    page.get_by_role("button", name="Verified questions").click()
+    expect(page.get_by_role("heading", name="How many delivered orders are there?")).to_be_visible()
+    expect(page.get_by_role("group", name="SQL for “How many delivered orders are there?”")).to_contain_text(
+        "delivered"
+    )
+
+
+def test_a_statement_that_writes_is_refused_with_the_reason(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many customers are there?")
+    answered(page)
+    page.get_by_role("button", name="Edit the SQL").click()
+    page.get_by_label("SQL to run").fill("DELETE FROM customers")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Not run.")
+    page.get_by_label("SQL to run").fill("SELECT custmer_id FROM customers")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("customer_id")
+
+
+def test_a_statement_run_by_hand_has_an_address_of_its_own(offline: Running, open_page: OpenPage) -> None:
+    made = offline.post("/sql", {"preset": "shop", "sql": "SELECT name FROM categories", "question": "All categories"})
+    page = open_page(offline, f"/r/{made.json()['run_id']}")
+    expect(page.get_by_role("heading", name="All categories")).to_be_visible()
+    expect(page.get_by_label("Result")).to_contain_text("11 rows")
+
+
+def test_a_verdict_is_kept(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many categories are there?")
+    answered(page)
+    page.get_by_role("button", name="Right", exact=True).click()
+    expect(page.get_by_text("Saved as verified.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Right", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_chart_suits_the_result_and_is_saved_as_a_picture(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many products does each category have?")
+    answered(page)
+    page.get_by_role("button", name="Chart").click()
+    expect(page.locator("figure svg g[data-mark=bar] rect")).to_have_count(11)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Image").click()
+    assert found.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_table_is_copied_as_a_table(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    ask(page, "How many products does each category have?")
+    answered(page)
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_text("Table copied")).to_be_visible()
+    lines = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert len(lines) == 12
+    assert lines[1] == "Brewing Gear\t11"

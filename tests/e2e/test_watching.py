@@ -1,0 +1,123 @@
+"""Somebody watches a run: its steps, a retry, stopping it, and losing the connection."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.agent.server.running import Running
+from tests.e2e.conftest import OpenPage
+from tests.e2e.scripted import Script
+from tests.e2e.states import PER_COUNTRY, TWO_TASKS, answered, ask
+from tests.e2e.wire import wire_to
+from tests.openai_server import OpenAIServer, error
+
+COUNT = ["SELECT COUNT(*) AS customers FROM customers"]
+
+
+def test_a_retry_is_seen_with_its_reason_and_the_attempts_compared(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer=PER_COUNTRY.answer)
+    page = open_page(with_model)
+    ask(page, "How many customers live in each country?")
+    answered(page)
+    steps = page.get_by_label("Steps", exact=True)
+    expect(steps).to_contain_text("A name does not exist, so it was tried again")
+    expect(steps).to_contain_text("Wrote SQL attempt 2")
+    expect(steps.get_by_role("listitem").filter(has_text="Planned")).to_contain_text("120 tokens")
+    page.get_by_role("button", name="Compare the 2 attempts").click()
+    compared = page.get_by_label("Attempts side by side")
+    expect(compared.locator("ins").first).to_have_text("country")
+    expect(compared.locator("del").first).to_have_text("land")
+    expect(compared).to_contain_text("behind the answer")
+
+
+def test_the_tasks_of_a_plan_stand_with_what_they_need(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=TWO_TASKS.sql, answer=TWO_TASKS.answer, tasks=TWO_TASKS.tasks)
+    page = open_page(with_model)
+    ask(page, "Which category brings in most, and what sells best in it?")
+    answered(page)
+    plan = page.get_by_label("Plan", exact=True).get_by_role("listitem")
+    expect(plan.nth(1)).to_contain_text("done, needs 1")
+    result = page.get_by_label("Result", exact=True)
+    expect(result.get_by_role("row")).to_have_count(6)
+    page.get_by_role("button", name="1. Find the category with the highest revenue").click()
+    expect(result).to_contain_text("1 row")
+
+
+def test_escape_stops_a_run_and_its_model_call(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=1)
+    endpoint.disconnected.clear()
+    page = open_page(with_model)
+    ask(page, "How many customers are there?")
+    expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Stopped. Nothing is running any more.")).to_be_visible()
+    assert endpoint.disconnected.wait(5), "the model's reply was still awaited"
+
+
+def test_the_button_stops_it_too(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
+    endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=0)
+    page = open_page(with_model)
+    ask(page, "How many customers are there?")
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.get_by_text("Stopped. Nothing is running any more.")).to_be_visible()
+    page.get_by_role("button", name="Ask again").wait_for()
+
+
+def test_a_lost_connection_is_picked_up_where_it_broke(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, slow=3)
+    with wire_to(with_model.port) as wire:
+        page = open_page(wire.url)
+        ask(page, "How many customers are there?")
+        expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+        wire.cut()
+        expect(page.get_by_text("Connection lost, picking it up again")).to_be_visible()
+        wire.mend()
+        answered(page)
+        expect(page.get_by_text("There are 480 customers.")).to_be_visible()
+        steps = page.get_by_label("Steps", exact=True).get_by_role("listitem")
+        expect(steps).to_have_count(5)  # none is missing, none there twice
+        page.context.close()
+
+
+def test_a_page_loaded_again_picks_up_the_run_that_is_going(
+    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, slow=4)
+    page = open_page(with_model)
+    ask(page, "How many customers are there?")
+    expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+    expect(page).to_have_url(re.compile("/t/"))
+    page.reload()
+    expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+    answered(page)
+    expect(page.get_by_text("There are 480 customers.")).to_be_visible()
+
+
+def test_a_server_that_is_away_is_said_and_noticed_when_it_is_back(offline: Running, open_page: OpenPage) -> None:
+    with wire_to(offline.port) as wire:
+        page = open_page(wire.url)
+        page.get_by_role("heading", name="For example").wait_for()
+        wire.cut()
+        ask(page, "How many customers are there?")
+        expect(page.get_by_text("The server does not answer. Is it still running?")).to_be_visible()
+        expect(page.get_by_text("The server does not answer. Trying again")).to_be_visible()
+        wire.mend()
+        expect(page.get_by_text("The server does not answer. Trying again")).to_have_count(0)
+        page.context.close()
+
+
+def test_a_refused_key_says_what_to_set(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
+    endpoint.otherwise = error(401, "Incorrect API key provided.")
+    page = open_page(with_model)
+    ask(page, "How many customers are there?")
+    expect(page.get_by_label("What went wrong")).to_contain_text("Set OPENAI_API_KEY to a valid key")
