@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench picture transcripts clean
+.PHONY: help setup run ask page screenshots test lint format bench picture transcripts clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -17,8 +17,18 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@sh tools/setup.sh $(VENV)
 	@touch $@
 
-run: $(READY) ## Ask the demo database questions at a prompt
+run: $(READY) ## Start the server with its page at http://127.0.0.1:8000
+	@sh tools/page.sh try
+	@$(BIN)/python -m agent.server
+
+ask: $(READY) ## Ask the demo database questions at a prompt
 	@$(BIN)/python -m agent.main --interactive
+
+page: ## Build the page (Node 20 or newer); `make run` does it when something changed
+	@sh tools/page.sh build
+
+screenshots: $(READY) page ## Take the pictures of docs/images from the real page (needs Chromium)
+	@$(BIN)/python -m tools.screenshots docs/images
 
 test: $(READY) ## Run all tests, on every core
 	$(BIN)/python -m pytest -n auto
@@ -44,5 +54,6 @@ transcripts: $(READY) ## Ask the questions of docs/transcripts offline and write
 	@$(BIN)/python docs/transcripts/record.py
 
 clean: ## Remove .venv and all caches of the tools
+	rm -rf frontend/dist frontend/node_modules
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find agent eval prompts tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from agent.state import QueryPlan, QueryResult
 
-SURE = 0.65
+SURE = 0.68
 """A writer that knows its own confidence and has less than this makes the answer doubtful."""
 
 
@@ -26,14 +26,17 @@ def sure(result: QueryResult) -> bool:
 
 
 def best_attempt(task_id: str, results: Iterable[QueryResult]) -> QueryResult | None:
-    """The attempt to show: one that ran before one that did not, unvetoed before vetoed, then by score; the earliest
-    of equals. None when the task was never attempted."""
+    """The attempt to show: one that ran before one that did not, unvetoed before vetoed, then one to which no other was
+    preferred, then by score; the earliest of equals. None when the task was never attempted."""
+    attempts = attempts_at(task_id, results)
+    replaced = {number for result in attempts for number in result.replaces}
 
-    def rank(result: QueryResult) -> tuple[bool, bool, float, int]:
+    def rank(result: QueryResult) -> tuple[bool, bool, bool, float, int]:
         vetoed = bool(result.eval_report and result.eval_report.vetoes)
-        return (result.status == "success", not vetoed, result.score, -result.attempt)
+        preferred = result.attempt not in replaced
+        return (result.status == "success", not vetoed, preferred, result.score, -result.attempt)
 
-    return max(attempts_at(task_id, results), key=rank, default=None)
+    return max(attempts, key=rank, default=None)
 
 
 def chosen(plan: QueryPlan, results: Sequence[QueryResult]) -> tuple[QueryResult, ...]:

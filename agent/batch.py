@@ -1,4 +1,4 @@
-"""Batch commands over files of questions: `python -m agent.batch answer|score|opinion --databases DIR [FILE]`.
+"""Batch commands over files of questions: `python -m agent.batch COMMAND --databases DIR [FILE]`.
 
 In: JSON lines `{id, db, question, ...}` on standard input or in a file. Out: one JSON line for each, same order
 (`eval.jsonl` has the protocol). `DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
@@ -47,6 +47,9 @@ def answer(
         str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")] = False,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How questions are worked on; default: as the settings say.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
 ) -> None:
@@ -55,7 +58,12 @@ def answer(
     from pydantic import ValidationError
 
     from agent.config import settings, settings_problem
+    from agent.strategies import strategy as known
 
+    try:
+        name = known(strategy).name if strategy is not None else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     if offline and model not in (None, "offline"):
         raise typer.BadParameter("--offline and --model exclude each other")
     try:
@@ -64,7 +72,7 @@ def answer(
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None
     try:
-        with input_lines(file) as lines, _answering(databases, chosen, jobs) as submit:
+        with input_lines(file) as lines, _answering(databases, chosen, name, jobs) as submit:
             code = answer_lines(lines, submit, output(), ahead=jobs, progress=None if quiet else sys.stderr)
     except OSError as error:
         typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
@@ -94,6 +102,31 @@ def opinion(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _
     """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
     where it reads nothing. What `python -m eval.scoring.fit --opinions` takes."""
     _compute(functools.partial(_opinion, databases), file, jobs, quiet)
+
+
+@app.command()
+def link(
+    databases: _Databases,
+    file: _File = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="TOKENS", help="Tokens of the linked part; default: all of a schema of up to 60 "
+                     "columns, 40 % of a larger one."),
+    ] = None,
+    jobs: _Jobs = 1,
+    quiet: _Quiet = False,
+) -> None:  # fmt: skip
+    """The part of the schema that each line {id, db, question} needs: {id, tables, columns, values[{text, table,
+    column, value}], tokens, tokens_full}. `columns` are `table.column`."""
+    _compute(functools.partial(_linked, databases, budget), file, jobs, quiet)
+
+
+@app.command()
+def select(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+    """Choose among the candidates of each line {id, db, question, candidates[{system, sql}]}: {id, sql, system,
+    probability}, by the evidence for each and by agreement of their results. Where none can be run `sql` and `system`
+    are null, and `reason` says why."""
+    _compute(functools.partial(_selected, databases), file, jobs, quiet)
 
 
 def _compute(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
@@ -139,6 +172,29 @@ def _opinion(databases: str, record: Record) -> Record:
     return {"sql": read.sql if read else None, "confidence": round(read.confidence, 4) if read else 0.0}
 
 
+def _linked(databases: str, budget: int | None, record: Record) -> Record:
+    from agent.linked import linked_schema
+
+    question = text_field(record, "question")
+    found = linked_schema(question, *_opened(databases, text_field(record, "db")), budget)
+    return {
+        "tables": list(found.tables),
+        "columns": list(found.columns),
+        "values": [{"text": v.text, "table": v.table, "column": v.column, "value": v.value} for v in found.values],
+        "tokens": found.tokens,
+        "tokens_full": found.tokens_full,
+    }
+
+
+def _selected(databases: str, record: Record) -> Record:
+    from agent.candidates import selected
+
+    question, candidates = text_field(record, "question"), record.get("candidates")
+    if not isinstance(candidates, list):
+        raise LineError("'candidates' is missing or not a list")
+    return selected(question, candidates, *_opened(databases, text_field(record, "db")))
+
+
 @functools.lru_cache(maxsize=256)
 def _opened(databases: str, name: str) -> tuple[Database, Schema]:
     """A database and its structure, read once by each process."""
@@ -152,26 +208,28 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
 
 
 @contextmanager
-def _answering(databases: str, model: str | None, jobs: int) -> Iterator[Submit]:
+def _answering(databases: str, model: str | None, strategy: str | None, jobs: int) -> Iterator[Submit]:
     """The offline engine computes, so it gets processes; a model is waited for, so its questions share one loop."""
     if model == "offline":
-        with workers(functools.partial(_answer_offline, databases), jobs) as submit:
+        with workers(functools.partial(_answer_offline, databases, strategy), jobs) as submit:
             yield submit
     else:
-        with _one_loop(lambda record: _answered(databases, model, record), jobs) as submit:
+        with _one_loop(lambda record: _answered(databases, model, strategy, record), jobs) as submit:
             yield submit
 
 
-def _answer_offline(databases: str, record: Record) -> Record:
-    return asyncio.run(_answered(databases, "offline", record))
+def _answer_offline(databases: str, strategy: str | None, record: Record) -> Record:
+    return asyncio.run(_answered(databases, "offline", strategy, record))
 
 
-async def _answered(databases: str, model: str | None, record: Record) -> Record:
+async def _answered(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
     """One question answered. Raises LineError when there is nothing to ask or nowhere to ask it."""
+    from agent.config import settings
     from agent.runner import run
     from eval.databases import DatabaseError
 
     question = text_field(record, "question")
+    config = settings() if strategy is None else settings().model_copy(update={"strategy": strategy})
     evidence = record.get("evidence")
     if isinstance(evidence, str) and evidence.strip():
         question = f"{question.strip()}\n\nEvidence: {evidence.strip()}"
@@ -180,7 +238,7 @@ async def _answered(databases: str, model: str | None, record: Record) -> Record
         database = await asyncio.to_thread(_collection(databases).database, name)
     except DatabaseError as error:
         raise LineError(str(error)) from None
-    return _line(await run(question, database=database, model=model))
+    return _line(await run(question, database=database, model=model, settings=config))
 
 
 @functools.cache
@@ -204,7 +262,7 @@ def _line(answer: Answer) -> Record:
         "reason": answer.reason,
         "rows": answer.rows,
         "answer": answer.answer,
-        "retries": sum(attempt.attempt > 1 for attempt in answer.attempts),
+        "retries": sum(attempt.retry_category is not None for attempt in answer.attempts),
         "seconds": answer.seconds,
     }
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.config import Settings, settings
 from agent.context import RunContext
+from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.models.protocol import Model
 from eval.databases import open_database
@@ -81,4 +82,5 @@ async def default_context(target: str | None) -> RunContext:
     """A context from the settings alone, for runs that the runner did not start."""
     config = settings()
     database = await asyncio.to_thread(resolve_database, target, config)
-    return RunContext(database=database, model=resolve_model(None, config), settings=config)
+    model = private(resolve_model(None, config), config.privacy)
+    return RunContext(database=database, model=model, settings=config)

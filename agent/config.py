@@ -8,8 +8,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from agent.strategies import DEFAULT, strategy
 
 
 class Settings(BaseSettings):
@@ -28,6 +30,12 @@ class Settings(BaseSettings):
     model: str = Field("gpt-5", alias="TEXT2SQL_MODEL")
     score_threshold: float = Field(0.70, ge=0.0, le=1.0, alias="TEXT2SQL_SCORE_THRESHOLD")
     max_retries: int = Field(3, ge=0, le=10, alias="TEXT2SQL_MAX_RETRIES")
+    strategy: str = Field(DEFAULT, alias="TEXT2SQL_STRATEGY")
+    """How a question is worked on: a name of `agent.strategies`."""
+    examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
+    """File or folder of verified examples; None: none are shown but what people confirmed."""
+    glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
+    """YAML file with the meanings of business words."""
     schema_cache_ttl: float = Field(300.0, ge=0.0, alias="TEXT2SQL_SCHEMA_CACHE_TTL")
     """Seconds."""
     dialect: str = Field("sqlite", alias="TEXT2SQL_DIALECT")
@@ -50,8 +58,77 @@ class Settings(BaseSettings):
     price_input: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_INPUT")
     """US dollars per million input tokens; unset means that cost is shown as unknown."""
     price_output: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_OUTPUT")
+    # --- who may use the server, and how much of it
+    tokens: SecretStr | None = Field(None, alias="TEXT2SQL_TOKENS")
+    """`name=token,name2=token2`: who may use the server. What a client makes belongs to the name."""
+    auth: Literal["auto", "required", "off"] = Field("auto", alias="TEXT2SQL_AUTH")
+    """`auto`: a token is needed as soon as there are any, and from every other machine."""
+    server_hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")
+    """Names by which the server may be called besides `localhost`, separated by commas."""
+    cors_origins: str | None = Field(None, alias="TEXT2SQL_CORS_ORIGINS")
+    """Pages of other origins that may use the server (`https://host:port`), separated by commas."""
+    max_body: int = Field(1_000_000, ge=1_000, alias="TEXT2SQL_MAX_BODY")
+    """Bytes of a request's body; uploads have their own limit."""
+    body_seconds: float = Field(30.0, gt=0.0, alias="TEXT2SQL_BODY_SECONDS")
+    """Time in which a body has to arrive; an upload may take 20 times as long."""
+    rate_per_minute: int = Field(3_000, ge=0, alias="TEXT2SQL_RATE_PER_MINUTE")
+    """Requests of one client; 0 is no limit."""
+    requests_at_once: int = Field(200, ge=0, alias="TEXT2SQL_REQUESTS_AT_ONCE")
+    """Requests of one client in progress, running questions included; 0 is no limit."""
+    max_runs: int = Field(200, ge=1, alias="TEXT2SQL_MAX_RUNS")
+    """Questions that one server works on at once; beyond it, clients are told to come back."""
+    resume_seconds: float = Field(15.0, ge=0.0, alias="TEXT2SQL_RESUME_SECONDS")
+    """For how long a resumable run goes on without a reader."""
+    page_dir: str | None = Field(None, alias="TEXT2SQL_PAGE_DIR")
+    """Folder of the built page; None means `frontend/dist` beside the package."""
+    # --- what a model may see, and what is written down
+    privacy: Literal["full", "masked", "schema"] = Field("full", alias="TEXT2SQL_PRIVACY")
+    """What a model at an endpoint may see: rows too, the shape of results, or the schema's names and types alone."""
+    schema_tokens: int = Field(8_000, ge=200, alias="TEXT2SQL_SCHEMA_TOKENS")
+    """Tokens of a database's structure in a prompt; of a larger one, the part that the question needs is shown."""
+    note_tokens: int = Field(1_500, ge=0, alias="TEXT2SQL_NOTE_TOKENS")
+    """Tokens of the notes on the data (pitfalls, values, formats) in a prompt; 0 for none."""
+    prompt_log: str | None = Field(None, alias="TEXT2SQL_PROMPT_LOG")
+    """File that receives every request to a model as it was sent, one JSON line each."""
+    log_sql: bool = Field(False, alias="TEXT2SQL_LOG_SQL")
+    """True: logs and traces hold the SQL of a run, with its constants; else they hold none."""
     cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
     """Where demo databases and caches are kept; None means the user's cache folder."""
+    state_dir: str | None = Field(None, alias="TEXT2SQL_STATE_DIR")
+    """Where a server keeps runs, threads and feedback; None means the user's folder for state."""
+    state_url: str | None = Field(None, alias="TEXT2SQL_STATE_URL", repr=False)
+    """`sqlite:///path` or `postgresql://…`, which several servers can share; None means a file in `state_dir`."""
+    export_rows: int = Field(1_000_000, ge=1, alias="TEXT2SQL_EXPORT_ROWS")
+    """Rows of a result that is kept for paging and export."""
+    export_seconds: float = Field(300.0, gt=0.0, alias="TEXT2SQL_EXPORT_SECONDS")
+    """Deadline of the statement behind such a result."""
+    result_mb: int = Field(512, ge=1, alias="TEXT2SQL_RESULT_MB")
+    """Size of one kept result, in MiB."""
+    results_mb: int = Field(4096, ge=1, alias="TEXT2SQL_RESULTS_MB")
+    """Size of all kept results together; the least recently used go first."""
+    result_seconds: float = Field(3600.0, gt=0.0, alias="TEXT2SQL_RESULT_SECONDS")
+    """How long a kept result stays after its last use."""
+    upload_mb: int = Field(200, ge=1, alias="TEXT2SQL_UPLOAD_MB")
+    """Size of one uploaded file, in MiB."""
+    upload_rows: int = Field(5_000_000, ge=1, alias="TEXT2SQL_UPLOAD_ROWS")
+    """Rows of one uploaded CSV or Parquet file."""
+    uploads_kept: int = Field(20, ge=1, alias="TEXT2SQL_UPLOADS_KEPT")
+    """Uploaded databases of one owner."""
+    allowed_schemes: str = Field("postgresql,mysql,mariadb", alias="TEXT2SQL_ALLOWED_SCHEMES")
+    """Kinds of databases that may be connected by URL over HTTP, separated by commas."""
+    allowed_hosts: str = Field("localhost,127.0.0.1,::1", alias="TEXT2SQL_ALLOWED_HOSTS")
+    """Hosts that may be connected: names, `*.example.org`, addresses, networks (`10.0.0.0/8`), `*` for public ones."""
+    allowed_ports: str | None = Field(None, alias="TEXT2SQL_ALLOWED_PORTS")
+    """Ports that may be connected, separated by commas; None means 3306 and 5432 and those from 1024 on."""
+    allowed_folder: str | None = Field(None, alias="TEXT2SQL_ALLOWED_FOLDER")
+    """Folder whose files may be connected by `sqlite:///` and `duckdb:///` URLs; None: no file may."""
+    secret: SecretStr | None = Field(None, alias="TEXT2SQL_SECRET")
+    """Seals the addresses of connected databases in the state; None means a key file beside a SQLite state."""
+
+    @field_validator("strategy")
+    @classmethod
+    def _known_strategy(cls, name: str) -> str:
+        return strategy(name).name
 
     @property
     def offline(self) -> bool:

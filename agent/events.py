@@ -9,11 +9,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.state import QueryPlan, QueryResult, RetryCategory
+from agent.state import Clarification, QueryPlan, QueryResult, RetryCategory
 
 
 class _Event(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class StepTokens(_Event):
+    """What the model calls of one step consumed."""
+
+    input: int
+    output: int
 
 
 class NodeEvent(_Event):
@@ -26,6 +33,20 @@ class NodeEvent(_Event):
     """Time the node took, once done."""
     task_id: str | None = None
     attempt: int | None = None
+    tokens: StepTokens | None = None
+    """Once done; None where no model was called."""
+
+
+class SchemaTokens(_Event):
+    """What the parts of the text cost in which a model sees a database, by our own estimate."""
+
+    structure: int
+    notes: int
+    values: int
+    whole_structure: int
+    """Of the structure if all of it were shown."""
+    tables_shown: int
+    columns_shown: int
 
 
 class SchemaInfo(_Event):
@@ -34,6 +55,8 @@ class SchemaInfo(_Event):
     tables: int
     columns: int
     fingerprint: str
+    tokens: SchemaTokens | None = None
+    """None where no model at an endpoint is asked."""
 
 
 class SchemaEvent(_Event):
@@ -73,11 +96,47 @@ class RetryEvent(_Event):
     data: RetryInfo
 
 
+class StepInfo(_Event):
+    task_id: str
+    attempt: int
+    number: int
+    """1 for the first step of the attempt."""
+    tool: str
+    """As the model named it, which may be no tool at all."""
+    thought: str = ""
+    sql: str = ""
+    """The query that the step wrote; else empty."""
+    ok: bool
+    observation: str = ""
+    """What came of it, as the model is told."""
+    elapsed_ms: float
+
+
+class StepEvent(_Event):
+    """A model that works in steps (`react`) took one, or one followed from it."""
+
+    event: Literal["step"] = "step"
+    data: StepInfo
+
+
 class TokenEvent(_Event):
     """A piece of the answer as it is written."""
 
     event: Literal["token"] = "token"
     data: str
+
+
+class ClarifyInfo(Clarification):
+    """What is asked back; the next question on the thread answers it."""
+
+    thread_id: str = ""
+
+
+class ClarifyEvent(_Event):
+    """The question is ambiguous, and the run waits for what the user says to it; `answer` and `done` follow."""
+
+    event: Literal["clarify"] = "clarify"
+    data: ClarifyInfo
 
 
 class AnswerEvent(_Event):
@@ -90,7 +149,7 @@ class AnswerEvent(_Event):
 class ErrorInfo(_Event):
     message: str
     kind: str = "internal"
-    """Stable: `database`, `model_auth`, `model`, `timeout`, `cancelled`, `question`, `internal`."""
+    """Stable: `database`, `model_auth`, `model`, `timeout`, `cancelled`, `question`, `busy`, `state`, `internal`."""
 
 
 class ErrorEvent(_Event):
@@ -114,7 +173,9 @@ Event = Annotated[
     | PlanEvent
     | QueryResultEvent
     | RetryEvent
+    | StepEvent
     | TokenEvent
+    | ClarifyEvent
     | AnswerEvent
     | ErrorEvent
     | DoneEvent,

@@ -6,6 +6,9 @@
     check_remaining → set_next_task → query_generator   while tasks remain
                     → summarizer → END                  then
 
+In a conversation that may ask back, `planner → clarifier → planner` stands before the first task, at most once a
+question: the clarifier interrupts the graph, and the user's next words resume it.
+
 The nodes are plain async functions of state and `RunContext`; `_step` gives them LangGraph's signature and tells the
 listener when they start and end. Compiled once, on import.
 """
@@ -23,10 +26,11 @@ from langgraph.runtime import Runtime
 
 from agent.attempts import attempts_at, passes
 from agent.context import RunContext
+from agent.nodes.clarifier import clarifier
 from agent.nodes.executor_eval import executor_eval
 from agent.nodes.planner import planner
 from agent.nodes.query_generator import query_generator
-from agent.nodes.retry_handler import retry_handler
+from agent.nodes.retry_handler import diagnose, retry_handler
 from agent.nodes.schema_analyzer import schema_analyzer
 from agent.nodes.summarizer import summarizer
 from agent.nodes.tasks import check_remaining, remaining_task, set_first_task, set_next_task
@@ -35,7 +39,7 @@ from agent.state import AgentState
 
 Node = Callable[[AgentState, RunContext], Awaitable[dict[str, Any]]]
 
-MAX_STEPS = 5 + MAX_TASKS * (3 + 3 * 11)
+MAX_STEPS = 7 + MAX_TASKS * (3 + 3 * 11)
 """Steps of the longest possible run: every task retried ten times (the most that settings allow)."""
 
 
@@ -46,6 +50,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Compile
     for node in (
         schema_analyzer,
         planner,
+        clarifier,
         set_first_task,
         query_generator,
         executor_eval,
@@ -58,7 +63,8 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Compile
 
     builder.add_edge(START, "schema_analyzer")
     builder.add_edge("schema_analyzer", "planner")
-    builder.add_edge("planner", "set_first_task")
+    builder.add_conditional_edges("planner", after_planner, ["set_first_task", "clarifier"])
+    builder.add_edge("clarifier", "planner")
     builder.add_edge("set_first_task", "query_generator")
     builder.add_edge("query_generator", "executor_eval")
     builder.add_conditional_edges("executor_eval", gate, ["check_remaining", "retry_handler"])
@@ -68,6 +74,10 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Compile
     builder.add_edge("summarizer", END)
 
     return builder.compile(checkpointer=checkpointer, name="text2sql").with_config({"recursion_limit": MAX_STEPS})
+
+
+async def after_planner(state: AgentState) -> Literal["set_first_task", "clarifier"]:
+    return "clarifier" if state.get("clarification") else "set_first_task"
 
 
 async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["check_remaining", "retry_handler"]:
@@ -80,8 +90,12 @@ async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["chec
     if passes(last, settings.score_threshold) or (last.status == "success" and not context.execute):
         return "check_remaining"
     is_new = last.sql not in {earlier.sql for earlier in attempts[:-1]}
-    may_retry = state.get("retry_count", 0) < settings.max_retries and not last.failure and context.seconds_left > 0
-    return "retry_handler" if is_new and may_retry else "check_remaining"
+    strategy = context.strategy
+    most = settings.max_retries if strategy.retries is None else min(strategy.retries, settings.max_retries)
+    may_retry = state.get("retry_count", 0) < most and not last.failure and context.seconds_left > 0
+    if not (is_new and may_retry):
+        return "check_remaining"
+    return "retry_handler" if diagnose(last, settings.score_threshold)[0] in strategy.retry_on else "check_remaining"
 
 
 async def route_after_remaining(state: AgentState) -> Literal["set_next_task", "summarizer"]:

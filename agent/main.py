@@ -28,6 +28,7 @@ _EPILOG = "\n".join(
         '  python -m agent.main --dry-run "late orders" > query.sql',
         '  echo "how many products are there?" | python -m agent.main -',
         "  python -m agent.main --interactive",
+        "  python -m agent.main profile --db sales.sqlite",
         "",
         "\b",
         "Exit codes:",
@@ -76,6 +77,13 @@ def ask(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL alone, checked but not executed.")] = False,
     interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask one question after another.")] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How to work on it: zero-shot, few-shot-3, stage-0 to stage-3, react, standard, verified, full.",
+        ),
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(min=0.1, metavar="SECONDS", help="Seconds for one question, model and database included."),
@@ -97,7 +105,7 @@ def ask(
 
     progress = progress_console(not no_color)
     output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
-    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose)
+    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy)
     try:
         code = _prompted(asker, output, question) if interactive else _answered(asker, output, question)
     except KeyboardInterrupt:
@@ -143,7 +151,17 @@ def _question(words: list[str] | None) -> tuple[str, str | None]:
 
 
 def main() -> None:
-    """Entry point of `text2sql` and of `python -m agent.main`."""
+    """Entry point of `text2sql` and of `python -m agent.main`. `profile` followed by options, or by nothing, is the
+    command, and so are `examples` and `glossary` before their own commands; any other use of the words is a question.
+    """
+    if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
+        from agent.cli.profiling import app as profiling
+
+        profiling(sys.argv[2:], prog_name="python -m agent.main profile")
+    if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"]):
+        from agent.cli import remembering
+
+        getattr(remembering, sys.argv[1])(sys.argv[2:], prog_name=f"python -m agent.main {sys.argv[1]}")
     app(prog_name="text2sql" if not sys.argv[0].endswith("main.py") else "python -m agent.main")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +107,7 @@ def replay_questions(
 
     known = load_answers(recording, bench / "questions.jsonl", systems, distinct=distinct)
     answered = {one.id for one in known}
-    questions = [q for q in _questions(bench / "questions.jsonl") if q["id"] in answered][:limit]
+    questions = [q for q in bench_questions(bench / "questions.jsonl") if q["id"] in answered][:limit]
     databases = Collection(str(bench / "databases"))
     try:
         with running(application(Answers(known))) as url:
@@ -117,7 +117,8 @@ def replay_questions(
         databases.close()
 
 
-def _questions(path: Path) -> list[Question]:
+def bench_questions(path: Path) -> list[Question]:
+    """The lines of a benchmark's questions. Raises OSError; ValueError naming the line that lacks something."""
     from eval.jsonl import LineError, read_line, text_field
 
     found = []
@@ -152,7 +153,7 @@ async def _all(questions: list[Question], databases: Collection, config: Setting
             advance()
             return replayed
 
-    with _progress(len(questions)) as advance:
+    with progress("replaying", len(questions)) as advance:
         try:
             return list(await asyncio.gather(*(one(question) for question in questions)))
         finally:
@@ -187,16 +188,20 @@ def _judged(question: Question, answer: Answer, database: Database, threshold: f
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Any]:
+def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     """Gives a function to call for each question that is done; a bar on standard error where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = ("replaying", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (what, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("replaying", total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task(what, total=total)
+
+        def advance() -> None:
+            bar.advance(task)
+
+        yield advance
 
 
 def main() -> None:

@@ -12,19 +12,40 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Literal
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.config import Settings, settings, settings_problem
 from agent.context import RunContext
-from agent.events import AnswerEvent, DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, RetryEvent
+from agent.conversations.conversation import Conversation
+from agent.conversations.turns import DROPPED, TurnEnd, TurnRefused, take_turn
+from agent.events import (
+    AnswerEvent,
+    ClarifyEvent,
+    ClarifyInfo,
+    DoneEvent,
+    DoneInfo,
+    ErrorEvent,
+    ErrorInfo,
+    Event,
+    RetryEvent,
+)
+from agent.knowledge.privacy import private
+from agent.models.prompt_log import current_run
 from agent.models.protocol import Model, Usage
-from agent.state import AgentState, QueryPlan, QueryResult, RetryCategory
+from agent.state import AgentState, Clarification, QueryPlan, QueryResult, RetryCategory
 from eval.databases.base import Database, DatabaseError
 
+if TYPE_CHECKING:
+    from agent.knowledge.memory import Memory
+
 log = logging.getLogger(__name__)
+
+Confirmed = Sequence[tuple[str, str]]
+"""(question, SQL) pairs."""
 
 MAX_QUESTION = 20_000
 """Characters."""
@@ -50,8 +71,9 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     question: str
-    status: Literal["success", "doubtful", "abstained", "error"]
-    """`doubtful`: there are rows, but the score is below the threshold, or the reading is unsure."""
+    status: Literal["success", "doubtful", "abstained", "error", "waiting"]
+    """`doubtful`: there are rows, but the score is below the threshold, or the reading is unsure. `waiting`: something
+    is asked back (`clarification`), and the next question of the conversation answers it."""
     sql: str = ""
     """The SQL behind the answer; of the last task when there are several."""
     columns: list[str] = Field(default_factory=list)
@@ -79,6 +101,10 @@ class Answer(BaseModel):
     alternatives: list[str] = Field(default_factory=list)
     error_kind: str | None = None
     """As in an `error` event, when status is `error`."""
+    read_as: str = ""
+    """What the question was taken to mean on its own, where it leaned on earlier turns; else empty."""
+    clarification: Clarification | None = None
+    """What is asked back, when status is `waiting`."""
 
 
 async def stream(
@@ -88,16 +114,21 @@ async def stream(
     model: str | Model | None = None,
     settings: Settings | None = None,
     execute: bool = True,
+    conversation: Conversation | None = None,
+    confirmed: Confirmed = (),
 ) -> AsyncIterator[Event]:
     """Run a question and yield what happens. Closing the iterator stops everything that the run has started.
 
     `database`: a preset, a path, a URL or an open Database; `model`: a name, `offline`, or a Model. None means what
-    the settings say. `execute=False`: the SQL is written and checked, but not sent. Ends with `answer` (or `error`, or
-    both) and `done`.
+    the settings say. `execute=False`: the SQL is written and checked, but not sent. `conversation`: the thread whose
+    next turn this is; it may end in `clarify`. `confirmed`: questions with SQL that people held right, to be shown as
+    examples beside those of files. Ends with `answer` (or `error`, or both) and `done`.
     """
     started = time.monotonic()
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    work = asyncio.create_task(_work(question, database, model, settings, events.put_nowait, execute))
+    work = asyncio.create_task(
+        _work(question, database, model, settings, events.put_nowait, execute, conversation, confirmed)
+    )
     work.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -117,9 +148,11 @@ async def run(
     model: str | Model | None = None,
     settings: Settings | None = None,
     execute: bool = True,
+    conversation: Conversation | None = None,
+    confirmed: Confirmed = (),
 ) -> Answer:
     """Run a question to its end. Never raises: a failure is an Answer of status `error`."""
-    return await _work(question, database, model, settings, _ignore, execute)
+    return await _work(question, database, model, settings, _ignore, execute, conversation, confirmed)
 
 
 def _ignore(_: Event) -> None:
@@ -133,10 +166,13 @@ async def _work(
     config: Settings | None,
     emit: Callable[[Event], None],
     execute: bool,
+    conversation: Conversation | None = None,
+    confirmed: Confirmed = (),
 ) -> Answer:
     """The run itself. Every failure is emitted as an `error` event and returned as an Answer of that status."""
     started = time.monotonic()
     owned: Model | None = None
+    run_id = current_run.set(current_run.get() or uuid.uuid4().hex)
 
     def failed(kind: str, message: str) -> Answer:
         emit(ErrorEvent(data=ErrorInfo(kind=kind, message=message)))
@@ -151,35 +187,52 @@ async def _work(
             return failed("question", problem)
         opened = await _opened(database, config)
         chosen_model, owned = await _chosen_model(model, config)
+        chosen_model = private(chosen_model, config.privacy)
         context = RunContext(opened, chosen_model, config, emit, deadline=started + config.run_seconds, execute=execute)
-        context.announce("schema_analyzer")
-        context.load_schema()  # runs while the graph is still being imported
+        context.memory = await asyncio.to_thread(_memory, config, confirmed)
         recorder = _Recorder(emit)
-        context.emit = recorder
-        graph = await _graph()
-        state: AgentState = {
-            "question": question.strip(),
-            "dialect": opened.dialect,
-            "database": opened.url,
-            "query_results": [],
-        }
         async with asyncio.timeout(config.run_seconds + GRACE_SECONDS):
-            final = await graph.ainvoke(state, context=context)
-        answer = _answer(final, context, recorder.retries, time.monotonic() - started)
+            if conversation is None:
+                context.announce("schema_analyzer")
+                context.load_schema()  # runs while the graph is still being imported
+                context.emit = recorder
+                graph = await _graph()
+                state: AgentState = {
+                    "question": question.strip(),
+                    "dialect": opened.dialect,
+                    "database": opened.url,
+                    "query_results": [],
+                }
+                final = await graph.ainvoke(state, context=context)
+                answer = _answer(final, context, recorder.retries, time.monotonic() - started)
+            else:
+                context.load_schema()
+                context.emit = recorder
+                ended = await take_turn(question.strip(), conversation, context)
+                seconds = time.monotonic() - started
+                answer = _answer_of_turn(question.strip(), ended, context, recorder.retries, seconds)
+                if answer.clarification:
+                    asked = answer.clarification.model_dump()
+                    emit(ClarifyEvent(data=ClarifyInfo(**asked, thread_id=conversation.thread_id)))
         emit(AnswerEvent(data={"final_answer": answer.answer, **_without_repeats(answer)}))
         if answer.status == "error":
             emit(ErrorEvent(data=ErrorInfo(kind=answer.error_kind or "internal", message=answer.reason)))
         return answer
+    except TurnRefused as error:
+        return failed(error.kind, str(error))
     except DatabaseError as error:
         return failed("database", str(error))
     except ValidationError as error:
         return failed("settings", settings_problem(error))
+    except MemoryUnusable as error:
+        return failed("settings", str(error))
     except TimeoutError:
         return failed("timeout", f"The time for this question ({config.run_seconds if config else 0:g} s) ran out.")
     except Exception as error:
         log.exception("A run failed inside")
         return failed("internal", f"Something went wrong inside: {type(error).__name__}.")
     finally:
+        current_run.reset(run_id)
         if owned is not None:
             await owned.close()
 
@@ -208,6 +261,23 @@ async def _chosen_model(model: str | Model | None, config: Settings) -> tuple[Mo
 
     made = await asyncio.to_thread(resolve_model, model, config)
     return made, made
+
+
+class MemoryUnusable(Exception):
+    """The files of examples or of the glossary cannot be used; the message names each line and reason."""
+
+
+def _memory(config: Settings, confirmed: Confirmed) -> Memory | None:
+    """What a team knows of its database; None where it keeps nothing. Raises MemoryUnusable."""
+    if not (config.examples or config.glossary or confirmed):
+        return None
+    from agent.knowledge.memory import BadMemory, Example, load_memory
+
+    try:
+        kept = load_memory(config.examples, config.glossary)
+    except BadMemory as error:
+        raise MemoryUnusable(str(error)) from None
+    return kept.with_examples([Example(question, sql) for question, sql in confirmed])
 
 
 async def _graph() -> Any:
@@ -281,6 +351,38 @@ def _answer(
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
+        read_as=state.get("read_as") or "",
+    )
+
+
+def _answer_of_turn(
+    said: str,
+    ended: TurnEnd,
+    context: RunContext,
+    retries: dict[tuple[str, int], RetryCategory],
+    seconds: float,
+) -> Answer:
+    """The answer to the words said in a conversation, which may not be the whole question."""
+    if ended.waiting is None and not ended.dropped:
+        return _answer(ended.state, context, retries, seconds).model_copy(update={"question": said})
+    asked = ended.waiting
+    text = (
+        "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
+        if asked
+        else DROPPED
+    )
+    return Answer(
+        question=said,
+        status="waiting" if asked else "abstained",
+        abstained=asked is None,
+        answer=text.strip(),
+        reason=asked.question if asked else DROPPED,
+        seconds=round(seconds, 4),
+        tokens=_tokens(context.usage),
+        model=context.model.name,
+        database=context.database.name,
+        dialect=context.database.dialect,
+        clarification=asked,
     )
 
 

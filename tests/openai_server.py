@@ -107,6 +107,8 @@ class OpenAIServer:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self.keep_alive = False
+        """Take further requests on a connection, as real endpoints do; else each reply closes it."""
         self.url = ""
 
     def __enter__(self) -> OpenAIServer:
@@ -160,7 +162,8 @@ class OpenAIServer:
                 gone.cancel()
                 sending.cancel()
                 await asyncio.gather(gone, sending, return_exceptions=True)
-                break  # one request a connection: replies say so
+                if not self.keep_alive or reply.cut:
+                    break
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -178,10 +181,10 @@ class OpenAIServer:
                 length, body = len(body), body[: len(body) // 2]
             else:
                 length = len(body)
-            writer.write(_head(reply, reply.content_type, {"Content-Length": str(length)}) + body)
+            writer.write(self._head(reply, reply.content_type, {"Content-Length": str(length)}) + body)
             await writer.drain()
             return None
-        writer.write(_head(reply, "text/event-stream", {"Transfer-Encoding": "chunked"}))
+        writer.write(self._head(reply, "text/event-stream", {"Transfer-Encoding": "chunked"}))
         for event in _events(request, reply):
             writer.write(_chunk(f"data: {event}\n\n".encode()))
             await writer.drain()
@@ -192,6 +195,12 @@ class OpenAIServer:
             writer.write(_chunk(b""))
             await writer.drain()
         return None
+
+    def _head(self, reply: Reply, content_type: str, headers: dict[str, str]) -> bytes:
+        ending = "keep-alive" if self.keep_alive else "close"
+        lines = [f"HTTP/1.1 {reply.status} Scripted", f"Content-Type: {content_type}", f"Connection: {ending}"]
+        lines += [f"{name}: {value}" for name, value in {**headers, **reply.headers}.items()]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
@@ -207,12 +216,6 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
     headers = {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in lines if line)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Request(method, path, headers, json.loads(body) if body else {}, time.monotonic())
-
-
-def _head(reply: Reply, content_type: str, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {reply.status} Scripted", f"Content-Type: {content_type}", "Connection: close"]
-    lines += [f"{name}: {value}" for name, value in {**headers, **reply.headers}.items()]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
 def _chunk(data: bytes) -> bytes:

@@ -32,7 +32,7 @@ class ScriptedModel:
     def __init__(
         self,
         *sql: str | SqlReply | Exception,
-        plan: QueryPlan | Exception | None = None,
+        plan: QueryPlan | PlanReply | Exception | list[PlanReply] | None = None,
         relevance: float | list[float] | Exception = 0.5,
         summary: str | Exception = "Here is the answer.",
         seconds: float = 0.0,
@@ -42,6 +42,7 @@ class ScriptedModel:
         self.relevance = relevance
         self.summary = summary
         self.seconds = seconds
+        self.plan_requests: list[PlanRequest] = []
         self.sql_requests: list[SqlRequest] = []
         self.judge_requests: list[JudgeRequest] = []
         self.summary_requests: list[SummaryRequest] = []
@@ -49,9 +50,15 @@ class ScriptedModel:
         self.closed = False
 
     async def plan(self, request: PlanRequest) -> PlanReply:
-        if isinstance(self.plan_reply, Exception):
-            raise self.plan_reply
-        return PlanReply(self.plan_reply or single_task_plan(request.question, 0.9), USAGE)
+        self.plan_requests.append(request)
+        reply = self.plan_reply
+        if isinstance(reply, list):
+            reply = reply[min(len(self.plan_requests), len(reply)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, PlanReply):
+            return reply
+        return PlanReply(reply or single_task_plan(request.question, 0.9), USAGE)
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
         self.sql_requests.append(request)

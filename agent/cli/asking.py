@@ -10,15 +10,17 @@ import asyncio
 import gc
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.cli.logs import direct_logs
 from agent.cli.steps import Steps
 
 if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
     from rich.console import Console
 
     from agent.config import Settings
+    from agent.conversations import Conversation
     from agent.runner import Answer
     from eval.databases.base import Database
 
@@ -42,9 +44,16 @@ class Asker:
     execute: bool = True
     quiet: bool = False
     verbose: bool = False
+    strategy: str | None = None
+    """How a question is worked on; None means what the settings say."""
     database: Database | None = None
     config: Settings | None = None
+    thread: str | None = None
+    """The conversation that the questions belong to; None: each stands for itself."""
+    may_ask: bool = False
+    """Whether somebody is there to answer a question asked back in a conversation."""
     _introduced: bool = False
+    _threads: BaseCheckpointSaver[Any] | None = None
 
     @property
     def threshold(self) -> float:
@@ -87,7 +96,14 @@ class Asker:
             config = settings()
         except ValidationError as error:
             return failed(question, "settings", settings_problem(error))
-        updates: dict[str, float | int] = {}
+        updates: dict[str, float | int | str] = {}
+        if self.strategy is not None:
+            from agent.strategies import strategy
+
+            try:
+                updates["strategy"] = strategy(self.strategy).name
+            except ValueError as error:
+                return failed(question, "settings", str(error))
         if self.timeout is not None:
             updates["run_seconds"] = self.timeout
         if self.max_rows is not None and self.max_rows > config.max_rows:
@@ -114,7 +130,14 @@ class Asker:
 
         answer: Answer | None = None
         failure = failed(question, "internal", "The run ended without an answer.")
-        events = stream(question, database=self.database, model=self.model, settings=self.config, execute=self.execute)
+        events = stream(
+            question,
+            database=self.database,
+            model=self.model,
+            settings=self.config,
+            execute=self.execute,
+            conversation=await self._conversation(),
+        )
         async for event in events:
             if event.event == "node" and event.status == "done" and not gc.isenabled():
                 gc.freeze()
@@ -125,6 +148,16 @@ class Asker:
             elif isinstance(event, ErrorEvent):
                 failure = failed(question, event.data.kind, event.data.message)
         return answer or failure
+
+    async def _conversation(self) -> Conversation | None:
+        """The thread as the runner takes it; it lives as long as the session."""
+        if self.thread is None:
+            return None
+        from agent.conversations import Conversation, memory_checkpointer
+
+        if self._threads is None:
+            self._threads = await asyncio.to_thread(memory_checkpointer)
+        return Conversation(self.thread, self._threads, may_ask=self.may_ask)
 
 
 def failed(question: str, kind: str, message: str) -> Answer:

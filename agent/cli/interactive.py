@@ -1,13 +1,15 @@
 """The prompt: one question after another, with a history and a few commands that begin with a backslash.
 
 In: lines that a person types (or a pipe sends). Out: answers as on the command line. Ctrl-C stops the running question
-and leaves the session; Ctrl-D or `\\quit` ends it. Each question stands for itself.
+and leaves the session; Ctrl-D or `\\quit` ends it. The session is a conversation: a question may lean on those before
+it, and one that is truly ambiguous is asked back where a person types.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,8 +37,11 @@ class Prompt:
         self._output = output
         self._last: Answer | None = None
         self._ended = False
+        self._new_thread()
+        asker.may_ask = sys.stdin.isatty()
         self._commands: dict[str, tuple[Callable[[str], None], str]] = {
             "help": (self._help, "this list"),
+            "new": (self._new, "forget the conversation so far and begin another"),
             "db": (self._db, "show the database, or change to another: \\db enterprise, \\db sales.sqlite"),
             "model": (self._model, "show the model, or change to another: \\model offline"),
             "schema": (self._schema, "the tables, or one table's columns: \\schema orders"),
@@ -97,8 +102,17 @@ class Prompt:
         for name, (_command, meaning) in self._commands.items():
             self._say(f"  \\{name:<9} {meaning}")
 
+    def _new(self, _: str) -> None:
+        self._new_thread()
+        self._say("A new conversation.")
+
+    def _new_thread(self) -> None:
+        self._asker.thread = uuid.uuid4().hex
+
     def _db(self, target: str) -> None:
         if database := self._opened(target):
+            if target:
+                self._new_thread()  # what was said of one database means nothing in another
             self._say(f"{database.name} ({database.dialect}), {database.url}")
 
     def _model(self, name: str) -> None:

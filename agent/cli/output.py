@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     from agent.runner import Answer
 
-_WITHOUT_A_RESULT = {"question", "settings", "database", "model", "model_auth", "timeout", "cancelled", "internal"}
+_WITHOUT_A_RESULT = {
+    "question",
+    "settings",
+    "database",
+    "model",
+    "model_auth",
+    "timeout",
+    "cancelled",
+    "busy",
+    "state",
+    "internal",
+}
 """Kinds of failure whose message says it all."""
 
 

@@ -30,6 +30,8 @@ def show_answer(
     console: Console, answer: Answer, *, threshold: float, rows: int = SHOWN_ROWS, explain: bool = False
 ) -> None:
     """Print an answer; `rows` is the most that the table shows."""
+    if answer.read_as:
+        console.print(Text(printable(f"Read as: {one_line(answer.read_as, 1_000)}"), style="dim"))
     if answer.sql:
         show_sql(console, answer.sql)
     if answer.columns:

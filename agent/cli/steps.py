@@ -95,6 +95,10 @@ class Steps:
             case "retry":
                 data = event.data
                 self._line("↻", f"trying again, {_CATEGORIES[data.category]}: {one_line(data.feedback)}", "yellow")
+            case "step":
+                data = event.data
+                text = f"{one_line(data.tool, 40)} · {one_line(data.sql or data.observation, 120)}".rstrip(" ·")
+                self._line("·" if data.ok else "✗", text, "dim" if data.ok else "yellow")
             case "token" if self._live:
                 self._characters += len(event.data)
                 self._turn(f"summing up · {self._characters:,} characters")

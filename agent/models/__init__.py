@@ -36,5 +36,6 @@ def make_model(settings: Settings, name: str | None = None) -> Model:
             structured_output=settings.structured_output,
             price_input=settings.price_input,
             price_output=settings.price_output,
+            prompt_log=settings.prompt_log,
         )
     )

@@ -7,10 +7,12 @@ that closing it closes them.
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import openai
@@ -19,7 +21,9 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from agent.models.calls import call_span
 from agent.models.failures import StreamCutOff
+from agent.models.prompt_log import PromptLog
 from agent.models.protocol import ModelSettings
 from agent.models.quirks import OUTPUT_TOKENS, Quirks
 
@@ -89,6 +93,8 @@ class Chat:
 
     def __init__(self, settings: ModelSettings, base_url: str, api_key: str | None) -> None:
         timeout = openai.Timeout(settings.seconds, connect=min(CONNECT_SECONDS, settings.seconds))
+        self._model = settings.model
+        self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
         self._http = openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=True)
         self._chat = _EndpointChat(
             model=settings.model,
@@ -101,32 +107,73 @@ class Chat:
             stream_chunk_timeout=None,
         )
 
-    async def complete(self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None) -> Reply:
-        try:
-            return _reply(await self._chat.ainvoke(messages, stream=False, **_fields(quirks, schema)))
-        except UserWarning as warning:
-            # Where warnings are errors, the advice takes the place of the refusal that it is about.
-            if isinstance(warning.__context__, Exception):
-                raise warning.__context__ from None
-            raise
+    async def complete(
+        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0
+    ) -> Reply:
+        with self._logged(_call_kind(schema), messages) as seen:
+            try:
+                reply = _reply(await self._chat.ainvoke(messages, stream=False, **_fields(quirks, schema, temperature)))
+            except UserWarning as warning:
+                # Where warnings are errors, the advice takes the place of the refusal that it is about.
+                if isinstance(warning.__context__, Exception):
+                    raise warning.__context__ from None
+                raise
+            seen.append(reply.tokens)
+            return reply
 
     async def stream(self, messages: Messages, quirks: Quirks) -> AsyncGenerator[Reply, None]:
         """Pieces of the reply; the last one has a finish reason. Raises StreamCutOff when none ever does."""
         finished = False
         chunks = self._chat.astream(messages, stream_usage=quirks.stream_usage, **_fields(quirks, None))
-        async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", chunks)) as received:
-            async for chunk in received:
-                piece = _reply(chunk)
-                finished = finished or bool(piece.finish_reason)
-                yield piece
-        if not finished:
-            raise StreamCutOff
+        with self._logged(_call_kind(None), messages) as seen:
+            async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", chunks)) as received:
+                async for chunk in received:
+                    piece = _reply(chunk)
+                    finished = finished or bool(piece.finish_reason)
+                    seen.append(piece.tokens)
+                    yield piece
+            if not finished:
+                raise StreamCutOff
 
     async def close(self) -> None:
         await self._http.aclose()
 
+    @contextmanager
+    def _logged(self, call: str, messages: Messages) -> Iterator[list[Tokens | None]]:
+        """Bracket a request; once it has ended, however it did, write what was sent, where a log is kept."""
+        seen: list[Tokens | None] = []
+        started = time.monotonic()
+        error: str | None = None
+        try:
+            with call_span(call, self._model):
+                yield seen
+        except BaseException as raised:
+            error = type(raised).__name__
+            raise
+        finally:
+            used = next((tokens for tokens in reversed(seen) if tokens), None)
+            tokens = (used.input, used.output) if used else None
+            if self._log is not None:
+                self._log.write(call, self._model, messages, started=started, tokens=tokens, error=error)
 
-def _fields(quirks: Quirks, schema: dict[str, Any] | None) -> dict[str, Any]:
+
+def _call_kind(schema: dict[str, Any] | None) -> str:
+    """Which call of the protocol asks for a reply like this."""
+    asked = (schema or {}).get("properties", {})
+    return (
+        "plan"
+        if "tasks" in asked
+        else "review"
+        if "accept" in asked
+        else "write_sql"
+        if "sql" in asked
+        else "judge"
+        if "score" in asked
+        else "summarize"
+    )
+
+
+def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0) -> dict[str, Any]:
     """Request fields beside the messages. What langchain-openai would rename or treat specially goes by `extra_body`:
     a `response_format` that it sees makes it raise on replies that can still be repaired."""
     body: dict[str, Any] = {}
@@ -141,7 +188,7 @@ def _fields(quirks: Quirks, schema: dict[str, Any] | None) -> dict[str, Any]:
         body["response_format"] = {"type": "json_object"}
     fields: dict[str, Any] = {"extra_body": body} if body else {}
     if quirks.temperature:
-        fields["temperature"] = 0.0
+        fields["temperature"] = temperature
     return fields
 
 

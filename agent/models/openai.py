@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.failures import Failure, StreamCutOff, failure_of, redacted
-from agent.models.prompts import Prompt, fill, judge_prompt, plan_prompt, sql_prompt, summary_prompt, template
+from agent.models.prompts import (
+    Prompt,
+    fill,
+    in_conversation,
+    judge_prompt,
+    plan_prompt,
+    review_prompt,
+    sql_prompt,
+    step_prompt,
+    summary_prompt,
+    template,
+)
 from agent.models.protocol import (
     Judgement,
     JudgeRequest,
@@ -31,8 +42,12 @@ from agent.models.protocol import (
     ModelTimeout,
     PlanReply,
     PlanRequest,
+    Review,
+    ReviewRequest,
     SqlReply,
     SqlRequest,
+    StepReply,
+    StepRequest,
     Summary,
     SummaryRequest,
     Usage,
@@ -40,9 +55,23 @@ from agent.models.protocol import (
 from agent.models.quirks import Quirks, Structure, learn, learned
 from agent.models.replies import UnusableReply, extract_json, extract_sql
 from agent.models.retrying import RetryPolicy
-from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA, read_judgement, read_plan, read_sql
+from agent.models.structured import (
+    CONVERSATION_SCHEMA,
+    JUDGE_SCHEMA,
+    PLAN_SCHEMA,
+    REVIEW_SCHEMA,
+    SQL_SCHEMA,
+    read_conversation,
+    read_judgement,
+    read_plan,
+    read_review,
+    read_sql,
+    read_step,
+    step_schema,
+)
 from agent.models.visible import VisibleStream, begins_thinking, visible_text
-from agent.state import QueryPlan
+from agent.plans import single_task_plan
+from agent.state import Clarification, QueryPlan
 
 if TYPE_CHECKING:
     from agent.models.chat import Chat, Messages, Reply
@@ -53,6 +82,8 @@ T = TypeVar("T")
 OPENAI_URL = "https://api.openai.com/v1"
 _ADAPTATIONS = 8
 """Refused fields that one call gives up at most."""
+_WARM = 0.7
+"""Temperature of all candidates but the first, where the endpoint takes one."""
 _ECHO = 4_000
 """Characters of an unusable reply that go back to the model."""
 _INTERRUPTED = "\n\n*(The connection broke; the answer starts again.)*\n\n"
@@ -70,6 +101,7 @@ class _Ledger:
     output: int = 0
     cached: int = 0
     unreported: bool = False
+    temperature: float = 0.0
     failure: Failure | None = None
     """What the attempt now under way is a retry of."""
 
@@ -103,16 +135,33 @@ class OpenAIModel:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def plan(self, request: PlanRequest) -> PlanReply:
-        plan, usage = await self._ask(plan_prompt(request), PLAN_SCHEMA, _plan_in)
-        return PlanReply(plan, usage)
+        """In a conversation the reply also says what the question means on its own, or what has to be asked back."""
+        prompt = plan_prompt(request)
+        if not in_conversation(request):
+            plan, usage = await self._ask(prompt, PLAN_SCHEMA, _plan_in)
+            return PlanReply(plan, usage)
+        (made, read_as, asked), usage = await self._ask(prompt, CONVERSATION_SCHEMA, _conversation_in)
+        plan = made or single_task_plan(read_as or request.question, 0.0)
+        return PlanReply(plan, usage, read_as, asked if request.may_ask else None)
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
         """A reply without SQL that says why, and a refusal, come back as `abstained`."""
         try:
-            (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, _sql_in)
+            temperature = _WARM if request.variant else 0.0
+            (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, _sql_in, temperature)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
+
+    async def next_step(self, request: StepRequest) -> StepReply:
+        """A reply that is SQL alone names no tool."""
+        schema = step_schema(request.allowed)
+        (tool, thought, sql), usage = await self._ask(step_prompt(request), schema, _step_in)
+        return StepReply(tool, thought, sql, usage)
+
+    async def review(self, request: ReviewRequest) -> Review:
+        (accepted, reasoning, sql), usage = await self._ask(review_prompt(request), REVIEW_SCHEMA, _review_in)
+        return Review(accepted, reasoning, sql, usage)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         (score, reasoning), usage = await self._ask(judge_prompt(request), JUDGE_SCHEMA, _judgement_in)
@@ -145,8 +194,10 @@ class OpenAIModel:
 
     # --- one question to the model ---
 
-    async def _ask(self, prompt: Prompt, schema: dict[str, Any], read: Callable[[Reply], T]) -> tuple[T, Usage]:
-        ledger = _Ledger(self._settings.seconds)
+    async def _ask(
+        self, prompt: Prompt, schema: dict[str, Any], read: Callable[[Reply], T], temperature: float = 0.0
+    ) -> tuple[T, Usage]:
+        ledger = _Ledger(self._settings.seconds, temperature=temperature)
         value = await self._within(ledger, self._structured(_messages(prompt), schema, read, ledger))
         return value, self._usage(ledger)
 
@@ -239,7 +290,7 @@ class OpenAIModel:
         while True:
             chat = await self._client()
             try:
-                reply = await chat.complete(messages, quirks, schema)
+                reply = await chat.complete(messages, quirks, schema, ledger.temperature)
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
                 failures += 1
                 quirks = await self._after(
@@ -397,6 +448,14 @@ def _plan_in(reply: Reply) -> QueryPlan:
     return read_plan(extract_json(_complete(reply), keys=("tasks",)))
 
 
+def _conversation_in(reply: Reply) -> tuple[QueryPlan | None, str, Clarification | None]:
+    return read_conversation(extract_json(_complete(reply), keys=("tasks",)))
+
+
+def _review_in(reply: Reply) -> tuple[bool, str, str]:
+    return read_review(extract_json(_complete(reply), keys=("accept",)))
+
+
 def _judgement_in(reply: Reply) -> tuple[float, str]:
     return read_judgement(extract_json(_complete(reply), keys=("score",)))
 
@@ -412,6 +471,18 @@ def _sql_in(reply: Reply) -> tuple[str, str]:
         except UnusableReply:
             raise error from None
     return (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t")), reasoning
+
+
+def _step_in(reply: Reply) -> tuple[str, str, str]:
+    text = _complete(reply)
+    try:
+        tool, thought, sql = read_step(extract_json(text, keys=("tool", "sql")))
+    except UnusableReply as error:
+        try:
+            return "", "", extract_sql(text)
+        except UnusableReply:
+            raise error from None
+    return tool, thought, (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t"))
 
 
 def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any]) -> Messages:

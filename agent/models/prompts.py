@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from agent.knowledge.history import history_text
 from agent.knowledge.preview import result_preview
-from agent.models.protocol import JudgeRequest, PlanRequest, SqlRequest, SummaryRequest
+from agent.knowledge.schema_context import one_line
+from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
 from agent.state import QueryResult
 from eval.schema import Dialect
 
@@ -26,7 +28,10 @@ DIALECT_NAMES: dict[Dialect, str] = {
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
-_TAGS = re.compile(r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts)\b)", re.I)
+_TAGS = re.compile(
+    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate)\b)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +72,30 @@ def as_data(text: str) -> str:
     return _TAGS.sub("‹", text)
 
 
+def in_conversation(request: PlanRequest) -> bool:
+    """Whether the reply has to say what the question means on its own, and may ask back."""
+    return bool(request.history or request.may_ask or request.clarified)
+
+
 def plan_prompt(request: PlanRequest) -> Prompt:
-    return _prompt("planner", request.dialect, schema=request.schema_context, question=request.question)
+    """Question and schema; in a conversation its earlier turns and what was asked back, too."""
+    raw = {"conversation": "", "history": "", "clarified": ""}
+    if in_conversation(request):
+        asking = template("asking_back" if request.may_ask else "not_asking").system
+        raw["conversation"] = "\n" + fill(template("conversation").system, {"asking": asking}) + "\n"
+    if request.history:
+        raw["history"] = f"\n{_block('conversation', history_text(request.history))}\n"
+    if request.clarified:
+        asked = request.clarified.asked
+        said = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
+        shown = {name: as_data(one_line(text, 2_000)) for name, text in said.items()}
+        raw["clarified"] = "\n\n" + fill(template("asking_back").user, shown)
+    return _prompt("planner", request.dialect, schema=request.schema_context, question=request.question, raw=raw)
 
 
 def sql_prompt(request: SqlRequest) -> Prompt:
-    """Question, schema, task where it says more than the question, earlier results, and on a retry the failed SQL
-    and the feedback, word for word."""
+    """Question, schema, task where it says more than the question, earlier results, on a retry the failed SQL and
+    the feedback, word for word, and for one of several candidates the way of working that it is to try."""
     task = ""
     if request.task.description.strip() != request.question.strip():
         task = f"\nWrite the query for this step of the answer only:\n{_block('task', request.task.description)}\n"
@@ -86,12 +108,66 @@ def sql_prompt(request: SqlRequest) -> Prompt:
             f"\nYour last query was not accepted:\n{_block('failed_sql', request.failed_sql)}\n\n"
             f"What was wrong with it:\n{_block('feedback', request.feedback)}\n\nWrite a corrected query."
         )
+    if request.variant:
+        ways = template("ways").system.splitlines()
+        retry += f'\n<candidate number="{request.variant}" />\n{ways[(request.variant - 1) % len(ways)]}'
     return _prompt(
         "query_generator",
         request.dialect,
         schema=request.schema_context,
         question=request.question,
-        raw={"task": task, "previous": previous, "retry": retry},
+        raw={"task": task, "previous": known(request.glossary, request.examples) + previous, "retry": retry},
+    )
+
+
+def known(glossary: str, examples: str) -> str:
+    """What a team knows of its database, as far as it bears on the question; empty where it keeps nothing."""
+    text = ""
+    if glossary:
+        text += f"\nWhat words of the question mean here:\n{_block('glossary', glossary)}\n"
+    if examples:
+        text += (
+            "\nVerified queries for other questions to this database; keep to their conventions where they fit:\n"
+            f"{_block('examples', examples)}\n"
+        )
+    return text
+
+
+def step_prompt(request: StepRequest) -> Prompt:
+    """Schema and question, then the steps so far and the tools that may be next."""
+    task = ""
+    if request.task.description.strip() != request.question.strip():
+        task = f"\nThe query is for this step of the answer only:\n{_block('task', request.task.description)}\n"
+    steps = "\n\n".join(f"{number}. {as_data(step)}" for number, step in enumerate(request.steps, 1)) or "(none)"
+    return _prompt(
+        "react",
+        request.dialect,
+        schema=request.schema_context,
+        question=request.question,
+        raw={
+            "task": task,
+            "known": known(request.glossary, request.examples),
+            "steps": steps,
+            "allowed": ", ".join(request.allowed),
+            "left": str(request.left),
+        },
+    )
+
+
+def review_prompt(request: ReviewRequest) -> Prompt:
+    task = ""
+    if request.task.description.strip() != request.question.strip():
+        task = f"\nThe query is for this step of the answer only:\n{_block('task', request.task.description)}\n"
+    doubts = "\n".join(f"- {one_line(doubt, 500)}" for doubt in request.doubts)
+    return _prompt(
+        "review",
+        request.dialect,
+        schema=request.schema_context,
+        question=request.question,
+        sql=request.sql,
+        rows_returned=str(request.rows_returned),
+        preview=result_preview(request.columns, request.preview),
+        raw={"task": task, "doubts": f"\nWhat speaks against it:\n{_block('doubts', doubts)}" if doubts else ""},
     )
 
 

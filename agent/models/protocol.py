@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from agent.state import QueryPlan, QueryResult, QueryTask
+from agent.state import Clarification, Clarified, QueryPlan, QueryResult, QueryTask, Turn
 from eval.databases.base import Database
 from eval.schema import Dialect, Schema
 
@@ -79,6 +79,12 @@ class PlanRequest:
     schema: Schema
     database: Database
     """For the offline engine, which looks values up; a remote model sees only `schema_context`."""
+    history: tuple[Turn, ...] = ()
+    """The earlier turns of the conversation, oldest first."""
+    may_ask: bool = False
+    """Whether a truly ambiguous question may be asked back instead of planned."""
+    clarified: Clarified | None = None
+    """What was asked back about this question, and what the user said to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,12 @@ class SqlRequest:
     feedback: str = ""
     """The retry handler's feedback, to be put before the model verbatim."""
     attempt: int = 1
+    variant: int = 0
+    """Which of several candidates this is; all but 0 are to be written in another way."""
+    glossary: str = ""
+    """What the business words of the question mean, as text cleared for the privacy mode."""
+    examples: str = ""
+    """Verified questions with their SQL that are like this one, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +169,10 @@ class Summary:
 class PlanReply:
     plan: QueryPlan
     usage: Usage = Usage()
+    read_as: str = ""
+    """What the question means on its own, where it leans on earlier turns; else empty."""
+    clarification: Clarification | None = None
+    """What to ask back first; only where the request allows it."""
 
 
 @runtime_checkable
@@ -181,6 +197,76 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class StepRequest:
+    """What to do next, for a model that works in steps with tools (`agent.react`)."""
+
+    question: str
+    task: QueryTask
+    dialect: Dialect
+    schema_context: str
+    schema: Schema
+    allowed: tuple[str, ...]
+    """The tools that may be next."""
+    steps: tuple[str, ...] = ()
+    """What was done so far and what came of it, oldest first, each a text cleared for the privacy mode."""
+    left: int = 1
+    """Steps that the model may still take, this one counted."""
+    glossary: str = ""
+    """As of `SqlRequest`; so are the examples."""
+    examples: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepReply:
+    tool: str
+    """As the model named it: perhaps none that is allowed, or none at all."""
+    thought: str
+    sql: str = ""
+    usage: Usage = Usage()
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A model that can also work in steps. The built-in engine can't."""
+
+    async def next_step(self, request: StepRequest) -> StepReply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """A query that ran, with what it returned, for its writer to accept or to revise."""
+
+    question: str
+    task: QueryTask
+    dialect: Dialect
+    schema_context: str
+    schema: Schema
+    sql: str
+    columns: tuple[str, ...]
+    preview: tuple[tuple[object, ...], ...]
+    """At most 20 rows, JSON values."""
+    rows_returned: int
+    doubts: tuple[str, ...] = ()
+    """What rules say against the query, as texts cleared for the privacy mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    accepted: bool
+    reasoning: str
+    sql: str = ""
+    """The revised query, where it is not accepted."""
+    usage: Usage = Usage()
+
+
+@runtime_checkable
+class Verifying(Protocol):
+    """A model that can also look at a result. The built-in engine can't: its first reading is its best."""
+
+    async def review(self, request: ReviewRequest) -> Review: ...
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """What an OpenAI-compatible endpoint needs to know."""
 
@@ -191,3 +277,5 @@ class ModelSettings:
     structured_output: str = "auto"
     price_input: float | None = None
     price_output: float | None = None
+    prompt_log: str | None = None
+    """Path of the file that keeps what was sent."""

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from agent.models.replies import UnusableReply
-from agent.state import QueryPlan, QueryTask
+from agent.state import Clarification, QueryPlan, QueryTask
 
 
 def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -25,6 +25,11 @@ def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
 
 _TEXT = {"type": "string"}
 
+MAX_QUESTION = 2_000
+MAX_CLARIFICATION = 500
+MAX_OPTION = 200
+MAX_OPTIONS = 5
+
 PLAN_SCHEMA = _strict(
     plan_type={"type": "string", "enum": ["single", "multi-sequential"]},
     confidence={"type": "number", "description": "0 to 1"},
@@ -33,8 +38,20 @@ PLAN_SCHEMA = _strict(
         "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}),
     },
 )
+CONVERSATION_SCHEMA = _strict(
+    standalone_question=_TEXT,
+    clarification=_strict(question=_TEXT, options={"type": "array", "items": _TEXT}),
+    **PLAN_SCHEMA["properties"],
+)
+"""A plan within a conversation; an empty clarification.question means that nothing is asked back."""
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
+REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
 JUDGE_SCHEMA = _strict(reasoning=_TEXT, score={"type": "number", "description": "0 to 1"})
+
+
+def step_schema(allowed: tuple[str, ...]) -> dict[str, Any]:
+    """A step may name only a tool that is allowed now."""
+    return _strict(thought=_TEXT, tool={"type": "string", "enum": list(allowed)}, sql=_TEXT)
 
 
 def read_plan(reply: dict[str, object]) -> QueryPlan:
@@ -71,6 +88,30 @@ def _task(item: object, number: int) -> QueryTask:
     )
 
 
+def read_conversation(reply: dict[str, object]) -> tuple[QueryPlan | None, str, Clarification | None]:
+    """(plan, standalone question or "", what to ask back). The plan may be missing where something is asked back."""
+    said = reply.get("standalone_question")
+    standalone = said.strip()[:MAX_QUESTION] if isinstance(said, str) else ""
+    clarification = _clarification(reply.get("clarification"))
+    if clarification is not None and not reply.get("tasks"):
+        return None, standalone, clarification
+    return read_plan(reply), standalone, clarification
+
+
+def _clarification(value: object) -> Clarification | None:
+    """Something to ask back needs a question; options that are no text, or repeated, are dropped."""
+    if isinstance(value, str):
+        value = {"question": value}
+    if not isinstance(value, dict) or not isinstance(question := value.get("question"), str) or not question.strip():
+        return None
+    offered = value.get("options")
+    texts = (
+        [" ".join(o.split())[:MAX_OPTION] for o in offered if isinstance(o, str)] if isinstance(offered, list) else []
+    )
+    options = [option for option in dict.fromkeys(texts) if option][:MAX_OPTIONS]
+    return Clarification(question=question.strip()[:MAX_CLARIFICATION], options=options)
+
+
 def read_sql(reply: dict[str, object]) -> tuple[str, str]:
     """(sql, reasoning); the SQL is empty when the model says that it can't."""
     sql = reply.get("sql")
@@ -83,6 +124,26 @@ def read_sql(reply: dict[str, object]) -> tuple[str, str]:
     if not sql.strip() and not told:
         raise UnusableReply("`sql` and `reasoning` are both empty")
     return sql.strip(), told
+
+
+def read_step(reply: dict[str, object]) -> tuple[str, str, str]:
+    """(tool, thought, sql). Whether the tool is known and allowed is the loop's to check."""
+    said = {name: value.strip() for name in ("tool", "thought", "sql") if isinstance(value := reply.get(name), str)}
+    tool = said.get("tool", "").lower().removesuffix("()").replace("-", "_").replace(" ", "_")
+    if not tool and not said.get("sql"):
+        raise UnusableReply("`tool` must be a string that names one of the tools")
+    return tool, said.get("thought", ""), said.get("sql", "")
+
+
+def read_review(reply: dict[str, object]) -> tuple[bool, str, str]:
+    """(accepted, reasoning, revised SQL). A refusal without a query accepts: there is nothing to put in its place."""
+    accept, sql, reasoning = reply.get("accept"), reply.get("sql"), reply.get("reasoning")
+    if isinstance(accept, str):
+        accept = {"true": True, "false": False}.get(accept.strip().lower())
+    if not isinstance(accept, bool):
+        raise UnusableReply("`accept` must be true or false")
+    revised = "" if accept or not isinstance(sql, str) else sql.strip()
+    return not revised, reasoning.strip() if isinstance(reasoning, str) else "", revised
 
 
 def read_judgement(reply: dict[str, object]) -> tuple[float, str]:

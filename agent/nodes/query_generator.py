@@ -1,12 +1,18 @@
-"""query_generator: the current task, the schema and any feedback → one SQL draft. Failures become part of the draft."""
+"""query_generator: the current task, the schema and any feedback → one SQL draft. Failures become part of the draft.
+
+Where the strategy wants several candidates, the draft is the chosen one and holds the others.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from agent.attempts import attempts_at, best_attempt
+from agent.candidates.writing import Written, wants_several, written
 from agent.context import RunContext
+from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import (
     ModelAuthError,
     ModelError,
@@ -14,7 +20,10 @@ from agent.models.protocol import (
     SqlReply,
     SqlRequest,
 )
-from agent.state import AgentState, Draft, Failure
+from agent.state import AgentState, Draft, Failure, asked, standalone
+
+if TYPE_CHECKING:
+    from agent.knowledge.memory import Memory
 
 
 async def query_generator(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -25,7 +34,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     results = state.get("query_results", [])
     before = attempts_at(task.id, results)
     request = SqlRequest(
-        question=state["question"],
+        question=standalone(state),
         task=task,
         dialect=schema.dialect,
         schema_context=state["schema_context"],
@@ -36,9 +45,17 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
     )
+    if context.memory is not None:
+        request = await asyncio.to_thread(_with_memory, request, context.memory, context)
+    several: tuple[Written, ...] = ()
     try:
-        async with asyncio.timeout(context.seconds_left):
-            reply = await context.model.write_sql(request)
+        if wants_several(request, context):
+            several = await written(request, asked(state), context)
+            reply = several[0].reply
+        else:
+            async with asyncio.timeout(context.seconds_left):
+                reply = await _written(request, context)
+            context.spend(reply.usage)
     except ModelReplyError as error:
         return {"draft": Draft(error=str(error))}
     except ModelAuthError as error:
@@ -48,8 +65,41 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     except TimeoutError:
         message = f"The time for this question ({context.settings.run_seconds:g} s) ran out while writing SQL."
         return _given_up(Failure(kind="timeout", message=message))
-    context.spend(reply.usage)
-    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": _draft(reply)}
+    draft = _draft(reply)
+    if several:
+        rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
+        draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
+    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft}
+
+
+def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
+    """The request with what a team knows; the offline engine takes it as knowledge given beside the question."""
+    from agent.knowledge.memory import remembered
+
+    found = remembered(
+        request.question,
+        memory,
+        request.schema,
+        db=context.database.name,
+        examples=context.strategy.examples,
+        glossary=context.strategy.glossary,
+        privacy=privacy_of(context.model),
+    )
+    if not context.model.offline:
+        return replace(request, glossary=found.glossary_text, examples=found.examples_text)
+    if not found.statements:
+        return request
+    beside = f"\n\nEvidence: {'; '.join(found.statements)}"
+    task = request.task.model_copy(update={"description": request.task.description + beside})
+    return replace(request, question=request.question + beside, task=task)
+
+
+async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
+    if context.strategy.generator == "react":
+        from agent.react import react
+
+        return await react(request, context)
+    return await context.model.write_sql(request)
 
 
 def _given_up(failure: Failure) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """retry_handler: a failed attempt → targeted feedback for the next one, by rules alone. No model, no database.
 
-Six categories; the first that matches wins. The feedback goes into the next prompt verbatim.
+Six categories; the first that matches wins. The feedback goes into the next prompt verbatim, so it says no more than
+the model may see.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from typing import Any
 from agent.attempts import attempts_at
 from agent.context import RunContext
 from agent.events import RetryEvent, RetryInfo
-from agent.state import AgentState, QueryResult, RetryCategory
+from agent.knowledge.privacy import for_feedback, privacy_of
+from agent.state import AgentState, QueryResult, RetryCategory, standalone
+from eval.databases.base import DatabaseError
+from eval.schema import Schema
 
 WEAK = 0.6
 """A dimension below this is named as weak in generic feedback."""
@@ -18,11 +22,23 @@ WEAK = 0.6
 
 async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any]:
     task = state["current_task"]
-    last = attempts_at(task.id, state["query_results"])[-1]
-    category, feedback = diagnose(last, context.settings.score_threshold)
-    info = RetryInfo(task_id=task.id, attempt=last.attempt + 1, category=category, feedback=feedback)
+    attempts = attempts_at(task.id, state["query_results"])
+    last = attempts[-1]
+    threshold = context.settings.score_threshold
+    category, feedback = diagnose(last, threshold)
+    privacy = privacy_of(context.model)
+    if privacy != "full":
+        _, feedback = diagnose(for_feedback(last, privacy, await _schema(context), standalone(state)), threshold)
+    info = RetryInfo(task_id=task.id, attempt=len(attempts) + 1, category=category, feedback=feedback)
     context.emit(RetryEvent(data=info))
     return {"retry_feedback": feedback, "retry_count": state.get("retry_count", 0) + 1}
+
+
+async def _schema(context: RunContext) -> Schema | None:
+    try:
+        return await context.schema()
+    except DatabaseError:  # then fewer words are known
+        return None
 
 
 def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]:

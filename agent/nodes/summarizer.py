@@ -13,9 +13,10 @@ from typing import Any
 from agent.attempts import chosen, doubts, failure_text
 from agent.context import RunContext
 from agent.events import TokenEvent
+from agent.knowledge.history import turn_of
 from agent.models.grounding import ungrounded_numbers
 from agent.models.protocol import ModelError, SummaryRequest
-from agent.state import AgentState, QueryResult
+from agent.state import AgentState, QueryResult, standalone
 
 log = logging.getLogger(__name__)
 
@@ -29,20 +30,24 @@ async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
         text = _nothing_to_report(results)
         context.emit(TokenEvent(data=text))
     judged = [r.eval_report.relevance.score for r in results if r.eval_report]
-    return {"final_answer": text, "answer_relevance_score": sum(judged) / len(judged) if judged else 0.0}
+    return {
+        "final_answer": text,
+        "answer_relevance_score": sum(judged) / len(judged) if judged else 0.0,
+        "history": [turn_of(state, results, text)],
+    }
 
 
 async def _written(
     state: AgentState, results: tuple[QueryResult, ...], stated: tuple[str, ...], context: RunContext
 ) -> str:
-    request = SummaryRequest(state["question"], state["plan"], results, stated)
+    request = SummaryRequest(standalone(state), state["plan"], results, stated)
     written: list[str] = []
 
     def on_text(piece: str) -> None:
         written.append(piece)
         context.emit(TokenEvent(data=piece))
 
-    if state.get("failure"):
+    if state.get("failure") or not context.strategy.summary:
         return _fallback(request, written, context)
     try:
         async with asyncio.timeout(context.seconds_left):
@@ -53,7 +58,7 @@ async def _written(
     context.spend(summary.usage)
     if context.model.offline:
         return summary.text
-    loose = ungrounded_numbers(summary.text, results, state["question"])
+    loose = ungrounded_numbers(summary.text, results, standalone(state))
     if not loose:
         return summary.text
     note = f"\n\n*Not found in the results: {', '.join(loose)}.*"

@@ -13,6 +13,8 @@ from agent.events import (
     RetryInfo,
     SchemaEvent,
     SchemaInfo,
+    StepEvent,
+    StepInfo,
     TokenEvent,
 )
 from agent.state import QueryPlan, QueryTask
@@ -103,3 +105,20 @@ def test_a_hostile_error_message_stays_one_line(pipe: Screen):
     (line,) = pipe.lines
     assert "\x1b" not in line
     assert len(line) < 200
+
+
+def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen):
+    info = StepInfo(
+        task_id="t", attempt=1, number=1, tool="generate_sql", sql="SELECT 1\nFROM a", ok=True, elapsed_ms=1
+    )
+    bad = info.model_copy(update={"tool": "run\x1b[2J", "sql": "", "ok": False, "observation": "not allowed now"})
+
+    with Steps(pipe.console) as steps:
+        steps.show(StepEvent(data=info))
+        steps.show(StepEvent(data=bad))
+
+    lines = pipe.lines
+    assert lines[0] == "· generate_sql · SELECT 1 FROM a"
+    assert lines[1].startswith("✗ run")
+    assert "\x1b" not in lines[1]
+    assert lines[1].endswith("· not allowed now")

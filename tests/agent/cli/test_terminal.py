@@ -116,6 +116,40 @@ def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server:
     assert (tmp_path / "cache" / "history").read_text().count("how many customers") >= 1
 
 
+def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: Path):
+    with Terminal(tmp_path, "--interactive", "--db", str(shop_file), "--model", "offline") as terminal:
+        terminal.wait_for("> ")
+        terminal.type("how many orders are there?\n")
+        terminal.wait_for("How sure:")
+        terminal.type("only paid ones\n")
+        terminal.wait_for("Read as: ")
+        terminal.type("best customers\n")
+        terminal.wait_for("By which measure?")
+        terminal.type("1\n")
+        terminal.wait_for("Read as: best customers by number of orders")
+        terminal.type("\\new\n")
+        terminal.wait_for("A new conversation.")
+        terminal.type("\\quit\n")
+        assert terminal.end() == 0
+    assert "Traceback" not in terminal.shown
+
+
+def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "agent.main", "--interactive", "--db", str(shop_file), "--model", "offline"],
+        input="best customers\nhow many orders are there?\nonly paid ones\n",
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0
+    assert "By which measure?" not in done.stdout
+    assert "The answer is **4**" in done.stdout
+    assert "Read as: " in done.stdout
+
+
 def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
     variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
     with Terminal(tmp_path, "--db", str(shop_file), "how many?", **variables) as terminal:

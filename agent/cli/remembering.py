@@ -1,0 +1,114 @@
+"""`python -m agent.main examples check FILE` and `glossary check FILE`: do a team's files fit a database?
+
+In: the words after `examples` or `glossary`. Out: what was found on standard output, an exit code: 0 when all is well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent.cli import exits
+
+if TYPE_CHECKING:
+    from agent.remembered import Checked
+    from eval.databases.base import Database
+
+_Db = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL|FILE|DEMO",
+        help="Database: a URL, a file, or a demo (shop, enterprise). Default: the configured one.",
+    ),
+]
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to check.")]
+
+examples = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+glossary = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@examples.callback()
+def _examples() -> None:
+    """Verified questions with their SQL, kept in files."""
+
+
+@glossary.callback()
+def _glossary() -> None:
+    """What business words mean in terms of the schema."""
+
+
+@examples.command("check")
+def check_examples(file: _File, db: _Db = None) -> None:
+    """Check each example: its form, the read-only guard, the names of the schema."""
+    from agent.remembered import check_examples
+
+    database = _opened(db)
+    _told(file, database.name, "examples", check_examples(file, database))
+
+
+@glossary.command("check")
+def check_glossary(file: _File, db: _Db = None) -> None:
+    """Check each term, metric and default filter against the schema."""
+    from agent.remembered import check_glossary
+
+    database = _opened(db)
+    _told(file, database.name, "entries", check_glossary(file, database))
+
+
+@examples.command("export")
+def export(
+    owner: Annotated[str, typer.Option(metavar="NAME", help="Whose feedback.")] = "local",
+    preset: Annotated[str | None, typer.Option(metavar="ID", help="Only of this database.")] = None,
+) -> None:
+    """Print what people held right or corrected as examples, one JSON line each, to be looked through and kept."""
+    import asyncio
+    import json
+
+    for question, sql in asyncio.run(_confirmed(owner, preset)):
+        typer.echo(json.dumps({"question": question, "sql": sql}, ensure_ascii=False))
+
+
+async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
+    from agent.config import settings
+    from agent.store import StoreError, open_store
+
+    try:
+        store = await open_store(settings())
+        try:
+            said = await store.feedback(owner, preset, ["right", "corrected"])
+        finally:
+            await store.close()
+    except StoreError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(exits.DATABASE) from None
+    return [(one.question, one.sql) for one in said if one.question and one.sql]
+
+
+def _opened(db: str | None) -> Database:
+    from pydantic import ValidationError
+
+    from agent.catalogue import resolve_database
+    from agent.cli.logs import direct_logs
+    from agent.config import settings, settings_problem
+    from eval.databases import DatabaseError
+
+    direct_logs(verbose=False)
+    try:
+        return resolve_database(db, settings())
+    except ValidationError as error:
+        typer.echo(settings_problem(error), err=True)
+        raise typer.Exit(exits.USAGE) from None
+    except DatabaseError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(exits.DATABASE) from None
+
+
+def _told(file: Path, database: str, what: str, found: Checked) -> None:
+    for problem in found.problems:
+        typer.echo(f"{file.name}, {problem}")
+    if found.problems:
+        raise typer.Exit(exits.USAGE)
+    other = f"; {found.other} more are for other databases" if found.other else ""
+    typer.echo(f"{file.name}: {found.entries - found.other} {what} fit {database}{other}.")

@@ -1,0 +1,48 @@
+"""`python -m agent.main profile`: what a database's rows look like, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
+
+
+def profile(tmp_path: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TEXT2SQL_CACHE_DIR": str(tmp_path), **settings}
+    command = [sys.executable, "-m", "agent.main", "profile", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+
+def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path):
+    done = profile(tmp_path, "--db", "shop", "--budget", "1500")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n## ") + done.stdout.startswith("## ") == 10
+    assert "more lines not shown" in done.stdout
+    assert "orders: 3,600 rows" in done.stdout
+
+
+def test_json_has_the_sections_and_all_facts(tmp_path: Path):
+    found = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
+
+    assert list(found["sections"]) == SECTIONS
+    assert (found["database"], found["dialect"], found["privacy"]) == ("shop", "sqlite", "full")
+    assert found["tables_profiled"] == len(found["facts"]["tables"]) == 8
+
+
+def test_the_privacy_mode_holds_for_the_command_too(tmp_path: Path):
+    done = profile(tmp_path, "--db", "shop", TEXT2SQL_PRIVACY="masked")
+
+    assert "orders.status TEXT: 5 distinct of 3,600\n" in done.stdout
+    assert "'shipped'" not in done.stdout
+
+
+def test_a_missing_database_is_exit_code_3(tmp_path: Path):
+    done = profile(tmp_path, "--db", str(tmp_path / "gone.sqlite"))
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.strip()

@@ -1,0 +1,97 @@
+"""`examples check`, `examples export` and `glossary check` on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.store import open_store
+from agent.store.records import FeedbackRecord, RunRecord
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+    connection.close()
+    return tmp_path / "shop.sqlite"
+
+
+def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
+    there = {**kept, "TEXT2SQL_STATE_DIR": str(folder / "state"), "TEXT2SQL_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, "-m", "agent.main", *words]
+    root = Path(__file__).parents[3]
+    return subprocess.run(
+        command, cwd=folder, env={**there, "PYTHONPATH": str(root)}, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_examples_are_checked(shop: Path, tmp_path: Path):
+    file = tmp_path / "examples.jsonl"
+    file.write_text(
+        '{"question": "a", "sql": "SELECT name FROM customers"}\n{"question": "b", "sql": "DELETE FROM customers"}\n'
+        '{"question": "c", "sql": "SELECT x FROM y", "db": "other"}\n'
+    )
+    done = ran(tmp_path, "examples", "check", str(file), "--db", str(shop))
+    assert done.returncode == 2
+    assert done.stdout.startswith("examples.jsonl, line 2: the guard refuses its SQL")
+
+    file.write_text('{"question": "a", "sql": "SELECT name FROM customers"}\n')
+    done = ran(tmp_path, "examples", "check", str(file), "--db", str(shop))
+    assert (done.returncode, done.stdout) == (0, "examples.jsonl: 1 examples fit shop.\n")
+
+
+def test_a_glossary_is_checked(shop: Path, tmp_path: Path):
+    file = tmp_path / "glossary.yaml"
+    file.write_text("terms:\n  - term: client\n    means: customers.nam\n")
+
+    done = ran(tmp_path, "glossary", "check", str(file), "--db", str(shop))
+
+    assert done.returncode == 2
+    assert "glossary.yaml, line 2: client: the schema has no column customers.nam (nearest: name" in done.stdout
+
+
+def test_what_people_confirmed_is_exported(tmp_path: Path):
+    async def said() -> None:
+        store = await open_store(Settings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
+        now = datetime.now(UTC)
+        for number, verdict in enumerate(("right", "wrong", "corrected")):
+            run = RunRecord(run_id=f"r{number}", owner="local", preset="shop", started=now, question=f"q{number}")
+            await store.begin_run(run)
+            await store.add_feedback(
+                FeedbackRecord(
+                    feedback_id=f"f{number}",
+                    owner="local",
+                    run_id=run.run_id,
+                    preset="shop",
+                    question=run.question,
+                    sql=f"SELECT {number}",
+                    verdict=verdict,  # type: ignore[arg-type]
+                    created=now,
+                )
+            )
+        await store.close()
+
+    asyncio.run(said())
+    done = ran(tmp_path, "examples", "export", "--preset", "shop")
+
+    assert done.returncode == 0, done.stderr
+    exported = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(e["question"] for e in exported) == ["q0", "q2"]
+
+
+def test_the_words_alone_are_a_question(shop: Path, tmp_path: Path):
+    done = ran(tmp_path, "examples", "of", "customers", "--db", str(shop), "--model", "offline")
+
+    assert "Usage" not in done.stderr
