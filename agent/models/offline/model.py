@@ -97,7 +97,7 @@ class OfflineModel:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
-        look = looker(database)
+        look = looker(database) if database.holds_rows else None  # an empty copy says nothing of the answer
         reading = await asyncio.to_thread(read, question, schema, index, dialect, place=place, look=look)
         self._last = (key, reading)
         return reading

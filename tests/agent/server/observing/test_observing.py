@@ -37,9 +37,12 @@ def logging_to(stream: io.StringIO, **variables: object) -> None:
 
 @pytest.fixture
 def lines() -> Iterator[io.StringIO]:
-    """The log, as it goes to standard error; the test's own handlers are put back."""
+    """The log, as it goes to standard error; the test's own handlers are put back. Servers that other tests ran in this
+    process may have left uvicorn's loggers deaf."""
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
     stream = io.StringIO()
     logging_to(stream, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
     yield stream
