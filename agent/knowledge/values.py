@@ -80,7 +80,7 @@ def fold(text: str) -> str:
 
 def singular(folded: str) -> str:
     """Each word without a plural ending, roughly: enough to make `Electronics` meet `electronic`."""
-    if "s" not in folded:
+    if "s " not in folded and not folded.endswith("s"):
         return folded
     return " ".join(
         w[:-3] + "y" if w.endswith("ies") and len(w) > 4 else w[:-1] if w.endswith("s") and len(w) > 3 else w

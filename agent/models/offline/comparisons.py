@@ -149,11 +149,14 @@ def number(r: Reader, i: int) -> None:
     if item.lower == "one" and i and (r.items[i - 1].lower in ("the", "that", "which", "this", "no")):
         r.use(i)
         return
-    if i and r.items[i - 1].lower == "first" and r.main_entity and isinstance(item.number, int) and item.number < 1000:
+    first = bool(i) and r.items[i - 1].lower == "first" and isinstance(item.number, int) and item.number < 1000
+    if first and (r.main_entity or r.sorts[i + 1 : i + 2] == ["table"]):
+        assert isinstance(item.number, int)
+        r.use(i - 1)
         r.use(i)
         r.query.limit = r.query.limit or max(1, item.number)
         return
-    if _numbered(r, i) or _aged(r, i):
+    if _rows_wanted(r, i) or _numbered(r, i) or _aged(r, i):
         return
     fresh = r.last_column is None or (i > 0 and r.items[i - 1].is_keyword("and"))
     if not r.in_head and fresh and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
@@ -215,6 +218,26 @@ def number(r: Reader, i: int) -> None:
         if item.lower not in ("one", "1") and item.number is not None and isinstance(item.number, int) and r.in_head:
             r.query.limit = item.number
         r.use(i)
+
+
+_LIMITING = word_set("limit limited limiting")
+_AFTER_LIMIT = word_set("of to the it them output results result rows list only at most first")
+
+
+def _rows_wanted(r: Reader, i: int) -> bool:
+    """`with a limit of 10`, `limit to 10`: how many rows to show, where no column is called limit."""
+    for k in range(i - 1, max(-1, i - 5), -1):
+        if r.items[k].lower in _LIMITING and r.sorts[k] == "word":
+            for used in range(k, i + 1):
+                r.use(used)
+            wanted = r.items[i].number
+            if isinstance(wanted, int) and 0 < wanted and r.query.limit is None:
+                r.query.limit = wanted
+                return True
+            return False
+        if r.items[k].lower not in _AFTER_LIMIT:
+            return False
+    return False
 
 
 def _numbered(r: Reader, i: int) -> bool:

@@ -171,8 +171,10 @@ def wants_empty_groups(r: Reader) -> bool:
     query = r.query
     text = " ".join(t.lower for t in r.tokens)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not ((owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if not (r.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
+    if r.empty_too and not query.group and not query.aggregates():
+        return _lists_below(r)
     groups = {t for e in query.group for t in e.tables}
     counted = [e for e in query.select if e.function]
     return (
@@ -184,3 +186,13 @@ def wants_empty_groups(r: Reader) -> bool:
         and query.intersect is None
         and all(t in groups for clause in query.where for c in clause for t in c.tables)
     )
+
+
+def _lists_below(r: Reader) -> bool:
+    """Whether rows of the first table are listed beside rows that refer to them, so that those without any can stay."""
+    query = r.query
+    first = query.select[0].tables[0] if query.select and query.select[0].tables else ""
+    others = [t for t in r.entities if t != first]
+    whole = query.limit is None and query.intersect is None
+    own = all(t == first for clause in query.where for c in clause for t in c.tables)
+    return bool(first and others) and whole and own and all(r.many_of(first, t) for t in others)

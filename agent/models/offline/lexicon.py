@@ -134,7 +134,7 @@ FUNCTION_WORDS = word_set(
     database record records data entry entries row rows table information info details detail value values corresponding
     associated related belonging belong belongs respective available possible existing current many much more most
     's , . ? ! ; : - ( ) " ' ok okay hello member members full complete located situated living regarding concerning
-    contained hi
+    contained hi inclusive inclusively
     thanks thank euro euros dollar dollars usd eur look up identify describe state name named called call
     include includes including contain contains consist use used uses using make made numbers result results set number
     question answer query sql sort new total different distinct unique not no ever yet still lot lots kind

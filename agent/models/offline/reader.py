@@ -71,6 +71,7 @@ class Reader(Chooser):
         self.verb_measure: Expression | None = None
         self.sink: list[Clause] = self.query.where
         self.denied_column: ColumnKey | None = None
+        self.empty_too = False
 
     # -- the pass -------------------------------------------------------------------------------------------------
 
@@ -245,6 +246,10 @@ class Reader(Chooser):
             if extreme and following is not None and self.sorts[following] == "column":
                 superlatives.extreme_column(self, i, following, argument == "max")
                 return
+            held = self._held_total(i) if item.lower == "total" else None
+            if held is not None:
+                self.last_column = (i, held)
+                return
             self.functions.append(argument)  # type: ignore[arg-type]
         elif kind in ("sup", "sup_adj", "sup_count", "common", "selling"):
             superlatives.superlative(self, i)
@@ -311,6 +316,15 @@ class Reader(Chooser):
             if item.lower not in ("is", "are", "was", "were", "named", "called", "but", "if"):
                 self.last_column = None
 
+    def _held_total(self, i: int) -> ColumnWord | None:
+        """`orders with a total above 100`: a column of the table just named holds it, nothing is added up."""
+        compared = i + 1 < len(self.items) and self.items[i + 1].is_keyword("cmp")
+        last = next((self.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if self.sorts[k] == "table"), None)
+        if not compared or last is None:
+            return None
+        found = [c for c in self.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
+        return found[0] if len(found) == 1 else None
+
     # -- mentions -------------------------------------------------------------------------------------------------
 
     def _table(self, i: int) -> None:
@@ -326,6 +340,10 @@ class Reader(Chooser):
                 self.entity(table)
                 return
             self.groups.append(("table", table))
+            self.entity(table)
+            return
+        if self.negated and self._even_without(i):
+            self.empty_too, self.negated = True, False
             self.entity(table)
             return
         if self.negated and self.main_entity not in ("", table) and not self._beside_value(i, table):
@@ -377,6 +395,15 @@ class Reader(Chooser):
             if 0 <= k < len(self.items) and self.sorts[k] in ("value", "literal"):
                 mention = self.items[k].mention
                 return mention is not None and (k < i or any(h.table == table for h in mention.values))
+        return False
+
+    def _even_without(self, i: int) -> bool:
+        """`customers and their orders, including customers with no orders`: absence adds rows, it does not restrict."""
+        for k in range(i - 1, max(-1, i - 8), -1):
+            if self.items[k].lower in ("including", "even", "plus"):
+                return self.items[k - 1].lower != "not" if k else False
+            if self.items[k].lower in (".", ";", "?", "!"):
+                return False
         return False
 
     def entity(self, table: str) -> None:
