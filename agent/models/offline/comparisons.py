@@ -231,7 +231,7 @@ def _rows_wanted(r: Reader, i: int) -> bool:
             for used in range(k, i + 1):
                 r.use(used)
             wanted = r.items[i].number
-            if isinstance(wanted, int) and 0 < wanted and r.query.limit is None:
+            if isinstance(wanted, int) and wanted > 0 and r.query.limit is None:
                 r.query.limit = wanted
                 return True
             return False

@@ -15,7 +15,7 @@ from agent.models.offline.evidence import Meaning
 from agent.models.offline.lexicon import FUNCTION_WORDS, measures, word_set
 from agent.models.offline.mentions import Item, Mention
 from agent.models.offline.periods import period_at
-from agent.models.offline.phrases import Keyword, keywords
+from agent.models.offline.phrases import Keyword, keywords, starts_with_sorting
 from agent.models.offline.rescuing import rescued
 from agent.models.offline.tokens import Token
 from agent.models.offline.vocabulary import ColumnWord, TableWord, Vocabulary
@@ -106,6 +106,11 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
 
 def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
     """The question begins with an order ("List all …", "Show me …"), whose verb names nothing of the schema."""
+    if starts_with_sorting(tokens):
+        plural = next(t for t in tokens[1:] if t.lower not in _AFTER_ORDERS)
+        return not any(
+            {tokens[0].lower, plural.lemma} <= set(x.words) for x in vocabulary.holders.get(plural.lemma, ())
+        )
     if len(tokens) < 2 or tokens[0].lower not in _ORDERS:
         return False
     named = any({tokens[0].lower, tokens[1].lemma} <= set(x.words) for x in vocabulary.holders.get(tokens[0].lower, ()))

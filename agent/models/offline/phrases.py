@@ -64,10 +64,24 @@ _NUMBERED = word_set("phone telephone mobile fax contact account card serial fli
 _GENERIC_SUPERLATIVES = {"largest", "biggest", "highest", "smallest"}
 
 
+_SORTING = {"rank": "rank", "order": "*", "arrange": "*"}
+
+
+def starts_with_sorting(tokens: Sequence[Token]) -> bool:
+    """`Rank all customers by …`: the first word is an order to sort, as in `Order items by …` it may not be."""
+    if not tokens or tokens[0].lower not in _SORTING:
+        return False
+    said = [t for t in tokens[1:7] if t.lower not in ("the", "all", "our", "us", "me", "every", "each")]
+    things = said[:1] and said[0].kind == "word" and said[0].lower != said[0].lemma
+    return bool(things) and any(t.lower == "by" for t in said[1:])
+
+
 def keywords(tokens: Sequence[Token]) -> list[Keyword]:
     """All signal phrases, at each position the longest of each sort; they may overlap."""
     lowers = [t.lower if t.kind != "quoted" else "\0" for t in tokens]
     found: list[Keyword] = []
+    if starts_with_sorting(tokens):
+        found.append(Keyword("order", _SORTING[lowers[0]], 0, 1))
     for start, word in enumerate(lowers):
         adjective = _adjective_at(lowers, start)
         if adjective is not None:

@@ -58,6 +58,7 @@ def features(
             "some unread": float(bool(unread)),
             "unread nouns": float(_nouns(tokens, unread)),
             "unread name": float(any(w[:1].isupper() or w[:1].isdigit() for w in unread)),
+            "unread operation": float(any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split())),
             "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
             "one plain column": float(
                 len(query.select) == 1 and not query.aggregates() and not query.distinct and not query.group
@@ -144,6 +145,11 @@ def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
     return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
 
 
+def _held(conditions: Sequence[Condition], word: str) -> bool:
+    """Whether a column with that word in its name is compared."""
+    return any(c.left.column is not None and word in c.left.column[1].lower() for c in conditions)
+
+
 def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict[str, float]:
     """What the question's signal words ask for and the query does not have."""
     query = draft.query
@@ -159,14 +165,15 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
     absent = {
         "count": "count" in said and "count" not in functions and "sum" not in functions,
         "average": "avg" in asked and "avg" not in functions,
-        "sum": "sum" in asked and not functions & {"sum", "count"},
+        "sum": "sum" in asked and not functions & {"sum", "count"} and not _held(plain, "total"),
         "extreme": bool(asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
         "group": "group" in said and not query.group and not query.within,
         "superlative": bool(said & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
         and not functions & {"max", "min"},
-        "comparison": bool(said & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having,
-        "negation": bool(said & {"neg", "except"}) and not denied,
+        "comparison": (bool(said & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
+        or any(i.keyword is None and i.lower == "than" for i in items),
+        "negation": bool(said & {"neg", "except"}) and not denied and not query.keep_empty,
         "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
         "both": "both" in said and query.intersect is None,
         "order": bool(said & {"order", "dir"}) and not query.order,
@@ -280,7 +287,25 @@ _NEVER_SURE = (
     "having without group",
     "one named row of a guessed entity",
     "another reading taken",
+    "unmet comparison",
+    "unmet average",
+    "unmet sum",
+    "unmet extreme",
+    "unmet negation",
+    "doubt or_open",
+    "doubt aggregate_open",
+    "unread name",
+    "unread operation",
 )
+
+
+_OPERATIONS = word_set(
+    "running cumulative rolling moving growth median mode percentile quartile quartiles variance deviation correlation "
+    "ratio rate trend trends streak streaks consecutive cohort cohorts retention churn pivot forecast year-over-year "
+    "month-over-month quarter-over-quarter week-over-week compare compared comparison versus vs difference pairs gap "
+    "gaps previous next median anomalies outliers normalized weighted excluding"
+)
+"""Words that ask for a computation: a reading that leaves one out answers another question."""
 
 
 def _guessed(observed: dict[str, float]) -> bool:

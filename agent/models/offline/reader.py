@@ -72,6 +72,7 @@ class Reader(Chooser):
         self.sink: list[Clause] = self.query.where
         self.denied_column: ColumnKey | None = None
         self.empty_too = False
+        self.figure_ranked = False
 
     # -- the pass -------------------------------------------------------------------------------------------------
 
@@ -139,14 +140,16 @@ class Reader(Chooser):
             self.draft.used.update(range(item.start, item.end))
 
     def _sorts_by(self, i: int) -> bool:
-        """`products by price descending`: a direction follows the column."""
+        """`products by price descending`, `the first 5 products by price`: rows are put in order, not in groups."""
         following = self.next_mention(i)
+        ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in self.items)
+        cut = self.query.limit is not None and not self.query.order and not ranked
         plain = not (self.functions or self.counting or self.query.aggregates())
         return (
             plain
             and following is not None
             and self.sorts[following] == "column"
-            and any(x.is_keyword("dir") for x in self.items[following + 1 : following + 3])
+            and (cut or any(x.is_keyword("dir") for x in self.items[following + 1 : following + 3]))
         )
 
     def _groups_by(self, i: int) -> bool:

@@ -52,6 +52,8 @@ def settle(r: Reader) -> None:
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
         query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
     _show_something(r)
+    if r.figure_ranked:
+        query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
     if r.waiting_direction:
         sorting.direction(r, r.waiting_direction)
     grouping.group(r)

@@ -18,6 +18,8 @@ from agent.models.offline.measuring import measure, property_of
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
 
+_PLACED = word_set("rank ranking position place standing order")
+"""Words of columns in which the least number is the best."""
 _BETWEEN_TERMS = word_set("the of their its by each both in from first his amount a an")
 
 
@@ -95,7 +97,9 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         r.use(j)
         if expression is not None:
             if not any(known == expression for known, _ in r.query.order):
-                r.query.order.append((expression, argument == "desc"))
+                down = argument == "desc" or (argument == "rank" and _more_is_better(r, expression))
+                r.query.order.append((expression, down))
+                r.figure_ranked = r.figure_ranked or (argument == "rank" and bool(expression.function))
             found, counting, function = True, False, ""
         j += 1
     if not found and said:
@@ -105,6 +109,14 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         r.draft.doubt("order_open")
     if not found:
         r.in_head = was_head
+
+
+def _more_is_better(r: Reader, expression: Expression) -> bool:
+    """`ranked by sales`: figures rank from the highest down, names and places from the first up."""
+    column = r.vocabulary.columns.get(expression.column) if expression.column else None
+    if column is None or expression.function:
+        return bool(expression.function)
+    return column.role == "number" and not _PLACED & set(column.words)
 
 
 def _its_column(r: Reader, j: int) -> bool:

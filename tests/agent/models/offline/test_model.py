@@ -8,6 +8,7 @@ from agent.models.offline import OfflineModel
 from agent.models.protocol import JudgeRequest, Model, PlanRequest, SqlRequest, SummaryRequest
 from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.databases import Database
+from eval.databases.scratch import scratch_database
 from eval.schema import Schema
 
 QUESTION = "How many books are there?"
@@ -44,6 +45,14 @@ async def test_plans_and_writes_the_same_query(library: Database, schema: Schema
     assert reply.reasoning == "book, number of book rows"
     assert not reply.abstained
     assert reply.usage.calls == 0
+
+
+async def test_an_empty_copy_of_a_database_does_not_make_a_reading_doubtful(library: Database, schema: Schema) -> None:
+    with scratch_database(schema, "copy") as copy:
+        request = PlanRequest("Show the titles of all books.", "sqlite", "", copy.schema(), copy)
+        plan = (await OfflineModel().plan(request)).plan
+    there = PlanRequest("Show the titles of all books.", "sqlite", "", schema, library)
+    assert plan.confidence >= (await OfflineModel().plan(there)).plan.confidence - 0.05
 
 
 async def test_abstains_with_a_reason(library: Database, schema: Schema) -> None:

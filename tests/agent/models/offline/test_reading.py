@@ -61,6 +61,21 @@ def test_names_what_it_did_not_understand(question: str, word: str, ask: Ask) ->
     assert word in reading.interpretation
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the running total of fines by loan date?",
+        "What is the median price of books?",
+        "Compare the prices of novels and travel books.",
+        "Show the members in Berlin.",
+        "Which authors have more books than the members?",
+    ],
+)
+def test_does_not_answer_another_question_than_the_one_asked(question: str, ask: Ask) -> None:
+    """A computation, a name or a comparison that the reading leaves out is not a detail."""
+    assert ask(question).abstained
+
+
 def test_offers_questions_near_an_unknown_word(ask: Ask) -> None:
     assert ask("Which gnres do astronauts like?").alternatives[0] == "How many books are there per genre?"
 
