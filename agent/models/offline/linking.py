@@ -56,6 +56,7 @@ def link(
 ) -> tuple[Item, ...]:
     """Cover the question with the best non-overlapping items. `known`: what the question's evidence says of phrases."""
     spans = _schema_spans(tokens, vocabulary)
+    _add_dates(tokens, spans)
     _add_measures(tokens, spans)
     _add_values(tokens, spans, values)
     _add_meanings(tokens, spans, known)
@@ -201,6 +202,20 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     if words[0] in used:
         return (0.36 + 0.3 * covered) * mean
     return (0.3 + 0.3 * covered) * mean
+
+
+def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+    """`the return date` for a column `returned_on`: what it holds is said, though its name leaves it out."""
+    for (start, end), span in list(spans.items()):
+        after = tokens[end].lower if end < len(tokens) else ""
+        dated = {
+            key: (column, score)
+            for key, (column, score) in span.columns.items()
+            if after in ("date", "dates", "timestamp") and column.role == "date" and score >= 0.6
+            and not {"date", "timestamp"} & set(column.words)
+        }  # fmt: skip
+        if dated and not spans.get((start, end + 1), _Span()).complete:
+            spans[start, end + 1] = _Span(columns=dated, matched=span.matched + 1, complete=True)
 
 
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:

@@ -292,6 +292,8 @@ _NEVER_SURE = (
     "unmet sum",
     "unmet extreme",
     "unmet negation",
+    "unmet superlative",
+    "doubt order_open",
     "doubt or_open",
     "doubt aggregate_open",
     "unread name",

@@ -122,7 +122,9 @@ class Reader(Chooser):
     def _word(self, i: int, item: Item) -> None:
         if timing.period(self, i):
             return
-        if item.lower == "by" and self._sorts_by(i):
+        if item.lower == "by" and sorting.basis(self, i):
+            pass
+        elif item.lower == "by" and self._sorts_by(i):
             sorting.order_terms(self, i, "asc")
         elif item.lower == "by" and self._groups_by(i):
             self.grouping = True
@@ -189,9 +191,11 @@ class Reader(Chooser):
         return conditions.condition_follows(self, i) or self.next_mention(i) == i + 1
 
     def _whole_rows(self, i: int) -> bool:
-        """`all information about students`: whole rows are asked for."""
+        """`all information about students`, `all student records`: whole rows are asked for."""
         before = self.items[i - 1].lower if i else ""
         after = self.items[i + 1].lower if i + 1 < len(self.items) else ""
+        if i > 1 and self.items[i].lower in ("records", "rows", "entries") and self.sorts[i - 1] == "table":
+            return self.items[i - 2].lower in ("all", "every", "the", "full", "complete")
         return before in (
             "all",
             "the",

@@ -17,6 +17,7 @@ from agent.models.offline.measuring import measure, property_of
 
 if TYPE_CHECKING:
     from agent.models.offline.reader import Reader
+    from agent.models.offline.vocabulary import ColumnWord
 
 _PLACED = word_set("rank ranking position place standing order")
 """Words of columns in which the least number is the best."""
@@ -27,7 +28,26 @@ def ordering(r: Reader, i: int) -> None:
     """`sorted by price descending`."""
     keyword = r.items[i].keyword
     assert keyword is not None
-    order_terms(r, i, keyword.argument)
+    if keyword.argument == "basis":
+        if not basis(r, i):
+            r.draft.used.difference_update(range(r.items[i].start, r.items[i].end))
+    else:
+        order_terms(r, i, keyword.argument)
+
+
+def basis(r: Reader, i: int) -> bool:
+    """`the 3 most recent orders based on order date`, `by delivery date`: the words at item i say what a rank that
+    was named by an adjective goes by. Without one they say nothing here."""
+    following = r.next_mention(i)
+    ranked = r.query.order[0][0] if len(r.query.order) == 1 and r.query.limit is not None else None
+    if ranked is None or ranked.function or ranked.column is None or following is None or following > i + 3:
+        return False
+    column = r.column_of(following) if r.sorts[following] == "column" else None
+    if column is None or column.role not in ("number", "date", "year") or column.table != ranked.column[0]:
+        return False
+    r.use(following)
+    r.query.order = [(Expression(column=column.key), r.query.order[0][1])]
+    return True
 
 
 def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
@@ -102,6 +122,11 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
                 r.figure_ranked = r.figure_ranked or (argument == "rank" and bool(expression.function))
             found, counting, function = True, False, ""
         j += 1
+    total = _column_called_total(r) if not found and function == "sum" else None
+    if total is not None:
+        summed: Function = "sum" if r.many(total.table) else ""
+        r.query.order.append((Expression(summed, total.key), argument in ("desc", "rank")))
+        found = True
     if not found and said:
         direction(r, said)
         found = True
@@ -109,6 +134,17 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
         r.draft.doubt("order_open")
     if not found:
         r.in_head = was_head
+
+
+def _column_called_total(r: Reader) -> ColumnWord | None:
+    """`customers by total`: the word is the name of a column of theirs, or of the rows that refer to them."""
+    entity = r.main_entity
+    below = [e.left for e in r.graph.edges(entity) if e.right == entity] if entity else []
+    for table in dict.fromkeys((*r.entities, *below)):
+        found = [c for c in r.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
+        if found:
+            return found[0]
+    return None
 
 
 def _more_is_better(r: Reader, expression: Expression) -> bool:

@@ -98,6 +98,8 @@ def literal(r: Reader, i: int) -> None:
     """A quoted text: a stored value where there is one, else compared as it stands with the column just named."""
     mention = r.items[i].mention
     assert mention is not None
+    if _another_pattern(r, i, mention.text):
+        return
     found = periods.period_at(r.tokens, r.items[i].start, r.today)
     if found is not None and not mention.values:
         add_period(r, i, found, "=")
@@ -117,6 +119,27 @@ def literal(r: Reader, i: int) -> None:
         add(r, Condition(Expression(column=column.key), "=", (partial[0].value,)))
     else:
         add(r, Condition(Expression(column=column.key), "=", (mention.text,)))
+
+
+def _another_pattern(r: Reader, i: int, text: str) -> bool:
+    """`starting with 'A' or 'B'`: the second text is looked for as the first."""
+    last = r.sink[-1][-1] if r.sink else None
+    if i < 2 or i - 2 not in r.consumed or not r.items[i - 1].is_keyword("or", "and"):
+        return False
+    if not isinstance(last, Condition) or last.operator != "like":
+        return False
+    before, shape = r.items[i - 2], str(last.values[0])
+    said = " ".join(t.text for t in r.tokens[before.start : before.end])
+    if shape.strip("%") != said:
+        return False
+    r.use(i)
+    another = Condition(last.left, "like", (shape.replace(said, text),))
+    if r.items[i - 1].is_keyword("or") or shape != f"%{said}%":
+        r.sink[-1] = (*r.sink[-1], another)
+        r.or_next = False
+    else:
+        r.sink.append((another,))
+    return True
 
 
 def pattern(r: Reader, i: int) -> None:
