@@ -293,7 +293,6 @@ _NEVER_SURE = (
     "unmet extreme",
     "unmet negation",
     "unmet superlative",
-    "doubt order_open",
     "doubt or_open",
     "doubt aggregate_open",
     "unread name",
@@ -311,5 +310,8 @@ _OPERATIONS = word_set(
 
 
 def _guessed(observed: dict[str, float]) -> bool:
-    """What to show was guessed while some of the question's words found no meaning."""
-    return bool(observed.get("doubt entity_guessed") and observed.get("unread words"))
+    """What to show was guessed while some of the question's words found no meaning; or no order was found to sort by."""
+    return bool(
+        (observed.get("doubt entity_guessed") and observed.get("unread words"))
+        or (observed.get("doubt order_open") and observed.get("unmet order"))
+    )

@@ -130,8 +130,8 @@ def order_terms(r: Reader, i: int, argument: str, rank: bool = False) -> None:
     if not found and said:
         direction(r, said)
         found = True
-    if not found and not any(x.is_keyword("dir") for x in r.items):
-        r.draft.doubt("order_open")
+    if not found and r.items[i].lower != "listed" and not any(x.is_keyword("dir") for x in r.items):
+        r.draft.doubt("order_open")  # `the reviewers listed` asks for no order
     if not found:
         r.in_head = was_head
 
