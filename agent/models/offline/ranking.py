@@ -310,7 +310,7 @@ _OPERATIONS = word_set(
 
 
 def _guessed(observed: dict[str, float]) -> bool:
-    """What to show was guessed while some of the question's words found no meaning; or no order was found to sort by."""
+    """What to show was guessed while some of the question's words found no meaning; or nothing was found to sort by."""
     return bool(
         (observed.get("doubt entity_guessed") and observed.get("unread words"))
         or (observed.get("doubt order_open") and observed.get("unmet order"))

@@ -10,7 +10,17 @@ import datetime as dt
 from collections.abc import Sequence
 
 from agent.knowledge.values import ValueIndex
-from agent.models.offline import comparisons, conditions, measuring, projecting, sorting, stored, superlatives, timing
+from agent.models.offline import (
+    comparisons,
+    conditions,
+    figures,
+    measuring,
+    projecting,
+    sorting,
+    stored,
+    superlatives,
+    timing,
+)
 from agent.models.offline.choosing import Chooser, Draft
 from agent.models.offline.interpretation import Clause, ColumnKey, Condition, Expression, Function, Membership
 from agent.models.offline.joins import JoinGraph
@@ -115,7 +125,7 @@ class Reader(Chooser):
         elif sort == "literal":
             stored.literal(self, i)
         elif sort == "number":
-            comparisons.number(self, i)
+            figures.number(self, i)
         else:
             self._word(i, item)
 
