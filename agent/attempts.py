@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from agent.state import QueryPlan, QueryResult
@@ -57,7 +58,7 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
         if not passes(result, threshold):
             why = result.eval_report.vetoes if result.eval_report else []
             reason = f": {'; '.join(why)}" if why else ""
-            found.append(f"{of}the score {result.score:.2f} is below {threshold:.2f}, so treat this with care{reason}.")
+            found.append(f"{of}{shortfall(result.score, threshold)}, so treat this with care{reason}.")
         if not sure(result):
             found.append(
                 f"{of}this way of reading the question is only about {result.confidence:.0%} likely to be right."
@@ -65,6 +66,14 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
         if result.truncated:
             found.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(found)
+
+
+def shortfall(score: float, threshold: float) -> str:
+    """`the score 0.61 is below 0.70`, rounded down so that it never looks like the threshold itself; a query may also
+    be held back whatever its score."""
+    if score >= threshold:
+        return "a check forbids it whatever its score"
+    return f"the score {math.floor(score * 100) / 100:.2f} is below {threshold:.2f}"
 
 
 def failure_text(result: QueryResult) -> str:

@@ -55,7 +55,8 @@ class Replayed:
 
     @property
     def retries(self) -> int:
-        return max(0, len(self.attempts) - 1)
+        """Attempts made again with feedback; further candidates and revisions are attempts, and no retries."""
+        return sum(attempt.retried_for is not None for attempt in self.attempts)
 
     def line(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -130,8 +131,9 @@ def by_category(items: Sequence[Replayed]) -> dict[str, Category]:
     counts: dict[str, Counter[str]] = {}
     for item in items:
         for attempt, following in zip(item.attempts, item.attempts[1:], strict=False):
-            count = counts.setdefault(attempt.retried_for or "unknown", Counter())
-            count.update(retries=1, needless=attempt.right, next_right=following.right)
+            if attempt.retried_for is not None:
+                count = counts.setdefault(attempt.retried_for, Counter())
+                count.update(retries=1, needless=attempt.right, next_right=following.right)
     ordered = sorted(counts.items(), key=lambda entry: -entry[1]["retries"])
     return {name: Category(c["retries"], c["needless"], c["next_right"]) for name, c in ordered}
 

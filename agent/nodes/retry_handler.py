@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.attempts import attempts_at
+from agent.attempts import attempts_at, shortfall
 from agent.context import RunContext
 from agent.events import RetryEvent, RetryInfo
 from agent.knowledge.privacy import for_feedback, privacy_of
@@ -64,7 +64,8 @@ def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]
         )
     weak = ", ".join(f"{name} {value:.2f}" for name, value in sorted(dimensions.items(), key=_by_value) if value < WEAK)
     because = f" Weak: {weak}." if weak else ""
-    return "generic", f"The score {result.score:.2f} is below {threshold:.2f}.{because}{_against(result)}"
+    why = shortfall(result.score, threshold)
+    return "generic", f"{why[0].upper()}{why[1:]}.{because}{_against(result)}"
 
 
 def _by_value(item: tuple[str, float]) -> float:

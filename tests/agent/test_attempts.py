@@ -49,5 +49,12 @@ def test_a_low_score_a_failure_and_cut_rows_are_all_said() -> None:
     assert doubts([attempt(1, 0.9)], 0.7) == ()
 
 
+def test_a_score_just_below_the_threshold_never_looks_like_it() -> None:
+    assert "the score 0.69 is below 0.70" in doubts([attempt(1, 0.6996)], 0.7)[0]
+    vetoed = doubts([attempt(1, 0.9, vetoes=("cartesian join of a and b",))], 0.7)[0]
+    assert "below" not in vetoed
+    assert "forbids it" in vetoed
+
+
 def test_tasks_never_attempted_are_left_out_of_what_is_chosen() -> None:
     assert chosen(single_task_plan("q", 1.0), []) == ()

@@ -159,6 +159,15 @@ def test_counts_are_over_all_questions_errors_and_bad_gold_included():
     assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
 
 
+def test_further_candidates_are_no_retries():
+    first, other = Attempt("a", False, False, 0.5, None), Attempt("b", True, True, 0.9, None)
+    sent_back = Attempt("a", False, False, 0.5, "empty_result")
+    items = [question("easy", first, other, final_right=True), question("easy", sent_back, other, final_right=True)]
+
+    assert (tally(items).retries, tally(items).retried, tally(items).mended) == (1, 1, 2)
+    assert list(by_category(items)) == ["empty_result"]
+
+
 def test_a_rate_stands_with_its_interval():
     assert rate(8, 10) == "0.800 (0.490-0.943)"
     assert rate(0, 0) == "–"

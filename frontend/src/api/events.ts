@@ -68,6 +68,12 @@ export interface Attempt {
   not_understood: string[];
   alternatives: string[];
   failure: { kind: string; message: string } | null;
+  /** Attempts that this one was preferred to: other candidates, or the query revised after a look at its rows. */
+  replaces?: number[];
+  /** Candidates with this result, of all that were written. */
+  agreeing?: [number, number] | null;
+  /** Whether the model accepted the rows when it saw them. */
+  verified?: boolean | null;
   retry_category: RetryCategory | null;
 }
 

@@ -30,6 +30,7 @@ export default function AttemptsCompare({ run, onClose }: { run: RunState; onClo
                   attempt={attempt}
                   before={attempts[index - 1] ?? null}
                   after={attempts[index + 1] ?? null}
+                  outdone={attempts.find((other) => other.replaces?.includes(attempt.attempt)) ?? null}
                   run={run}
                 />
               ))}
@@ -45,10 +46,12 @@ interface CardProps {
   attempt: Attempt;
   before: Attempt | null;
   after: Attempt | null;
+  /** The attempt that was preferred to this one, without a retry. */
+  outdone: Attempt | null;
   run: RunState;
 }
 
-function AttemptCard({ attempt, before, after, run }: CardProps) {
+function AttemptCard({ attempt, before, after, outdone, run }: CardProps) {
   const dialect = run.answer?.dialect ?? "sqlite";
   const sql = useFormatted(attempt.sql, dialect);
   const previous = useFormatted(before?.sql ?? "", dialect);
@@ -84,6 +87,17 @@ function AttemptCard({ attempt, before, after, run }: CardProps) {
         <p className={css["reason"]}>
           {RETRY_REASONS[category]}
           {after ? ", so it was tried again" : ""}
+        </p>
+      )}
+      {outdone && !category && <p className={css["reason"]}>Attempt {outdone.attempt} was preferred to it.</p>}
+      {attempt.agreeing && (
+        <p className={css["note"]}>
+          {attempt.agreeing[0]} of {attempt.agreeing[1]} candidates came to this result.
+        </p>
+      )}
+      {typeof attempt.verified === "boolean" && (
+        <p className={css["note"]}>
+          {attempt.verified ? "The model looked at the rows and accepted them." : "The model looked at the rows and was not satisfied."}
         </p>
       )}
       <WhatIsWrong attempt={attempt} />
