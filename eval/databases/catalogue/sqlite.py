@@ -1,7 +1,8 @@
 """SQLite's catalogue read into a `Schema`.
 
-In: an open connection that may run PRAGMAs. Out: tables and views with columns, keys, indexes and row counts.
-Shadow tables of virtual tables, `sqlite_…` tables and hidden columns are left out. Raises sqlite3.Error.
+In: an open connection that may run PRAGMAs. Out: tables and views with columns, keys, indexes, row counts, and the
+comments in their CREATE statements. Shadow tables of virtual tables, `sqlite_…` tables and hidden columns are left
+out. Raises sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
+from eval.databases.catalogue.ddl_comments import ddl_comments
 from eval.schema import Column, ForeignKey, Index, Schema, Table
 
 _COUNT_ALL_BELOW_BYTES = 64 * 1024 * 1024
@@ -47,7 +49,9 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
         columns[name].append(tuple(column))
     keys = _foreign_keys(run(_KEYS).fetchall())
     indexes = _indexes(run(_INDEXES).fetchall())
-    order = {name: i for i, (name,) in enumerate(run("SELECT name FROM sqlite_schema ORDER BY rowid"))}
+    stored = run("SELECT name, sql FROM sqlite_schema ORDER BY rowid").fetchall()
+    order = {name: i for i, (name, _) in enumerate(stored)}
+    written = {name: sql for name, sql in stored if sql}
 
     tables: list[Table] = []
     for name, kind, without_rowid in sorted(listed, key=lambda row: order.get(row[0], 0)):
@@ -55,16 +59,19 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
         if not fields:
             continue  # a view on a table that is gone, a virtual table whose module is not loaded
         primary = tuple(c[0] for c in sorted((c for c in fields if c[4]), key=lambda c: c[4]))
+        comment, comments = ddl_comments(written.get(name, "")) if kind == "table" else (None, {})
         tables.append(
             Table(
                 name=name,
                 columns=tuple(
-                    _column(c, rowid_alias=len(primary) == 1, without_rowid=bool(without_rowid)) for c in fields
+                    _column(c, comments, rowid_alias=len(primary) == 1, without_rowid=bool(without_rowid))
+                    for c in fields
                 ),
                 kind="view" if kind == "view" else "table",
                 primary_key=primary,
                 foreign_keys=keys.get(name, ()),
                 indexes=indexes.get(name, ()),
+                comment=comment,
             )
         )
     resolved = _resolve_keys(tables)
@@ -80,7 +87,7 @@ def _columns_of(connection: sqlite3.Connection, name: str) -> list[tuple[Any, ..
         return []
 
 
-def _column(row: tuple[Any, ...], *, rowid_alias: bool, without_rowid: bool) -> Column:
+def _column(row: tuple[Any, ...], comments: dict[str, str], *, rowid_alias: bool, without_rowid: bool) -> Column:
     name, declared, not_null, default, key_position, _hidden = row
     never_null = bool(key_position) and (without_rowid or (rowid_alias and declared.upper() == "INTEGER"))
     return Column(
@@ -89,6 +96,7 @@ def _column(row: tuple[Any, ...], *, rowid_alias: bool, without_rowid: bool) -> 
         nullable=not (not_null or never_null),
         primary_key=bool(key_position),
         default=default,
+        comment=comments.get(name),
     )
 
 
