@@ -115,6 +115,27 @@ def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypat
         assert len(complete_value_index(database, database.schema())) > 0
 
 
+def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: Database, tmp_path: Path):
+    earlier = complete_value_index(large, large.schema())
+    kept = tmp_path / "cache" / "values"
+    before = {f.name for f in kept.iterdir()}
+    of_another_database = kept / "0123-4567.sqlite"
+    of_another_database.touch()
+    with sqlite3.connect(tmp_path / "people.sqlite") as file:
+        file.execute("UPDATE person SET name = 'Somebody Else' WHERE id = 20000")
+    file.close()
+
+    later = complete_value_index(large, large.schema())
+
+    after = {f.name for f in kept.iterdir()} - {of_another_database.name}
+    assert of_another_database.exists()
+    assert {Path(n).suffix for n in after} == {Path(n).suffix for n in before}
+    assert not after & before
+    assert later.find("somebody else")
+    assert not later.find("Person 019999")
+    assert earlier.find("Person 019999"), "whoever has the file open reads on"
+
+
 def test_a_word_in_very_many_values_is_found_with_another(tmp_path: Path):
     names = [f"The Company of Number {i}" for i in range(30_000)]
     build(tmp_path / "v.sqlite", [("firm", "name", names)])
