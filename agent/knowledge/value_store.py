@@ -1,8 +1,9 @@
 """The value index of a large database, on disk: a million distinct values, looked up without loading them.
 
 In: columns with their distinct values, read once. Out: a `StoredValueIndex`, which answers as `ValueIndex` does, from a
-SQLite file of its own: values by their folded singular form, and by the words in them. A misspelt word is compared with
-the stored words that begin alike. The file holds row values, so only its owner may read it.
+SQLite file of its own: values by their folded singular form, and by the words in them (SQLite's full-text index, FTS5).
+A misspelt word is compared with the stored words that begin alike. The file holds row values, so only its owner may
+read it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import contextlib
 import os
 import sqlite3
 import threading
-from array import array
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 
 from agent.knowledge.values import (
@@ -42,48 +44,61 @@ STORED_VALUES = 1_000_000
 """Distinct values kept of one database; about 100 bytes each on disk."""
 BUILD_SECONDS = 120.0
 """Time for reading one database's values."""
-_FORMAT = 1
+_FORMAT = 2
 _CANDIDATES = 400
 """Stored values looked at for one part of a value or one misspelling."""
-_WORDS_ALIKE = 6_000
-"""Stored words that begin alike and are compared with a misspelt one."""
-_POSTINGS = 20_000
-"""Values kept under one word; a word in more of them tells little."""
+_WORDS_ALIKE = 10_000
+"""Stored words that begin alike and are looked at for a misspelt one."""
+_ROWS_AT_ONCE = 200
+"""Values written by one statement."""
 
 _lock = threading.Lock()
 _building: set[Path] = set()
 """Files that this process has begun to build for later questions."""
 
 _TABLES = """
-CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT, field TEXT);
-CREATE TABLE stored (id INTEGER PRIMARY KEY, form TEXT, place INTEGER, text TEXT);
-CREATE TABLE word (word TEXT PRIMARY KEY, stored BLOB) WITHOUT ROWID;
+CREATE TABLE place (first INTEGER PRIMARY KEY, name TEXT, field TEXT);
+CREATE TABLE stored (id INTEGER PRIMARY KEY, form TEXT, text TEXT);
+CREATE VIRTUAL TABLE word USING fts5(form, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '_'");
+CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, word, row);
+CREATE TABLE spelling (word TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-_INDEX = "CREATE INDEX by_form ON stored (form)"
+"""The values of a column stand together, from `first` on, up to the next column's."""
+_INDEXES = (
+    "INSERT INTO word (word, rank) VALUES ('hashsize', 16777216)",
+    "INSERT INTO word (rowid, form) SELECT id, form FROM stored WHERE instr(form, ' ') ORDER BY id",
+    "INSERT INTO spelling SELECT term FROM temp.vocabulary",
+    "CREATE TABLE longest AS SELECT max(length(form) - length(replace(form, ' ', ''))) + 1 AS words FROM stored",
+    "CREATE INDEX by_form ON stored (form)",
+)
 
 
 class StoredValueIndex(ValueIndex):
-    """Looks values up in a file that `build` wrote. Safe to use from several threads."""
+    """Looks values up in a file that `build` wrote. Safe to use from several threads. Raises sqlite3.Error."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(())
         self._file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
         self._file_lock = threading.Lock()
-        self._places = {i: (table, column) for i, table, column in self._rows("SELECT id, name, field FROM place")}
-        self._count = int(self._rows("SELECT count(*) FROM stored")[0][0])
-        longest = self._rows("SELECT max(length(form) - length(replace(form, ' ', ''))) FROM stored")[0][0]
-        self._longest_span = min(SPAN_WORDS, (longest or 0) + 1)
+        places = self._rows("SELECT first, name, field FROM place ORDER BY first")
+        self._firsts = [first for first, _, _ in places]
+        self._places = [(table, column) for _, table, column in places]
+        self._count = int(self._rows("SELECT max(id) FROM stored")[0][0] or 0)
+        self._rows("SELECT 1 FROM word LIMIT 0")  # not every SQLite has FTS5
+        longest = self._rows("SELECT words FROM longest")[0][0]
+        self._longest_span = min(SPAN_WORDS, longest or 1)
 
     def __len__(self) -> int:
         return self._count
 
     def values(self, table: str, column: str) -> tuple[str, ...]:
         """Up to `VALUES_PER_COLUMN` values of a column."""
-        rows = self._rows(
-            "SELECT s.text FROM stored s JOIN place p ON p.id = s.place WHERE p.name = ? AND p.field = ? LIMIT ?",
-            (table, column, VALUES_PER_COLUMN),
-        )
-        return tuple(text for (text,) in rows)
+        if (table, column) not in self._places:
+            return ()
+        place = self._places.index((table, column))
+        first, beyond = [*self._firsts, self._count + 1][place : place + 2]
+        most = min(beyond, first + VALUES_PER_COLUMN)
+        return tuple(text for (text,) in self._rows("SELECT text FROM stored WHERE id >= ? AND id < ?", (first, most)))
 
     def find(self, phrase: str, *, fuzzy: bool = False) -> tuple[ValueHit, ...]:
         """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too."""
@@ -112,11 +127,14 @@ class StoredValueIndex(ValueIndex):
         with self._file_lock:
             return self._file.execute(sql, given).fetchall()
 
+    def _hit(self, number: int, text: str, score: float) -> ValueHit:
+        return ValueHit(*self._places[bisect_right(self._firsts, number) - 1], text, score)
+
     def _like(self, phrase: str, folded: str) -> list[ValueHit]:
-        rows = self._rows("SELECT place, text FROM stored WHERE form = ? LIMIT ?", (singular(folded), _CANDIDATES))
+        rows = self._rows("SELECT id, text FROM stored WHERE form = ? LIMIT ?", (singular(folded), _CANDIDATES))
         return [
-            ValueHit(*self._places[place], text, 1.0 if text == phrase else 0.97 if fold(text) == folded else 0.9)
-            for place, text in rows
+            self._hit(number, text, 1.0 if text == phrase else 0.97 if fold(text) == folded else 0.9)
+            for number, text in rows
         ]
 
     def _holding_phrase(self, form: str) -> list[ValueHit]:
@@ -126,107 +144,104 @@ class StoredValueIndex(ValueIndex):
         if not telling:
             return []
         return [
-            ValueHit(*self._places[place], text, 0.5 + 0.3 * len(words) / (whole.count(" ") + 1))
-            for place, text, whole in self._of_all([[w] for w in telling])
+            self._hit(number, text, 0.5 + 0.3 * len(words) / (whole.count(" ") + 1))
+            for number, text, whole in self._matching(" AND ".join(f'"{w}"' for w in telling))
             if f" {form} " in f" {whole} "
         ]
 
     def _misspelt(self, folded: str) -> list[ValueHit]:
-        """Values of the same words, some of them spelt otherwise."""
+        """Values of the same words, some of them spelt otherwise or run together."""
         if not 4 <= len(folded) <= 40 or folded.isdigit():
             return []
         form = singular(folded)
         words = form.split()
         if len(words) == 1:
-            alike = _nearest(form, self._beginning("SELECT DISTINCT form FROM stored WHERE form", form))
+            alike = _nearest(form, self._alike("stored", "form", form))
             marks = ", ".join("?" * len(alike))
-            rows = self._rows(f"SELECT place, text, form FROM stored WHERE form IN ({marks}) LIMIT 99", alike)
+            rows = self._rows(f"SELECT id, text, form FROM stored WHERE form IN ({marks}) LIMIT 99", alike)
         else:
-            rows = self._of_all([self._words_like(word) for word in words])
-        scored = [(likeness(form, other), place, text) for place, text, other in rows]
-        return [ValueHit(*self._places[place], text, 0.75 * near) for near, place, text in scored if near >= 0.5]
+            rows = self._matching(" AND ".join(self._spelt_like(word) for word in words))
+        scored = [(likeness(form, other), number, text) for number, text, other in rows]
+        return [self._hit(number, text, 0.75 * near) for near, number, text in scored if near >= 0.5]
 
-    def _of_all(self, chosen: Sequence[Sequence[str]]) -> list[tuple]:  # type: ignore[type-arg]
-        """Place, text and form of the values that hold, of each group of words, at least one."""
-        held: list[set[int]] = []
-        for words in chosen:
-            marks = ", ".join("?" * len(words))
-            blobs = self._rows(f"SELECT stored FROM word WHERE word IN ({marks})", words) if words else []
-            if not blobs:
-                return []
-            held.append({i for (blob,) in blobs for i in array("I", blob)})
-        common = sorted(set.intersection(*held))[:_CANDIDATES]
-        marks = ", ".join("?" * len(common))
-        return self._rows(f"SELECT place, text, form FROM stored WHERE id IN ({marks})", common)
-
-    def _words_like(self, word: str) -> list[str]:
-        """The stored word itself, or those that are most like it."""
-        if self._rows("SELECT 1 FROM word WHERE word = ?", (word,)):
-            return [word]
-        return _nearest(word, self._beginning("SELECT word FROM word WHERE word", word)) if len(word) > 3 else []
-
-    def _beginning(self, select: str, word: str) -> list[str]:
-        """The stored words with the same first two letters and about as long; the column's name ends `select`."""
-        column = select.rsplit(" ", 1)[1]
-        rows = self._rows(
-            f"{select} >= ? AND {column} < ? AND length({column}) BETWEEN ? AND ? LIMIT ?",
-            (word[:2], word[:2] + "\U0010ffff", len(word) - 2, len(word) + 2, _WORDS_ALIKE),
+    def _matching(self, words: str) -> list[tuple]:  # type: ignore[type-arg]
+        """Number, text and form of the values of several words that an expression of the full-text index describes."""
+        return self._rows(
+            "SELECT id, text, stored.form FROM word JOIN stored ON stored.id = word.rowid WHERE word MATCH ? LIMIT ?",
+            (words, _CANDIDATES),
         )
-        return [found for (found,) in rows]
+
+    def _spelt_like(self, word: str) -> str:
+        """The stored word itself, or those that are most like it, or two of which it may be made, as an expression."""
+        if len(word) < 4 or self._rows("SELECT 1 FROM spelling WHERE word = ?", (word,)):
+            return f'"{word}"'
+        alike = [f'"{w}"' for w in _nearest(word, self._alike("spelling", "word", word))]
+        halves = [f'("{word[:i]}" AND "{word[i:]}")' for i in range(2, len(word) - 1)]
+        return f"({' OR '.join(alike + halves)})"
+
+    def _alike(self, table: str, column: str, word: str) -> set[str]:
+        """Of the stored words that begin with the same two letters, or with the same half, those about as long and with
+        a third of the word in them: an edit or two leave one of the thirds whole."""
+        thirds = [word[len(word) * i // 3 : len(word) * (i + 1) // 3] for i in range(3)]
+        sql = (
+            f"SELECT word FROM (SELECT {column} AS word FROM {table} WHERE {column} >= ? AND {column} < ? LIMIT ?) "
+            "WHERE length(word) BETWEEN ? AND ? AND (instr(word, ?) OR instr(word, ?) OR instr(word, ?))"
+        )
+        lengths = (len(word) - _edits(word), len(word) + _edits(word))
+        beginnings = {word[:2], word[: len(word) // 2]}
+        rows = [self._rows(sql, (b, b + "\U0010ffff", _WORDS_ALIKE, *lengths, *thirds)) for b in beginnings]
+        return {found for (found,) in chain(*rows)}
+
+
+def _edits(word: str) -> int:
+    """How many edits away a word may be."""
+    return 1 if len(word) < 6 else 2
 
 
 def _nearest(word: str, others: Iterable[str]) -> list[str]:
-    """The words that are an edit or two away: those with the most letters in common are compared letter by letter."""
-    letters = Counter(word)
-    shared = sorted(((sum((letters & Counter(o)).values()) * 2 - len(o), o) for o in others), reverse=True)
-    near = [(distance(word, other), other) for _, other in shared[:40]]
-    most = 1 if len(word) < 6 else 2
+    """The words that are an edit or two away. An edit changes at most one letter of each and two of the set of letters,
+    wherever they stand; only what may be near by that is compared letter by letter."""
+    most, letters, counted = _edits(word), set(word), Counter(word)
+    alike = (other for other in others if len(letters.symmetric_difference(other)) <= 2 * most)
+    apart = sorted((max(len(word), len(o)) - (counted & Counter(o)).total(), o) for o in alike)
+    near = [(distance(word, other), other) for least, other in apart[:40] if least <= most]
     return [other for edits, other in sorted(near)[:4] if edits <= most]
 
 
 def build(path: Path, columns: Iterable[tuple[str, str, Iterable[str]]], *, most: int = STORED_VALUES) -> int:
-    """Write the file; how many values it holds. At most `most` are taken, column by column."""
+    """Write the file; how many values it holds. At most `most` are taken, column by column. Raises sqlite3.Error, also
+    where SQLite was compiled without FTS5."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600)
     os.close(descriptor)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;" + _TABLES)
         file.execute("BEGIN")
-        postings: defaultdict[str, list[int]] = defaultdict(list)
         written = 0
-        for number, (table, column, values) in enumerate(columns):
-            file.execute("INSERT INTO place VALUES (?, ?, ?)", (number, table, column))
-            rows = _prepared(values, number, written, most, postings)
-            before = file.total_changes
-            file.executemany("INSERT INTO stored (id, form, place, text) VALUES (?, ?, ?, ?)", rows)
-            written += file.total_changes - before
+        for table, column, values in columns:
+            file.execute("INSERT OR REPLACE INTO place VALUES (?, ?, ?)", (written + 1, table, column))
+            written += _insert(file, islice(_with_forms(values), most - written))
             if written >= most:
                 break
-        file.executemany(
-            "INSERT INTO word VALUES (?, ?)",
-            ((w, array("I", postings[w][:_POSTINGS]).tobytes()) for w in sorted(postings)),
-        )
-        file.execute(_INDEX)
+        for statement in _INDEXES:
+            file.execute(statement)
         file.execute("COMMIT")
     return written
 
 
-def _prepared(
-    values: Iterable[str], place: int, written: int, most: int, postings: defaultdict[str, list[int]]
-) -> Iterator[tuple[int, str, int, str]]:
-    """Rows to write, numbered on from `written`; the words of values of several words go to `postings`."""
+def _insert(file: sqlite3.Connection, rows: Iterator[tuple[str, str]]) -> int:
+    """Many values a statement, which takes half the time of one each; how many they were."""
+    written = 0
+    while batch := list(islice(rows, _ROWS_AT_ONCE)):
+        marks = ", ".join(["(?, ?)"] * len(batch))
+        file.execute(f"INSERT INTO stored (form, text) VALUES {marks}", [text for row in batch for text in row])
+        written += len(batch)
+    return written
+
+
+def _with_forms(values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Values after the form under which they are found; those without any word are left out."""
     folding = fold.__wrapped__  # its cache would only be filled with values that never come again
-    number = written
-    for value in values:
-        if number >= most:
-            return
-        folded = folding(value)
-        if folded:
-            form = singular(folded)
-            yield number, form, place, value
-            if " " in form:
-                for word in form.split():
-                    postings[word].append(number)
-            number += 1
+    return ((singular(folded), value) for value in values if (folded := folding(value)))
 
 
 def complete_value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:

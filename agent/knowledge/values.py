@@ -1,8 +1,8 @@
 """The value index: which stored text values a phrase of a question may mean, and in which columns.
 
 In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
-compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. `_read_values` is
-the single place where row values are read.
+compact file in the cache folder, keyed by the schema's fingerprint and the database's data version; files of earlier
+ones go when it is written. `_read_values` is the single place where row values are read.
 """
 
 from __future__ import annotations
@@ -242,9 +242,12 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
 
 
 def values_key(database: Database, schema: Schema) -> str:
-    """What the values of a database as it is now are kept under."""
-    text = f"{_FORMAT}|{database.url}|{schema.fingerprint}|{_data_version(database)}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    """What the values of a database as it is now are kept under: which database it is, a hyphen, and its state."""
+    return f"{_hash(database.url)}-{_hash(f'{_FORMAT}|{schema.fingerprint}|{_data_version(database)}')}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _data_version(database: Database) -> str:
@@ -266,13 +269,17 @@ def _load(path: Path) -> Columns | None:
 
 
 def _store(path: Path, columns: Columns) -> None:
-    """Write the file in one step, readable by its owner alone: it holds row values."""
+    """Write the file in one step, readable by its owner alone: it holds row values. What is kept of the database as it
+    was before goes, the index on disk too; a process that still reads it keeps its open file."""
     with contextlib.suppress(OSError, ValueError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(columns, file, ensure_ascii=True, separators=(",", ":"))
         Path(temporary).replace(path)
+        for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
+            if not other.name.startswith(path.stem):
+                other.unlink(missing_ok=True)
 
 
 def _read_values(database: Database, schema: Schema) -> Columns:

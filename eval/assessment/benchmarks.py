@@ -18,19 +18,22 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from sqlglot import exp
 
 from eval.assessment import Options, Selection, assess, participant, select_tasks
+from eval.assessment.selection import Assignment
 from eval.assessment.store import RunFolder
 from eval.databases import ExecutionResult, open_database
 from eval.databases.base import Value
 from eval.metrics.comparison import same_result
-from eval.sql import check, parse
+from eval.sql import check, parse, render
 
 ROWS = 100_000
 COLUMNS = 10
@@ -51,9 +54,9 @@ def overhead() -> Table:
     server = get_context("spawn").Process(target=_serve_gold, args=(theirs,), daemon=True)
     server.start()
     try:
-        ours.send({a.task.id: a.golds[0] for a in selection.assignments})
+        ours.send({a.task.id: _otherwise(a) for a in selection.assignments})
         url = f"http://127.0.0.1:{ours.recv()}"
-        one, two = (_asked(selection, url, count) for count in (1, 2))
+        one, two = (_asked(selection, url, participants) for participants in (1, 2))
     finally:
         server.kill()
     queries = _queries(selection)
@@ -64,11 +67,18 @@ def overhead() -> Table:
     return table
 
 
-def _asked(selection: Selection, url: str, count: int) -> float:
+def _otherwise(assignment: Assignment) -> str:
+    """Gold, with a limit that cuts nothing where it has none, so that few answers are gold's own query."""
+    tree = parse(assignment.golds[0], assignment.dialect).tree
+    assert isinstance(tree, exp.Query)
+    return render(tree if tree.args.get("limit") else tree.limit(ROWS), assignment.dialect)
+
+
+def _asked(selection: Selection, url: str, participants: int) -> float:
     """Seconds of processor time to assess so many participants, all of them right."""
     before = _processor_seconds()
     with tempfile.TemporaryDirectory() as folder, RunFolder(Path(folder), {}) as run:
-        whom = [participant(f"gold {number}", url, "rest") for number in range(count)]
+        whom = [participant(f"gold {number}", url, "rest") for number in range(participants)]
         options = Options(jobs=1, judges=1)
         found = asyncio.run(assess(selection.assignments, whom, options, on_result=run.add))
     assert all(result.right for result in found)
@@ -95,8 +105,8 @@ def _processor_seconds() -> float:
 
 
 def _serve_gold(pipe: Connection) -> None:
-    """A process that answers every task with gold; tells its port first."""
-    golds = pipe.recv()
+    """A process that answers every task with what it is given, never in the same text twice; tells its port first."""
+    golds, number = pipe.recv(), count()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -105,7 +115,7 @@ def _serve_gold(pipe: Connection) -> None:
 
         def do_POST(self) -> None:
             task = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            body = json.dumps({"sql": golds[task["task_id"]] + "\n-- as asked"}).encode()
+            body = json.dumps({"sql": f"{golds[task['task_id']]}\n-- answer {next(number)}"}).encode()
             self.send_response(200)
             self.send_header("content-length", str(len(body)))
             self.end_headers()

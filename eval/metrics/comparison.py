@@ -67,7 +67,7 @@ def same_result(
         return True
     if len(gold_rows[0]) != len(other_rows[0]):
         return False
-    pairs = [_alike(a, b) for a, b in zip(_columns(gold_rows), _columns(other_rows), strict=True)]
+    pairs = [_alike(*a, *b) for a, b in zip(_typed_columns(gold_rows), _typed_columns(other_rows), strict=True)]
     if all(a == b or _close_in_order(a, b) for a, b in pairs):
         return True
     return not ordered and _same_bag(pairs)
@@ -101,15 +101,21 @@ def _row_set(columns: Iterable[_Column]) -> set[tuple[Hashable, ...]]:
 
 
 def _columns(rows: Rows) -> list[_Column]:
-    """Columns of hashable values that are equal exactly when the module's docstring says so, tolerance aside."""
-    columns: list[_Column] = []
+    return [column for column, _ in _typed_columns(rows)]
+
+
+def _typed_columns(rows: Rows) -> list[tuple[_Column, frozenset[type]]]:
+    """Columns of hashable values that are equal exactly when the module's docstring says so, tolerance aside; with the
+    types that occur."""
+    columns: list[tuple[_Column, frozenset[type]]] = []
     for column in zip(*rows, strict=True):
         types = frozenset(map(type, column))
         without_nan = float not in types or not any(map(ne, column, column))  # only NaN differs from itself
         if types <= _WITH_FLOAT and without_nan:
-            columns.append(column)
+            columns.append((column, types))
         else:
-            columns.append(tuple(map(_cell, column)))
+            cells = tuple(map(_cell, column))
+            columns.append((cells, frozenset(map(type, cells))))
     return columns
 
 
@@ -138,9 +144,8 @@ def _cell(value: object) -> Hashable:
             return value if type(value) in _AS_THEY_ARE else str(value)
 
 
-def _alike(a: _Column, b: _Column) -> tuple[_Column, _Column]:
+def _alike(a: _Column, types_a: frozenset[type], b: _Column, types_b: frozenset[type]) -> tuple[_Column, _Column]:
     """The two columns, with texts that write numbers read as such where one holds numbers and the other texts."""
-    types_a, types_b = set(map(type, a)), set(map(type, b))
     numbers = {int, float}
     if (str in types_a and types_b & numbers) or (str in types_b and types_a & numbers):
         return tuple(map(_number_written, a)), tuple(map(_number_written, b))

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect
+from eval.sql.walking import every
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
 
@@ -34,20 +35,20 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         tree = statements[0]
         if dialect == "sqlite":
             _quoted_values_to_text(tree)
-        for node in tree.find_all(exp.Identifier):
+        for node in every(tree, exp.Identifier):
             node.set("this", node.name.lower())
             node.set("quoted", False)
         _plain_tables(tree)
-        for select in tree.find_all(exp.Select):
+        for select in every(tree, exp.Select):
             _without_output_aliases(select)
-        return tree.sql(dialect=dialect, comments=False, normalize_functions="upper")
+        return tree.sql(dialect, copy=False, comments=False, normalize_functions="upper")
     except (SqlglotError, RecursionError):
         return None
 
 
 def _quoted_values_to_text(tree: exp.Expr) -> None:
     """SQLite reads a double-quoted word that names no column as text; beside a comparison that is what is meant."""
-    for comparison in list(tree.find_all(*_COMPARISONS, exp.In, exp.Between)):
+    for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
         for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
             identifier = column.this
             if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
@@ -66,7 +67,7 @@ def _operands(comparison: exp.Expr) -> list[object]:
 def _plain_tables(tree: exp.Expr) -> None:
     """Table aliases become the table's own name (numbered when it is used more than once); where a SELECT reads one
     source only, its columns need no qualifier."""
-    sources = list(tree.find_all(exp.Table))
+    sources = every(tree, exp.Table)
     uses: dict[str, int] = {}
     for table in sources:
         uses[table.name] = uses.get(table.name, 0) + 1
@@ -78,7 +79,7 @@ def _plain_tables(tree: exp.Expr) -> None:
         owner = table.find_ancestor(exp.Select)
         renamed[id(owner), table.alias_or_name] = name
         table.set("alias", exp.TableAlias(this=exp.to_identifier(name)) if uses[table.name] > 1 else None)
-    for column in tree.find_all(exp.Column):
+    for column in every(tree, exp.Column):
         if column.table:
             _requalify(column, renamed)
 
@@ -99,7 +100,7 @@ def _without_output_aliases(select: exp.Select) -> None:
     named = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     for clause in ("group", "having", "order"):
         part = select.args.get(clause)
-        for column in list(part.find_all(exp.Column)) if part is not None else []:
+        for column in every(part, exp.Column) if part is not None else []:
             if not column.table and column.name in named:
                 column.replace(named[column.name].copy())
     if select.find_ancestor(exp.Subquery, exp.CTE) is None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from eval.schema import Schema
 from eval.scoring.words import name_words
+from eval.sql.walking import every
 
 ASPECTS = ("output", "rank", "having", "sets", "counts", "names", "pattern", "tables")
 _MOST_TABLES = 4
@@ -23,15 +24,15 @@ def aspects_of(tree: exp.Expr) -> dict[str, str]:
     columns = [e for e in output if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star)]
     counts = any(isinstance(e.find(exp.AggFunc), exp.Count) for e in output if not isinstance(e, exp.Subquery))
     names = any({"name", "titl"} & set(name_words(c.name)) for c in columns if not is_key_name(c.name))
-    tables = {t.name.casefold() for t in tree.find_all(exp.Table)}
+    tables = {t.name.casefold() for t in every(tree, exp.Table)}
     return {
         "output": "".join(_letter(e) for e in output[:_MOST_COLUMNS]) or "none",
         "rank": _rank(tree),
-        "having": _yes(tree.find(exp.Having) is not None and not _all_of_several(tree)),
+        "having": _yes(bool(every(tree, exp.Having)) and not _all_of_several(tree)),
         "sets": _sets(tree),
         "counts": _yes(counts),
         "names": _yes(names),
-        "pattern": _yes(tree.find(exp.Like) is not None),
+        "pattern": _yes(bool(every(tree, exp.Like))),
         "tables": str(min(len(tables), _MOST_TABLES)),
     }
 
@@ -52,10 +53,10 @@ def projected(select: exp.Select | None, schema: Schema) -> frozenset[tuple[str,
     """The real (table, column) pairs that the SELECT list returns, in aggregates and expressions too."""
     if select is None:
         return frozenset()
-    sources = {t.alias_or_name.casefold(): t.name for t in select.find_all(exp.Table)}
+    sources = {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)}
     found = set()
     for expression in select.expressions:
-        for column in expression.find_all(exp.Column):
+        for column in every(expression, exp.Column):
             if isinstance(column.this, exp.Star):
                 continue
             names = [sources.get(column.table.casefold(), "")] if column.table else list(sources.values())
@@ -89,9 +90,9 @@ def _rank(tree: exp.Expr) -> str:
         return f"{which}_{'desc' if falling else 'asc'}"
     if limit is not None:
         return "limit"
-    if any(x.find_ancestor(exp.Subquery) for x in tree.find_all(exp.Max, exp.Min)):
+    if any(x.find_ancestor(exp.Subquery) for x in every(tree, exp.Max, exp.Min)):
         return "extreme"
-    return "inner" if any(x.find_ancestor(exp.Subquery) for x in tree.find_all(exp.Limit)) else "none"
+    return "inner" if any(x.find_ancestor(exp.Subquery) for x in every(tree, exp.Limit)) else "none"
 
 
 def _all_of_several(tree: exp.Expr) -> bool:
@@ -101,14 +102,14 @@ def _all_of_several(tree: exp.Expr) -> bool:
     return (
         count is not None
         and isinstance(count.this, exp.Distinct)
-        and any(len(i.expressions) > 1 for i in tree.find_all(exp.In))
+        and any(len(i.expressions) > 1 for i in every(tree, exp.In))
     )
 
 
 def _sets(tree: exp.Expr) -> str:
-    if tree.find(exp.Intersect) is not None or _all_of_several(tree):
+    if every(tree, exp.Intersect) or _all_of_several(tree):
         return "intersect"
-    if tree.find(exp.Union) is not None:
+    if every(tree, exp.Union):
         return "union"
-    either = any(o.find_ancestor(exp.Join) is None for o in tree.find_all(exp.Or))
-    return "or" if either or any(len(i.expressions) > 1 for i in tree.find_all(exp.In)) else "none"
+    either = any(o.find_ancestor(exp.Join) is None for o in every(tree, exp.Or))
+    return "or" if either or any(len(i.expressions) > 1 for i in every(tree, exp.In)) else "none"

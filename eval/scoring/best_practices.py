@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eval.scoring.types import Case
+from eval.sql.walking import every
 
 LONG_LINE = 200
 
@@ -28,7 +29,7 @@ def best_practices(case: Case) -> tuple[float, str]:
         if computed and len(select.expressions) > 1:
             faults.append((0.15, "computed columns have no name"))
         joins = select.args.get("joins") or []
-        if joins and any(not c.table for c in select.find_all(exp.Column)):
+        if joins and any(not c.table for c in every(select, exp.Column)):
             faults.append((0.15, "columns of a join are not qualified"))
         if any(
             not (j.args.get("on") or j.args.get("using") or j.args.get("kind") or j.args.get("method")) for j in joins

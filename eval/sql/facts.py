@@ -17,6 +17,7 @@ from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.scopes import Binding, bind
 from eval.sql.stack import with_headroom
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
+from eval.sql.walking import every, unchanging
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -48,7 +49,8 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
     if tree is None:
         return QueryFacts()
     try:
-        return _facts(tree, parsed.dialect, schema)
+        with unchanging(tree):
+            return _facts(tree, parsed.dialect, schema)
     except RecursionError:
         return QueryFacts()
 
@@ -62,7 +64,7 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
     outer = _outermost(tree)
     select = _first_select(outer)
     calls = list(_aggregate_calls(tree, dialect))
-    joins = list(tree.find_all(exp.Join))
+    joins = every(tree, exp.Join)
     binding = bind(tree, dialect, schema)
     loose = tuple(name for clause in binding.froms for name in unlinked(binding, clause))
     projection = select.expressions if select is not None else []
@@ -163,7 +165,7 @@ def _set_operation(node: exp.SetOperation) -> str:
 def _nested_queries(tree: exp.Expression) -> int:
     """Queries inside the outermost one: derived tables, CTEs, scalar, IN and EXISTS subqueries."""
     count = 0
-    for node in tree.find_all(exp.Select, exp.SetOperation):
+    for node in every(tree, exp.Select, exp.SetOperation):
         parent = node.parent
         while isinstance(parent, exp.Subquery):
             parent = parent.parent
@@ -173,7 +175,7 @@ def _nested_queries(tree: exp.Expression) -> int:
 
 def _negations(tree: exp.Expression, outer_join: bool) -> int:
     count = 0
-    for node in tree.walk():
+    for node in every(tree, exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is):
         if isinstance(node, exp.Not):
             count += not (isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null))
         elif isinstance(node, exp.NEQ | exp.NullSafeNEQ | exp.Except):
@@ -185,7 +187,7 @@ def _negations(tree: exp.Expression, outer_join: bool) -> int:
 
 def _filters(tree: exp.Expression, binding: Binding) -> Iterator[exp.Expr]:
     """Comparisons, except the equality of two columns, which links sources."""
-    for node in tree.find_all(*_COMPARISONS):
+    for node in every(tree, *_COMPARISONS):
         sides = [binding.columns.get(id(s)) for s in (node.this, node.args.get("expression"))]
         if not (isinstance(node, exp.EQ) and all(side is not None and not side.is_string for side in sides)):
             yield node
@@ -245,8 +247,8 @@ def _only_column(node: exp.Expr) -> exp.Column | None:
 
 
 def _base_tables(tree: exp.Expression) -> int:
-    ctes = {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+    ctes = {cte.alias.casefold() for cte in every(tree, exp.CTE)}
     return sum(
         isinstance(t.this, exp.Identifier) and (bool(t.db) or t.name.casefold() not in ctes)
-        for t in tree.find_all(exp.Table)
+        for t in every(tree, exp.Table)
     )

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from eval.sql.scopes import Binding, From
 from eval.sql.sources import Origin, Source
+from eval.sql.walking import every
 
 Link = frozenset[Hashable]
 """Things that one condition ties together: sources by `id`, and constants that stand for one value."""
@@ -41,7 +42,7 @@ def join_columns(binding: Binding) -> Iterator[tuple[Origin, Origin]]:
     """Equalities between real columns of two sources, in FROM and WHERE alike."""
     for clause in binding.froms:
         for condition in _conditions(clause):
-            for equality in condition.find_all(exp.EQ):
+            for equality in every(condition, exp.EQ):
                 sides = [equality.this, equality.expression]
                 found = [binding.columns.get(id(side)) for side in sides]
                 left, right = found
@@ -102,7 +103,7 @@ def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
     mine = {id(s) for s in clause.scope.sources}
     outer = {id(s) for s in _outer_sources(clause)}
     found: set[Hashable] = set()
-    for column in node.find_all(exp.Column):
+    for column in every(node, exp.Column):
         entry = binding.columns.get(id(column))
         source = entry.source if entry else None
         if source is None:

@@ -17,6 +17,7 @@ from eval.sql.scopes import Unknown, bind
 from eval.sql.sources import Scope, Source
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, Phantom, References
+from eval.sql.walking import every
 
 _NEAREST = 12
 """Phantoms of each kind that get their nearest names: finding them takes time, and nobody reads more."""
@@ -54,7 +55,7 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
 def _calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, Phantom | None]]:
     known = functions(dialect)
     near: dict[str, tuple[str, ...]] = {}
-    for node in tree.find_all(exp.Func):
+    for node in every(tree, exp.Func):
         for name in names_called(node, dialect):
             function = known.get(name)
             if function is None:

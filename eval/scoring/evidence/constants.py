@@ -13,6 +13,7 @@ from sqlglot import exp
 from eval.schema import Table
 from eval.scoring.types import Case
 from eval.sql.types import Constant
+from eval.sql.walking import every
 
 
 def constants(case: Case) -> tuple[Constant, ...]:
@@ -20,7 +21,7 @@ def constants(case: Case) -> tuple[Constant, ...]:
     if tree is None:
         return ()
     sources: dict[str, Table] = {}
-    for node in tree.find_all(exp.Table):
+    for node in every(tree, exp.Table):
         table = case.schema.table(node.name)
         if table is not None:
             sources.setdefault(node.alias_or_name.casefold(), table)
@@ -32,7 +33,7 @@ def constants(case: Case) -> tuple[Constant, ...]:
 
 
 def _quoted_names(tree: exp.Expression, sources: dict[str, Table]) -> Iterator[Constant]:
-    for node in tree.find_all(exp.Column):
+    for node in every(tree, exp.Column):
         name = node.this
         if node.table or not isinstance(name, exp.Identifier) or not name.quoted:
             continue

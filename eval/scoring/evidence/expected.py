@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from sqlglot import exp
 
+from eval.schema import Schema
 from eval.scoring.aspects import aspects_of, projected
 from eval.scoring.evidence.reading import Observation, Observations, Reading
 from eval.scoring.expectation import Expectation, expectation
@@ -67,9 +70,10 @@ def observe(reading: Reading, learned: Expectation | None = None) -> Observation
     tree, case = reading.case.parsed.tree, reading.case
     if tree is None:
         return
-    learned = learned or expectation()
-    wording = Wording(case.question, case.schema)
-    found = [*_form(tree, learned, wording), *_columns(reading, learned, wording)]
+    wording, usual = _usual(case.question, case.schema)
+    if learned is not None:
+        usual = learned.form(wording)
+    found = [*_form(tree, usual), *_columns(reading, learned or expectation(), wording)]
     left = OUTPUT_MOST
     for seen in sorted(found, key=lambda o: -o.value):
         if seen.name not in _OUTPUT:
@@ -79,14 +83,21 @@ def observe(reading: Reading, learned: Expectation | None = None) -> Observation
             left -= seen.value
 
 
-def _form(tree: exp.Expr, learned: Expectation, wording: Wording) -> Observations:
+@lru_cache(maxsize=256)
+def _usual(question: str, schema: Schema) -> tuple[Wording, Mapping[str, Mapping[str, float]]]:
+    """A question's wording and the form that is expected by it; each attempt and each participant asks anew."""
+    wording = Wording(question, schema)
+    return wording, expectation().form(wording)
+
+
+def _form(tree: exp.Expr, usual: Mapping[str, Mapping[str, float]]) -> Observations:
     written = aspects_of(tree)
-    for aspect, chances in learned.form(wording).items():
-        usual = max(chances, key=lambda label: chances[label])
+    for aspect, chances in usual.items():
+        likeliest = max(chances, key=lambda label: chances[label])
         label = written[aspect]
-        if label != usual:
-            value = min(MOST, chances[usual] - chances.get(label, -2 * MOST))
-            yield Observation(_NAMES[aspect], value, _told(aspect, usual, label) if value >= _TOLD else "")
+        if label != likeliest:
+            value = min(MOST, chances[likeliest] - chances.get(label, -2 * MOST))
+            yield Observation(_NAMES[aspect], value, _told(aspect, likeliest, label) if value >= _TOLD else "")
 
 
 def _told(aspect: str, usual: str, label: str) -> str:

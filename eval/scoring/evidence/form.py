@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.sql.walking import every
 
 
 def observe(reading: Reading) -> Observations:
@@ -220,7 +221,7 @@ def _sets(r: Reading) -> Observations:
 
 def _self_join(r: Reading) -> bool:
     tree = r.case.parsed.tree
-    names = [t.name.casefold() for t in tree.find_all(exp.Table)] if tree is not None else []
+    names = [t.name.casefold() for t in every(tree, exp.Table)] if tree is not None else []
     return len(names) > len(set(names))
 
 
@@ -229,29 +230,29 @@ def _takes_either(r: Reading) -> bool:
     tree = r.case.parsed.tree
     if tree is None:
         return False
-    either = any(o.find_ancestor(exp.Join) is None for o in tree.find_all(exp.Or))
-    return either or any(len(i.expressions) >= 2 for i in tree.find_all(exp.In))
+    either = any(o.find_ancestor(exp.Join) is None for o in every(tree, exp.Or))
+    return either or any(len(i.expressions) >= 2 for i in every(tree, exp.In))
 
 
 def _comparisons(r: Reading) -> Observations:
     intent, tree = r.intent, r.case.parsed.tree
     if tree is None:
         return
-    greater, smaller = tree.find(exp.GT, exp.GTE) is not None, tree.find(exp.LT, exp.LTE) is not None
-    between = tree.find(exp.Between) is not None
+    greater, smaller = bool(every(tree, exp.GT, exp.GTE)), bool(every(tree, exp.LT, exp.LTE))
+    between = bool(every(tree, exp.Between))
     if (intent.greater or intent.smaller) and not (greater or smaller or between or intent.superlative):
         yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
     elif intent.greater != intent.smaller and not intent.negation and not between:
         if (intent.greater and smaller and not greater) or (intent.smaller and greater and not smaller):
             yield Observation("comparison_direction", 1, "The query compares in the other direction.")
-        elif intent.or_equal != (tree.find(exp.GTE, exp.LTE) is not None) and _whole_numbers_agree(r):
+        elif intent.or_equal != bool(every(tree, exp.GTE, exp.LTE)) and _whole_numbers_agree(r):
             yield Observation("comparison_strictness", 1, "The query treats the bound itself unlike the question.")
     if not (intent.greater or intent.smaller or intent.between or intent.superlative) and (greater or smaller):
         yield Observation("comparison_unasked", 1)
     likes = [c for c in r.constants if c.operator == "like"]
     if likes and not intent.contains:
         yield Observation("pattern_unasked", 1, "The query matches a pattern; the question names no part of a text.")
-    if intent.contains and not likes and tree.find(exp.Substring, exp.StrPosition) is None and intent.quoted:
+    if intent.contains and not likes and not every(tree, exp.Substring, exp.StrPosition) and intent.quoted:
         yield Observation("pattern_missing", 1, "The question names a part of a text; the query looks for the whole.")
 
 

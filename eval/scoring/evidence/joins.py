@@ -7,6 +7,7 @@ from sqlglot import exp
 from eval.schema import Table
 from eval.scoring.aspects import is_key_name
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.sql.walking import every
 
 
 def observe(reading: Reading) -> Observations:
@@ -31,7 +32,7 @@ def _membership(r: Reading) -> bool:
     """`IN (SELECT ...)`: what a join would say, but without its repeated rows."""
     tree = r.case.parsed.tree
     return tree is not None and any(
-        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in tree.find_all(exp.In)
+        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(tree, exp.In)
     )
 
 
@@ -40,12 +41,12 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
     for select in r.selects:
         sources = {
             t.alias_or_name.casefold(): found
-            for t in select.find_all(exp.Table)
+            for t in every(select, exp.Table)
             if t.find_ancestor(exp.Select) is select and (found := r.case.schema.table(t.name)) is not None
         }
         if len(sources) < 2:
             continue
-        for equality in select.find_all(exp.EQ):
+        for equality in every(select, exp.EQ):
             left, right = equality.left, equality.right
             if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
                 continue

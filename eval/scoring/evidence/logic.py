@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.sql.walking import every
 
 _AGGREGATE_BOUND = re.compile(
     r"\b(?:average|total|mean|number|sum)\b[^,.?]{0,40}\b(?:more|less|greater|fewer|higher|lower|longer|shorter|larger"
@@ -21,7 +22,7 @@ def observe(reading: Reading) -> Observations:
         return
     if _contradicts(reading):
         yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
-    if any(n.find(exp.NEQ) for n in tree.find_all(exp.Not) if isinstance(n.this, exp.In)):
+    if any(n.find(exp.NEQ) for n in every(tree, exp.Not) if isinstance(n.this, exp.In)):
         yield Observation(
             "double_negation", 1, "The query excludes those that are excluded: two negations undo each other."
         )
@@ -43,7 +44,7 @@ def _contradicts(r: Reading) -> bool:
         if where is None or where.find(exp.Or) is not None:
             continue
         seen: dict[str, str] = {}
-        for equality in where.find_all(exp.EQ):
+        for equality in every(where, exp.EQ):
             if equality.find_ancestor(exp.Select) is not select or not isinstance(equality.left, exp.Column):
                 continue
             if not isinstance(equality.right, exp.Literal):
@@ -55,7 +56,7 @@ def _contradicts(r: Reading) -> bool:
 
 
 def _other_extreme(tree: exp.Expr) -> bool:
-    for equality in tree.find_all(exp.EQ):
+    for equality in every(tree, exp.EQ):
         query = equality.right.find(exp.Select) if isinstance(equality.right, exp.Subquery) else None
         if query is None or not isinstance(equality.left, exp.Column) or len(query.expressions) != 1:
             continue
@@ -71,13 +72,13 @@ def _bounds_rows(tree: exp.Expr) -> bool:
 
 
 def _bare_having(tree: exp.Expr) -> bool:
-    for having in tree.find_all(exp.Having):
+    for having in every(tree, exp.Having):
         group = having.parent.args.get("group") if having.parent is not None else None
         grouped = {e.name.casefold() for e in group.expressions} if group is not None else set()
         names = (
             {e.alias.casefold() for e in having.parent.expressions if e.alias} if having.parent is not None else set()
         )
-        for column in having.find_all(exp.Column):
+        for column in every(having, exp.Column):
             outside = column.find_ancestor(exp.AggFunc, exp.Subquery) is None
             if outside and column.name.casefold() not in grouped | names:
                 return True

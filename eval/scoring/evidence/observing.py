@@ -16,6 +16,7 @@ from eval.scoring.evidence import (
 )
 from eval.scoring.evidence.reading import Observation, Reading
 from eval.scoring.expectation import Expectation
+from eval.sql.walking import unchanging
 
 KINDS = (form, logic, literals, shape, projection, linking, joins, agreement, complexity)
 
@@ -25,5 +26,6 @@ def observations(reading: Reading, learned: Expectation | None = None) -> tuple[
     shipped, where that has seen the very question."""
     if reading.case.parsed.tree is None:
         return ()
-    seen = [seen for kind in KINDS for seen in kind.observe(reading)]
-    return (*seen, *expected.observe(reading, learned))
+    with unchanging(reading.case.parsed.tree):
+        seen = [seen for kind in KINDS for seen in kind.observe(reading)]
+        return (*seen, *expected.observe(reading, learned))

@@ -21,6 +21,7 @@ from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
 from eval.scoring.words import content_words, meets, name_words, question_words, stem
 from eval.sql.types import Constant
+from eval.sql.walking import every
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class Reading:
         """The real (table, column) behind each plain output column that names its table, or has but one to be from."""
         if self.select is None:
             return frozenset()
-        sources = {t.alias_or_name.casefold(): t.name for t in self.select.find_all(exp.Table)}
+        sources = {t.alias_or_name.casefold(): t.name for t in every(self.select, exp.Table)}
         places = set()
         for e in self.output:
             if not isinstance(e, exp.Column):
@@ -125,7 +126,7 @@ class Reading:
     @cached_property
     def selects(self) -> tuple[exp.Select, ...]:
         tree = self.case.parsed.tree
-        return tuple(tree.find_all(exp.Select)) if tree is not None else ()
+        return tuple(every(tree, exp.Select)) if tree is not None else ()
 
     @cached_property
     def superlative_form(self) -> str | None:
@@ -167,7 +168,7 @@ class Reading:
             said = _SAID.get(type(call), ()) if call is not None else ()
             place = next((i for i, word in enumerate(spoken) if word in said), None)
             if place is None:
-                names = [c.name for c in expression.find_all(exp.Column)] or [expression.name]
+                names = [c.name for c in every(expression, exp.Column)] or [expression.name]
                 parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [
                     p for name in names for p in name_words(name)
                 ]

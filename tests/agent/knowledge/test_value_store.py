@@ -40,6 +40,8 @@ def stored(tmp_path: Path) -> StoredValueIndex:
         ("furniture", "Garden Furniture", "category"),
         ("Land of Hope", "Land of Hope Inc.", "city"),
         ("0042", "Widget 0042", "name"),
+        ("NewYork", "New York", "city"),
+        ("Landof Hope", "Land of Hope Inc.", "city"),
     ],
 )
 def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
@@ -111,3 +113,49 @@ def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(room, "build", lambda *_, **__: pytest.fail("a file was built"))
     with open_database(str(shop_file)) as database:
         assert len(complete_value_index(database, database.schema())) > 0
+
+
+def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: Database, tmp_path: Path):
+    earlier = complete_value_index(large, large.schema())
+    kept = tmp_path / "cache" / "values"
+    before = {f.name for f in kept.iterdir()}
+    of_another_database = kept / "0123-4567.sqlite"
+    of_another_database.touch()
+    with sqlite3.connect(tmp_path / "people.sqlite") as file:
+        file.execute("UPDATE person SET name = 'Somebody Else' WHERE id = 20000")
+    file.close()
+
+    later = complete_value_index(large, large.schema())
+
+    after = {f.name for f in kept.iterdir()} - {of_another_database.name}
+    assert of_another_database.exists()
+    assert {Path(n).suffix for n in after} == {Path(n).suffix for n in before}
+    assert not after & before
+    assert later.find("somebody else")
+    assert not later.find("Person 019999")
+    assert earlier.find("Person 019999"), "whoever has the file open reads on"
+
+
+def test_a_word_in_very_many_values_is_found_with_another(tmp_path: Path):
+    names = [f"The Company of Number {i}" for i in range(30_000)]
+    build(tmp_path / "v.sqlite", [("firm", "name", names)])
+    index = StoredValueIndex(tmp_path / "v.sqlite")
+
+    assert index.find("company of number 29999", fuzzy=True)[0].value == "The Company of Number 29999"
+    assert index.find("The Compnay of Nubmer 29999", fuzzy=True)[0].value == "The Company of Number 29999"
+
+
+def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path):
+    columns = [("a", "empty", []), ("a", "signs", ["?!"]), ("a", "full", ["One", "Two Two"]), ("b", "empty", [])]
+    build(tmp_path / "v.sqlite", columns)
+    index = StoredValueIndex(tmp_path / "v.sqlite")
+
+    assert stored.values("customer", "city") == ("São Paulo", "New York", "York", "Land of Hope Inc.")
+    assert [index.values(t, c) for t, c, _ in columns] == [(), (), ("One", "Two Two"), ()]
+    assert {(h.table, h.column) for phrase in ("one", "two two") for h in index.find(phrase)} == {("a", "full")}
+
+
+def test_without_full_text_search_the_index_in_memory_answers(large: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(room, "_TABLES", room._TABLES.replace("fts5", "no_such_module"))
+
+    assert 0 < len(complete_value_index(large, large.schema())) <= VALUES_PER_COLUMN

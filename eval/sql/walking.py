@@ -1,0 +1,47 @@
+"""Finding nodes in a syntax tree, for those who look at one tree many times.
+
+In: a tree, or any part of one. Out: its nodes of some kinds, from the root down, level by level, as sqlglot's
+`find_all` has them. Inside of `unchanging`, the tree named there is walked once for all who ask about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from sqlglot import exp
+
+Kind = TypeVar("Kind", bound=exp.Expr)
+
+_walked: ContextVar[tuple[exp.Expr, list[exp.Expr]] | None] = ContextVar("walked", default=None)
+
+
+def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
+    """All nodes of these kinds, subclasses among them."""
+    known = _walked.get()
+    nodes = known[1] if known is not None and known[0] is tree else _nodes(tree)
+    return [node for node in nodes if isinstance(node, kinds)]
+
+
+@contextmanager
+def unchanging(tree: exp.Expr | None) -> Iterator[None]:
+    """As long as this is open, nobody changes the tree."""
+    token = _walked.set((tree, _nodes(tree)) if tree is not None else None)
+    try:
+        yield
+    finally:
+        _walked.reset(token)
+
+
+def _nodes(tree: exp.Expr) -> list[exp.Expr]:
+    """What `tree.walk()` gives, in half the time."""
+    nodes = [tree]
+    for node in nodes:
+        for value in node.args.values():
+            if value.__class__ is list:
+                nodes.extend([item for item in value if isinstance(item, exp.Expr)])
+            elif isinstance(value, exp.Expr):
+                nodes.append(value)
+    return nodes
