@@ -3,7 +3,7 @@
 The probability is a logistic regression over the named observations of `eval.scoring.evidence`; its coefficients are
 in `correctness.txt`, written by `python -m eval.scoring.fit`, which also measures it. The dimension is a monotone image
 of the probability: `dimension(p)` is piecewise linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), where the pivot
-is the greatest probability at which the gate refuses at most 5 % of the recorded right answers to Spider, by the
+is the greatest probability at which the gate refuses at most 5 % of the recorded right answers, by the
 cross-validated estimates. It puts the gate's threshold, which the weights fix, where the odds of a wrong refusal are
 known.
 """

@@ -29,8 +29,8 @@ PRIOR_SHARE = 0.5
 """How much of what training questions teach the fit on recorded answers starts from: not all of it, for mutants are
 wrong more plainly than real answers are."""
 REFUSED_RIGHT = 0.05
-"""Of the right answers to Spider's questions, how many the gate may refuse; the other benchmark is one database."""
-REFUSED_GOLD = 0.14
+"""Of the right answers, how many the gate may refuse."""
+REFUSED_GOLD = 0.13
 """Of the training questions' gold queries, how many, judged by an expectation that has not seen them."""
 RARE = 8
 """Features seen less often in recorded answers keep what training questions say of them."""
@@ -91,7 +91,7 @@ def pivot_of(
 ) -> float:
     """The greatest probability, in steps of 0.01, at which few enough right answers and few enough gold queries are
     refused."""
-    right = [(s, p) for s, p in zip(answers, estimates, strict=True) if s.right and s.benchmark == "spider_dev"]
+    right = [(s, p) for s, p in zip(answers, estimates, strict=True) if s.right]
     gold = list(zip(golds, gold_estimates, strict=True))
 
     def refused(some: list[tuple[Sample, float]], at: float) -> float:
@@ -138,8 +138,7 @@ def written(model: Fit, pivot: float, answers: Sequence[Sample], figures: Sequen
         *(f"#   {line}" for line in figures if not line.startswith("    ")),
         "# Third column: how many recorded answers show it.",
         f"intercept {model.intercept:.3f}",
-        f"pivot {pivot:.3f}  # at most {REFUSED_RIGHT:.0%} of Spider's right answers, "
-        f"{REFUSED_GOLD:.0%} of gold refused",
+        f"pivot {pivot:.3f}  # at most {REFUSED_RIGHT:.0%} of the right answers, {REFUSED_GOLD:.0%} of gold refused",
     ]
     ordered = sorted(model.weights.items(), key=lambda item: item[1])
     lines += [f"{name} {w:.3f}  # {counts[name]}" for name, w in ordered if abs(w) >= 0.0005]
