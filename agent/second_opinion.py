@@ -58,9 +58,11 @@ async def _opinion(question: str, database: Database, schema: Schema) -> SecondO
 def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuery, ReadStatement, float] | None:
     from agent.knowledge.values import value_index
     from agent.models.offline import read
+    from agent.models.offline.looking import looker
     from eval.sql import check, parse, resolve
 
-    reading = read(question, schema, value_index(database, schema), schema.dialect, threshold=0.0)
+    look = looker(database) if database.holds_rows else None
+    reading = read(question, schema, value_index(database, schema), schema.dialect, threshold=0.0, look=look)
     if not reading.sql:
         return None
     parsed = parse(reading.sql, schema.dialect)

@@ -15,7 +15,7 @@ from agent.candidates.features import grouped
 from agent.candidates.grouping import Examined, log_odds
 from agent.candidates.samples import Answer, Asked, Lessons, rejudged
 from eval.scoring.fit import fitted as judge_fitted
-from eval.scoring.fit import learned_from_mutants
+from eval.scoring.fit import learned_in_training
 from eval.scoring.fit import probability as judged
 from eval.scoring.regression import Fit, fit
 
@@ -96,7 +96,7 @@ class Folds:
 
 def _judge(found: Lessons, without: str) -> Fit:
     samples = [a.sample for q in found.questions if q.database != without for a in q.answers]
-    return judge_fitted(samples, learned_from_mutants(found.mutants))
+    return judge_fitted(samples, learned_in_training(found.mutants))
 
 
 def _judged(answers: Iterable[Answer], judge: Fit) -> tuple[list[Examined], list[bool]]:

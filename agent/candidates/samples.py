@@ -2,7 +2,8 @@
 
 In: a folder of benchmarks and one of recordings, as docs/candidates.md says. Out: `Asked` questions, whose answers keep
 the observations behind their judgement, so that they can be judged anew by a judge that has not seen their database;
-and the mutated gold queries that such a judge starts from. Both can be kept in a file, since they take minutes to make.
+and the answers to training questions that such a judge starts from. Both can be kept in a file, since they take
+minutes to make.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from agent.candidates.examining import ran_or_problem
 from agent.candidates.grouping import Candidate, Examined, Ran, labelled
 from eval.scoring.expectation import expectation
 from eval.scoring.learning import learned
-from eval.scoring.samples import Golds, Opinions, Sample, mutated, of_case
+from eval.scoring.samples import Golds, Opinions, Sample, of_case, training
 from eval.sql.translating import translated
 
 RECORDED = (("spider_dev", "spider_dev"), ("classicmodels", "classicmodels_llama-3-8b"))
@@ -57,7 +58,7 @@ def lessons(bench: Path, recordings: Path, cache: Path | None = None) -> Lessons
         return _read(cache.read_text(encoding="utf-8").splitlines())
     _, halves = learned(bench / MUTATED)
     opinions = _opinions(bench / MUTATED, EVERY)
-    made = Lessons(tuple(_questions(bench, recordings)), tuple(mutated(bench, opinions, halves, every=EVERY)))
+    made = Lessons(tuple(_questions(bench, recordings)), tuple(training(bench, opinions, halves, every=EVERY)))
     if cache is not None:
         cache.write_text("".join(line + "\n" for line in _written(made)), encoding="utf-8")
     return made

@@ -1,4 +1,5 @@
-"""Labelled answers to fit on: recorded answers of real models, and right and mutated gold queries.
+"""Labelled answers to fit on: recorded answers of real models, and on training questions gold queries, mutated ones and
+the offline engine's own readings.
 
 In: a folder of benchmarks and one of recordings (docs/scoring.md says what they hold). Out: `Sample`s: observations
 with a label. Right means the same result as gold's on the database, by `eval.metrics.comparison`.
@@ -25,6 +26,9 @@ from eval.scoring.types import Case, Score, SecondOpinion
 from eval.sql.translating import translated
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
+GOLD = "gold"
+READING = "reading"
+"""What stands for the system in samples of training questions, beside the kinds of mutation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,12 @@ def recorded(bench: Path, recordings: Path, opinions: Opinions, learned: Expecta
             yield of_case(case, folder, line["db"], line["id"], line["system"], right, learned)
 
 
-def mutated(
+def training(
     bench: Path, opinions: Opinions, halves: Sequence[Expectation], *, every: int = 3, each: int = 2, seed: int = 7
 ) -> Iterator[Sample]:
     """Gold queries of every `every`-th training question as right answers; up to `each` mutants of it, and at times
-    another question's gold, as wrong ones. Mutants with gold's result are left out.
+    another question's gold, as wrong ones. Mutants with gold's result are left out. And the second reading
+    itself as an answer, right or wrong, with none beside it: errors less plain than a mutant's, on many databases.
     `halves`: by `half_of` a database, the expectation that has not seen its questions."""
     golds = Golds(bench / "spider_train", opinions)
     dice = random.Random(seed)  # noqa: S311 - reproducible, not secret
@@ -97,7 +102,11 @@ def mutated(
         gold = golds.examined(question["id"], question["gold_sql"])
         if gold.result is None or not gold.result.ok or gold.parsed.tree is None:
             continue
-        yield of_case(gold, "spider_train", name, question["id"], "gold", True, learned)
+        yield of_case(gold, "spider_train", name, question["id"], GOLD, True, learned)
+        if question["id"] in opinions:
+            read = replace(golds.examined(question["id"], opinions[question["id"]][0]), second_opinion=None)
+            right = golds.right(question["id"], read)
+            yield of_case(read, "spider_train", name, question["id"], READING, right, learned)
         changed = [(kind, tree.sql("sqlite")) for kind, tree in mutants(gold.parsed.tree, database.schema(), dice)]
         dice.shuffle(changed)
         tries = changed[:each]

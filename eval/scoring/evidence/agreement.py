@@ -8,6 +8,8 @@ from collections import Counter
 from eval.databases.base import ExecutionResult
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.types import Case, SecondOpinion
+from eval.sql.types import QueryFacts
 
 _LOOKED_AT = 2_000
 """Rows beyond which columns are not compared one by one."""
@@ -27,9 +29,7 @@ def observe(reading: Reading) -> Observations:
     if case.result is None or not case.result.ok:
         return
     if same_result(opinion.result, case.result, ordered=False):
-        text = "An independent reading of the question returns the same rows."
-        yield Observation("second_reading_agrees", 1, text)
-        yield Observation("second_reading_sure", opinion.confidence)
+        yield from _alike(opinion, case)
         return
     if any(s.found == "padded" for s in case.stored):
         return  # the reading looks for texts as they are stored, spaces and all: that says nothing of the query's sense
@@ -42,6 +42,49 @@ def observe(reading: Reading) -> Observations:
     if opinion.result.rows and not case.result.rows:
         text = "The query returns no rows where an independent reading of the question finds some."
         yield Observation("empty_beside_second_reading", opinion.confidence, text)
+    yield from _rows_apart(opinion.result, case.result)
+
+
+def _alike(opinion: SecondOpinion, case: Case) -> Observations:
+    """The same rows; weightier where another query found them, for then no slip is shared."""
+    assert opinion.result is not None
+    assert case.result is not None
+    text = "An independent reading of the question returns the same rows."
+    yield Observation("second_reading_agrees", 1, text)
+    yield Observation("second_reading_sure", opinion.confidence)
+    if opinion.facts is not None and _way(opinion.facts) != _way(case.facts):
+        text = "An independent reading returns these rows by other tables, columns or clauses."
+        yield Observation("second_reading_by_another_way", 1, text)
+    if not case.result.rows:
+        yield Observation("second_reading_empty_too", 1, "An independent reading of the question finds no rows either.")
+    elif not same_result(opinion.result, case.result, ordered=True):
+        text = "An independent reading of the question returns these rows in another order."
+        yield Observation("second_reading_ordered_otherwise", 1, text)
+
+
+def _way(facts: QueryFacts) -> tuple[object, ...]:
+    """How a query comes to its rows, apart from how it is written: what it reads, returns, filters and groups."""
+    shown = {name.rpartition(".")[2].strip('"`[]').casefold() for name in facts.projection}
+    return (
+        facts.from_tables,
+        shown if not facts.output_aggregates else sorted(facts.output_aggregates),
+        {(c.column or "").casefold() for c in facts.literals},
+        bool(facts.group_by),
+        facts.having,
+        set(facts.set_operations),
+    )
+
+
+def _rows_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observations:
+    """How other rows are other. A reading is more apt to leave a condition out than to make one up, so a query with
+    still more rows is hardly ever right."""
+    theirs, ours = opinion.rows, result.rows
+    if theirs and len(ours) > len(theirs):
+        text = "The query returns more rows than an independent reading of the question."
+        yield Observation("more_rows_than_second_reading", 1, text)
+    if len(ours) == len(theirs) == 1 and ours[0] == (0,):
+        text = "The query counts none where an independent reading of the question counts some."
+        yield Observation("zero_beside_second_reading", 1, text)
 
 
 def _columns_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observations:

@@ -14,8 +14,8 @@ from eval.scoring.evidence.reading import Observation, Observations, Reading
 from eval.scoring.expectation import Expectation, expectation
 from eval.scoring.wording import Wording
 
-MOST = 3.0
-"""Log-odds: a label that was never seen is as unexpected as one in 20."""
+MOST = 2.0
+"""Log-odds: a label that was never seen is as unexpected as one in 7. Habits differ between those who ask."""
 OUTPUT_MOST = 3.5
 """What is returned is looked at in four ways; together they count no more than this, the largest first."""
 _TOLD = 1.5

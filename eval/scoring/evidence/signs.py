@@ -48,6 +48,8 @@ _FOR = frozenset(
         "output_named",
         "rank_direction_right",
         "second_reading_agrees",
+        "second_reading_by_another_way",
+        "second_reading_empty_too",
         "second_reading_sure",
         "tables_linked",
     }
