@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from typing import Any
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
 
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agent.config import Settings
 from agent.conversations.serialising import StateSerializer
@@ -22,6 +31,7 @@ from agent.store.location import Location, private_file, state_location
 
 THREADS_FILE = "threads.sqlite"
 
+T = TypeVar("T")
 Config = Any
 """LangChain's RunnableConfig; that library is imported by `agent.models` alone."""
 
@@ -43,8 +53,32 @@ def memory_checkpointer() -> BaseCheckpointSaver[Any]:
     return InMemorySaver(serde=StateSerializer())
 
 
-class _ThreadFile(AsyncSqliteSaver):
-    """Threads in a SQLite file; several processes may share it."""
+class _ThreadFile(SqliteSaver):
+    """Threads in a SQLite file; several processes may share it. A call is the whole work of one thread: the library's
+    own asynchronous saver goes back to the event loop for every statement."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection, serde=StateSerializer())
+        self._thread = ThreadPoolExecutor(1, "threads")
+
+    def put(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> Config:
+        put = super().put(config, checkpoint, metadata, new_versions)
+        its = (*_thread(put), checkpoint["id"])
+        with self.cursor() as cursor:
+            for table in ("checkpoints", "writes"):
+                cursor.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?", its
+                )
+        return put
+
+    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
+        return await self._done(self.get_tuple, config)
 
     async def aput(
         self,
@@ -53,35 +87,61 @@ class _ThreadFile(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> Config:
-        put = await super().aput(config, checkpoint, metadata, new_versions)
-        its = (*_thread(put), checkpoint["id"])
-        async with self.lock:
-            for table in ("checkpoints", "writes"):
-                await self.conn.execute(
-                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?", its
-                )
-            await self.conn.commit()
-        return put
+        return await self._done(self.put, config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await self._done(self.put_writes, config, writes, task_id, task_path)
+
+    async def alist(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - the library's name
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        for found in await self._done(lambda: [*self.list(config, filter=filter, before=before, limit=limit)]):
+            yield found
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self._done(self.delete_thread, thread_id)
+
+    async def close(self) -> None:
+        """What has been begun is brought to its end first."""
+        await self._done(self.conn.close)
+        self._thread.shutdown()
+
+    async def _done(self, work: Callable[..., T], *given: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
 
 
 @contextlib.asynccontextmanager
 async def _in_file(location: Location) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    import aiosqlite
-
     path = location.folder / THREADS_FILE
-    await asyncio.to_thread(private_file, path)
-    async with aiosqlite.connect(path, timeout=BUSY_SECONDS) as connection:
-        saver = _ThreadFile(connection, serde=StateSerializer())
-        try:
-            await connection.execute("PRAGMA synchronous=NORMAL")
-            await connection.execute("PRAGMA trusted_schema=OFF")
-            await saver.setup()
-        except aiosqlite.Error as error:
-            raise StateUnusable(
-                f"The threads in {path} cannot be used ({error}). Nothing was changed; set the file right, move it "
-                "away, or name another place by TEXT2SQL_STATE_DIR."
-            ) from error
+    saver = await asyncio.to_thread(_opened, path)
+    try:
         yield saver
+    finally:
+        await saver.close()
+
+
+def _opened(path: Path) -> _ThreadFile:
+    private_file(path)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA trusted_schema=OFF")
+        saver = _ThreadFile(connection)
+        saver.setup()
+    except sqlite3.Error as error:
+        connection.close()
+        raise StateUnusable(
+            f"The threads in {path} cannot be used ({error}). Nothing was changed; set the file right, move it "
+            "away, or name another place by TEXT2SQL_STATE_DIR."
+        ) from error
+    return saver
 
 
 @contextlib.asynccontextmanager

@@ -1,27 +1,30 @@
 """One call to an OpenAI-compatible endpoint through langchain-openai. Heavy to import: only `agent.models.openai` does.
 
 In: messages and the request fields that the endpoint is known to take. Out: a `Reply`, or the client library's own
-exceptions. Hidden retries are off, time-outs and the address explicit, and each client has its own connections, so
-that closing it closes them.
+exceptions. langchain-openai makes the client, the request and what is read of a reply; the call itself goes without
+callbacks and typed copies of every reply, which nobody asks for and which took a third of its processor time. Hidden
+retries are off, time-outs and the address explicit, and each client has its own connections, so that closing it closes
+them.
 """
 
 from __future__ import annotations
 
+import json
 import time
-import warnings
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGeneration
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from agent.models.calls import call_span
+from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import ModelSettings
@@ -29,11 +32,8 @@ from agent.models.quirks import OUTPUT_TOKENS, Quirks
 
 CONNECT_SECONDS = 10.0
 
-# Advice on langchain-openai's own options, printed when an endpoint refuses a schema; we go on without the schema.
-warnings.filterwarnings(
-    "ignore", message="This model does not support OpenAI's structured output", category=UserWarning
-)
-warnings.filterwarnings("ignore", message="Invalid schema for OpenAI's structured output", category=UserWarning)
+_PATH = "/chat/completions"
+_Chunks = openai.AsyncStream[object]
 
 Messages = list[tuple[str, str]]
 """(role, text) pairs."""
@@ -58,34 +58,25 @@ class Reply:
 
 
 class _EndpointChat(ChatOpenAI):
-    """Keeps two fields that ChatOpenAI drops: `reasoning_content` and, in streams, `refusal`."""
+    """What langchain-openai makes of messages, replies and pieces of replies; two fields that it drops are kept:
+    `reasoning_content` and, in streams, `refusal`."""
 
-    def _create_chat_result(
-        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
-    ) -> ChatResult:
-        result = super()._create_chat_result(response, generation_info)
-        raw = response if isinstance(response, dict) else response.model_dump(warnings=False)
-        for generation, choice in zip(result.generations, raw.get("choices") or (), strict=False):
-            _keep(generation.message, choice.get("message"))
-        return result
+    def body(self, messages: Messages, fields: dict[str, Any]) -> dict[str, Any]:
+        """The request in JSON. The fields are laid on top as they are: what langchain-openai is shown, it renames."""
+        return {**self._get_request_payload(messages), **fields}
 
-    def _convert_chunk_to_generation_chunk(
-        self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
-    ) -> ChatGenerationChunk | None:
-        generation = super()._convert_chunk_to_generation_chunk(chunk, default_chunk_class, base_generation_info)
+    def reply(self, response: object) -> Reply:
+        """Raises what cannot be told beforehand, where the response is no reply."""
+        read = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
+        generation = self._create_chat_result(cast("dict[str, Any]", read)).generations[0]
+        return _reply(generation, read["choices"][0].get("message"))  # type: ignore[index]
+
+    def piece(self, chunk: Any) -> Reply | None:
+        generation = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
+        if generation is None:
+            return None
         choices = chunk.get("choices")
-        if generation is not None and choices:
-            _keep(generation.message, choices[0].get("delta"))
-        return generation
-
-
-def _keep(message: BaseMessage, raw: object) -> None:
-    if isinstance(raw, dict):
-        thoughts = raw.get("reasoning_content") or raw.get("reasoning")
-        if isinstance(thoughts, str):
-            message.additional_kwargs["reasoning_content"] = thoughts
-        if isinstance(raw.get("refusal"), str):
-            message.additional_kwargs["refusal"] = raw["refusal"]
+        return _reply(generation, choices[0].get("delta") if choices else None)
 
 
 class Chat:
@@ -95,48 +86,49 @@ class Chat:
         timeout = openai.Timeout(settings.seconds, connect=min(CONNECT_SECONDS, settings.seconds))
         self._model = settings.model
         self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
-        self._http = openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=True)
+        self._connections = Connections(timeout)
         self._chat = _EndpointChat(
             model=settings.model,
             api_key=SecretStr(api_key or "not-needed"),
             base_url=base_url,
             timeout=timeout,
             max_retries=0,
-            http_async_client=self._http,
+            http_async_client=self._connections.first,
             use_responses_api=False,
-            stream_chunk_timeout=None,
         )
+        self._connections.open(self._chat.root_async_client)
 
     async def complete(
         self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0
     ) -> Reply:
+        body = self._chat.body(messages, {"stream": False, **_fields(quirks, schema, temperature)})
         with self._logged(_call_kind(schema), messages) as seen:
-            try:
-                reply = _reply(await self._chat.ainvoke(messages, stream=False, **_fields(quirks, schema, temperature)))
-            except UserWarning as warning:
-                # Where warnings are errors, the advice takes the place of the refusal that it is about.
-                if isinstance(warning.__context__, Exception):
-                    raise warning.__context__ from None
-                raise
+            async with self._connections.one() as client:
+                response = await client.post(_PATH, cast_to=object, body=body)
+            reply = self._chat.reply(response)
             seen.append(reply.tokens)
             return reply
 
     async def stream(self, messages: Messages, quirks: Quirks) -> AsyncGenerator[Reply, None]:
         """Pieces of the reply; the last one has a finish reason. Raises StreamCutOff when none ever does."""
         finished = False
-        chunks = self._chat.astream(messages, stream_usage=quirks.stream_usage, **_fields(quirks, None))
+        usage = {"stream_options": {"include_usage": True}} if quirks.stream_usage else {}
+        body = self._chat.body(messages, {"stream": True, **usage, **_fields(quirks, None)})
         with self._logged(_call_kind(None), messages) as seen:
-            async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", chunks)) as received:
-                async for chunk in received:
-                    piece = _reply(chunk)
-                    finished = finished or bool(piece.finish_reason)
-                    seen.append(piece.tokens)
-                    yield piece
+            async with (
+                self._connections.one() as client,
+                await client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
+            ):
+                async for chunk in chunks:
+                    if (piece := self._chat.piece(chunk)) is not None:
+                        finished = finished or bool(piece.finish_reason)
+                        seen.append(piece.tokens)
+                        yield piece
             if not finished:
                 raise StreamCutOff
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._connections.close()
 
     @contextmanager
     def _logged(self, call: str, messages: Messages) -> Iterator[list[Tokens | None]]:
@@ -174,33 +166,34 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
 
 
 def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0) -> dict[str, Any]:
-    """Request fields beside the messages. What langchain-openai would rename or treat specially goes by `extra_body`:
-    a `response_format` that it sees makes it raise on replies that can still be repaired."""
-    body: dict[str, Any] = {}
+    """Request fields beside the messages."""
+    fields: dict[str, Any] = {}
     if quirks.cap is not None:
-        body[quirks.cap] = OUTPUT_TOKENS
+        fields[quirks.cap] = OUTPUT_TOKENS
     if schema is not None and quirks.structure == "json_schema":
-        body["response_format"] = {
+        fields["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},
         }
     elif schema is not None and quirks.structure == "json_object":
-        body["response_format"] = {"type": "json_object"}
-    fields: dict[str, Any] = {"extra_body": body} if body else {}
+        fields["response_format"] = {"type": "json_object"}
     if quirks.temperature:
         fields["temperature"] = temperature
     return fields
 
 
-def _reply(message: BaseMessage) -> Reply:
-    kept = message.additional_kwargs
-    reason = message.response_metadata.get("finish_reason")
+def _reply(generation: ChatGeneration, raw: object) -> Reply:
+    """`raw`: the message, or a piece of it, as it came."""
+    kept = raw if isinstance(raw, dict) else {}
+    thoughts = kept.get("reasoning_content") or kept.get("reasoning")
+    refusal = kept.get("refusal")
+    reason = (generation.generation_info or {}).get("finish_reason")
     return Reply(
-        text=str(message.text),
-        thoughts=kept.get("reasoning_content", ""),
-        refusal=kept.get("refusal", ""),
+        text=str(generation.message.text),
+        thoughts=thoughts if isinstance(thoughts, str) else "",
+        refusal=refusal if isinstance(refusal, str) else "",
         finish_reason=reason if isinstance(reason, str) else None,
-        tokens=_tokens(message),
+        tokens=_tokens(generation.message),
     )
 
 

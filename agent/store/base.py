@@ -1,21 +1,22 @@
 """The connection to the state database, and what every part of the store does alike: read, write, tell errors plainly.
 
-In: a `Location`. Out: transactions. A write takes its lock at the start (SQLite: BEGIN IMMEDIATE, so that it never
-fails half-way for want of one), and within one process writes to SQLite queue up in order instead of polling the file's
-lock.
+In: a `Location`. Out: transactions, each the whole work of one thread: to go back to the event loop for every statement
+costs more than the statements. A write takes its lock at the start (SQLite: BEGIN IMMEDIATE, so that it never fails
+half-way for want of one), and within one process writes to SQLite queue up in order for one thread instead of polling
+the file's lock.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import event, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import Connection, Engine, create_engine, event, text
 
 from agent.store.errors import told_plainly
 from agent.store.location import Location, private_file
@@ -26,6 +27,13 @@ BUSY_SECONDS = 10
 """How long a statement waits for another process's write."""
 CONNECT_SECONDS = 5
 _MIGRATING = 0x7E4725  # any number that all replicas share
+
+_READERS = 4
+"""Threads that read SQLite; one writes it."""
+_SERVER_THREADS = 24
+"""Threads, and so connections at most, to a state server."""
+
+T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -39,49 +47,64 @@ class Base:
         self._location = location
         self._sealer = sealer
         self._engine = _engine(location)
-        self._writing = asyncio.Lock() if location.sqlite else None
+        self._for_writing = self._engine.execution_options(writes=True)
+        self._reading = ThreadPoolExecutor(_READERS if location.sqlite else _SERVER_THREADS, "state")
+        self._writing = ThreadPoolExecutor(1, "state-writer") if location.sqlite else self._reading
 
     async def _open(self) -> None:
         if self._location.sqlite:
             private_file(Path(self._location.url.database or ""))
-        async with self._write() as connection:
-            if not self._location.sqlite:
-                await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
-            await connection.run_sync(migrate, self.place)
+        await self._write(self._migrated)
+
+    def _migrated(self, connection: Connection) -> None:
+        if not self._location.sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
+        migrate(connection, self.place)
 
     async def close(self) -> None:
-        await self._engine.dispose()
+        """What has been begun is brought to its end first."""
+        await asyncio.to_thread(self._closed)
 
-    @contextlib.asynccontextmanager
-    async def _read(self) -> AsyncIterator[AsyncConnection]:
-        """A consistent view of the state. Raises StoreError."""
+    def _closed(self) -> None:
+        self._writing.shutdown()
+        self._reading.shutdown()
+        self._engine.dispose()
+
+    async def _read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` finds in a consistent view of the state. Raises StoreError."""
+        return await self._done(work, self._reading, self._engine.connect)
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        """Do `work` in one transaction, all or nothing. Raises StoreError."""
+        return await self._done(work, self._writing, self._for_writing.begin)
+
+    async def _done(
+        self,
+        work: Callable[[Connection], T],
+        threads: ThreadPoolExecutor,
+        connect: Callable[[], AbstractContextManager[Connection]],
+    ) -> T:
+        def inside() -> T:
+            with connect() as connection:
+                return work(connection)
+
         with told_plainly(self.place):
-            async with self._engine.connect() as connection:
-                yield connection
-
-    @contextlib.asynccontextmanager
-    async def _write(self) -> AsyncIterator[AsyncConnection]:
-        """One transaction, all or nothing. Raises StoreError."""
-        async with self._writing or contextlib.nullcontext():
-            with told_plainly(self.place):
-                async with self._engine.connect() as connection:
-                    await connection.execution_options(writes=True)
-                    async with connection.begin():
-                        yield connection
+            return await asyncio.get_running_loop().run_in_executor(threads, inside)
 
 
-def _engine(location: Location) -> AsyncEngine:
+def _engine(location: Location) -> Engine:
     if not location.sqlite:
-        return create_async_engine(
+        return create_engine(
             location.url,
             pool_pre_ping=True,  # a state server that was restarted must not fail the first request after it
             pool_size=8,
-            max_overflow=16,
-            connect_args={"connect_timeout": CONNECT_SECONDS},
+            max_overflow=_SERVER_THREADS - 8,
+            # a server that has vanished must not hold a thread, and so the end of the process, for hours
+            connect_args={"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": BUSY_SECONDS * 1000},
         )
-    engine = create_async_engine(location.url, connect_args={"timeout": BUSY_SECONDS}, pool_size=4, max_overflow=4)
+    engine = create_engine(location.url, connect_args={"timeout": BUSY_SECONDS}, pool_size=_READERS + 1)
 
-    @event.listens_for(engine.sync_engine, "connect")
+    @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin where `began` says, not where the driver guesses
         cursor = connection.cursor()
@@ -90,7 +113,7 @@ def _engine(location: Location) -> AsyncEngine:
         cursor.execute("PRAGMA trusted_schema=OFF")
         cursor.close()
 
-    @event.listens_for(engine.sync_engine, "begin")
+    @event.listens_for(engine, "begin")
     def began(connection: Any) -> None:
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

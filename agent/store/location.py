@@ -81,7 +81,7 @@ def state_location(settings: Settings) -> Location:
 
 def _file(path: Path, folder: Path) -> Location:
     path = path.expanduser().absolute()
-    return Location(URL.create("sqlite+aiosqlite", database=str(path)), str(path), folder)
+    return Location(URL.create("sqlite", database=str(path)), str(path), folder)
 
 
 def private_folder(folder: Path) -> None:

@@ -11,8 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, RowMapping, and_, literal_column, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, literal_column, or_, select, update
 
 from agent.store.base import Base, micros, moment, now, storable
 from agent.store.errors import ThreadBusy
@@ -26,6 +25,7 @@ LEASE_SECONDS = 30.0
 SHORT = 300
 """Characters of an answer that a list shows."""
 
+_FINISHED = update(runs).where(runs.c.run_id == bindparam("of"))
 _LISTED = [column for column in runs.c if column.name not in ("answer", "instance", "leased_until")]
 
 
@@ -35,21 +35,22 @@ class RunStore(Base):
     ) -> None:
         """Keep a run that starts now, leased to `instance`. Raises ThreadBusy while another runs on its thread.
         `fresh`: the thread has just been made for this run, so that no other can be running on it."""
-        busy = False
-        async with self._write() as connection:
-            if run.thread_id is not None and run.status == "running" and not fresh:
-                busy = await self._busy(connection, run.thread_id)
-            if busy:  # the turn that was counted for this run has not come to be
-                await connection.execute(
+
+        def begun(connection: Connection) -> bool:
+            asked = run.thread_id is not None and run.status == "running" and not fresh
+            if asked and self._busy(connection, str(run.thread_id)):
+                connection.execute(  # the turn that was counted for this run has not come to be
                     update(threads)
                     .where(threads.c.thread_id == run.thread_id, threads.c.owner == run.owner)
                     .where(threads.c.turns == run.turn, threads.c.turns > 0)
                     .values(turns=threads.c.turns - 1)
                 )
-            else:
-                until = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
-                await connection.execute(runs.insert().values(**_values(run), instance=instance, leased_until=until))
-        if busy:
+                return False
+            until = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
+            connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": until})
+            return True
+
+        if not await self._write(begun):
             raise ThreadBusy
 
     async def finish_run(
@@ -75,16 +76,18 @@ class RunStore(Base):
             "answer": None if answer is None else json.dumps(answer, allow_nan=False),
             "leased_until": 0,
         }
-        async with self._write() as connection:
-            done = await connection.execute(update(runs).where(runs.c.run_id == run_id).values(**values))
+
+        def finished(connection: Connection) -> bool:
+            done = connection.execute(_FINISHED, {**values, "of": run_id})
             if events and done.rowcount:
-                await connection.execute(streamed.insert(), event_rows(run_id, events))
-        return bool(done.rowcount)
+                connection.execute(streamed.insert(), event_rows(run_id, events))
+            return bool(done.rowcount)
+
+        return await self._write(finished)
 
     async def run(self, owner: str, run_id: str) -> RunRecord | None:
-        async with self._read() as connection:
-            query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
-            found = (await connection.execute(query)).mappings().first()
+        query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
         return _record(found) if found else None
 
     async def runs(
@@ -99,35 +102,34 @@ class RunStore(Base):
             query = query.where(or_(runs.c.started < at, and_(runs.c.started == at, runs.c.run_id < last)))
         size = page_size(limit)
         query = query.order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(size + 1)
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().all()
+        found = await self._read(lambda connection: connection.execute(query).mappings().all())
         more = cursor(found[size - 1]["started"], found[size - 1]["run_id"]) if len(found) > size else None
         return [_record(one) for one in found[:size]], more
 
     async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
         """Say that `instance` is alive: all its running runs are its own for `seconds` from now; returns how many."""
         query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
-        async with self._write() as connection:
-            done = await connection.execute(query.values(leased_until=now() + int(seconds * 1e6)))
-        return done.rowcount
+
+        def renewed(connection: Connection) -> int:
+            return connection.execute(query.values(leased_until=now() + int(seconds * 1e6))).rowcount
+
+        return await self._write(renewed)
 
     async def mark_interrupted(self) -> int:
         """Runs whose instance is gone become `interrupted`; returns how many. A run that ends after all, because its
         server was only slow, still gets its real outcome."""
         query = update(runs).where(runs.c.status == "running", runs.c.leased_until < now())
-        async with self._write() as connection:
-            done = await connection.execute(query.values(status="interrupted"))
-        return done.rowcount
+        return await self._write(lambda connection: connection.execute(query.values(status="interrupted")).rowcount)
 
-    async def _busy(self, connection: AsyncConnection, thread_id: str) -> bool:
+    def _busy(self, connection: Connection, thread_id: str) -> bool:
         """Whether a run of this thread is leased; what lies there expired is interrupted. Holds the thread's row, so
         that of two runs at once one comes second."""
         held = select(threads.c.thread_id).where(threads.c.thread_id == thread_id).with_for_update()
-        await connection.execute(held)
+        connection.execute(held)
         running = and_(runs.c.thread_id == thread_id, runs.c.status == "running")
-        if await connection.scalar(select(literal_column("1")).where(running, runs.c.leased_until >= now()).limit(1)):
+        if connection.scalar(select(literal_column("1")).where(running, runs.c.leased_until >= now()).limit(1)):
             return True
-        await connection.execute(update(runs).where(running).values(status="interrupted"))
+        connection.execute(update(runs).where(running).values(status="interrupted"))
         return False
 
 

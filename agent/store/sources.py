@@ -27,15 +27,13 @@ class SourceStore(Base):
         """Raises SecretMissing when a connected database's address cannot be sealed."""
         values = source.model_dump() | {"created": micros(source.created), "location": self._kept(source)}
         values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
-        async with self._write() as connection:
-            await connection.execute(sources.insert().values(**values))
+        await self._write(lambda connection: connection.execute(sources.insert(), values))
 
     async def sources(self, owner: str) -> list[SourceRecord]:
         """The owner's databases, oldest first; one whose address cannot be unsealed is left out, with a line in the
         log."""
         query = select(sources).where(sources.c.owner == owner).order_by(sources.c.created, sources.c.source_id)
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().all()
+        found = await self._read(lambda connection: connection.execute(query).mappings().all())
         opened: list[SourceRecord] = []
         for one in found:
             try:
@@ -47,15 +45,14 @@ class SourceStore(Base):
     async def source(self, owner: str, source_id: str) -> SourceRecord | None:
         """Raises SecretMissing when its address cannot be unsealed."""
         query = select(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().first()
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
         return self._opened(found) if found else None
 
     async def remove_source(self, owner: str, source_id: str) -> SourceRecord | None:
         """Forget a database; returns what it was (without a location that cannot be unsealed), or None."""
         query = delete(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
-        async with self._write() as connection:
-            found = (await connection.execute(query.returning(*sources.c))).mappings().first()
+        removed = query.returning(*sources.c)
+        found = await self._write(lambda connection: connection.execute(removed).mappings().first())
         if found is None:
             return None
         try:

@@ -29,9 +29,8 @@ class Store(ThreadStore, EventStore, FeedbackStore, SourceStore):
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away."""
-        async with self._read() as connection:
-            if await connection.scalar(select(version.c.version)) is None:
-                raise StateUnusable(f"The state database {self.place} is empty.")
+        if await self._read(lambda connection: connection.scalar(select(version.c.version))) is None:
+            raise StateUnusable(f"The state database {self.place} is empty.")
 
 
 async def open_store(settings: Settings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:

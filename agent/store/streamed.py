@@ -24,8 +24,7 @@ class EventStore(Base):
         """Keep events in one transaction; several at a time cost little more than one."""
         if not sent:
             return
-        async with self._write() as connection:
-            await connection.execute(events.insert(), event_rows(run_id, sent))
+        await self._write(lambda connection: connection.execute(events.insert(), event_rows(run_id, sent)))
 
     async def events_after(self, run_id: str, number: int = 0, *, owner: str | None = None) -> list[StoredEvent]:
         """The events of a run from `number` + 1 on, in order; none of a run that is not `owner`'s, where one is
@@ -34,8 +33,7 @@ class EventStore(Base):
         query = query.where(events.c.number > number).order_by(events.c.number)
         if owner is not None:
             query = query.join(runs, runs.c.run_id == events.c.run_id).where(runs.c.owner == owner)
-        async with self._read() as connection:
-            found = (await connection.execute(query)).all()
+        found = await self._read(lambda connection: connection.execute(query).all())
         return [StoredEvent(number=one.number, data=one.data) for one in found]
 
     async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
@@ -48,8 +46,7 @@ class EventStore(Base):
             .order_by(runs.c.started.desc())
         )
         oldest = now() - int(days * 86_400e6)
-        async with self._read() as connection:
-            found = (await connection.execute(per_run)).all()
+        found = await self._read(lambda connection: connection.execute(per_run).all())
         total = 0
         gone: list[str] = []
         for one in found:
@@ -57,6 +54,9 @@ class EventStore(Base):
             if one.status != "running" and (one.started < oldest or total > size):
                 gone.append(one.run_id)
         for start in range(0, len(gone), 500):  # in pieces, so that other writers get their turn
-            async with self._write() as connection:
-                await connection.execute(delete(events).where(events.c.run_id.in_(gone[start : start + 500])))
+            await self._forget(gone[start : start + 500])
         return len(gone)
+
+    async def _forget(self, run_ids: Sequence[str]) -> None:
+        query = delete(events).where(events.c.run_id.in_(run_ids))
+        await self._write(lambda connection: connection.execute(query))

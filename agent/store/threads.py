@@ -6,10 +6,11 @@ belongs to it.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, RowMapping, and_, delete, or_, select, update
+from sqlalchemy import Connection, Row, RowMapping, and_, delete, or_, select, update
 
 from agent.store.base import moment, now, storable
 from agent.store.errors import NotFound, ThreadBusy
@@ -33,34 +34,32 @@ class ThreadStore(RunStore):
         """Count a turn of the owner's thread, or make a new one (`thread_id` None) whose first turn this is; `turns`
         of what comes back is this turn's number. Raises NotFound for a thread that is not the owner's."""
         at = now()
-        async with self._write() as connection:
-            if thread_id is None:
-                values = {
-                    "thread_id": secrets.token_urlsafe(12),
-                    "owner": owner,
-                    "title": storable(_title(question)),
-                    "preset": storable(preset),
-                    "turns": 1,
-                    "created": at,
-                    "updated": at,
-                }
-                await connection.execute(threads.insert().values(**values))
-                return _record(values)
-            counted = (
-                update(threads)
-                .where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-                .values(turns=threads.c.turns + 1, updated=at, preset=storable(preset))
-                .returning(*threads.c)
-            )
-            found = (await connection.execute(counted)).mappings().first()
+        if thread_id is None:
+            values = {
+                "thread_id": secrets.token_urlsafe(12),
+                "owner": owner,
+                "title": storable(_title(question)),
+                "preset": storable(preset),
+                "turns": 1,
+                "created": at,
+                "updated": at,
+            }
+            await self._write(lambda connection: connection.execute(threads.insert(), values))
+            return _record(values)
+        counted = (
+            update(threads)
+            .where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
+            .values(turns=threads.c.turns + 1, updated=at, preset=storable(preset))
+            .returning(*threads.c)
+        )
+        found = await self._write(lambda connection: connection.execute(counted).mappings().first())
         if found is None:
             raise NotFound("There is no such thread.")
         return _record(found)
 
     async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
         query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().first()
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
         return _record(found) if found else None
 
     async def threads(
@@ -73,28 +72,31 @@ class ThreadStore(RunStore):
             query = query.where(or_(threads.c.updated < at, and_(threads.c.updated == at, threads.c.thread_id < last)))
         size = page_size(limit)
         query = query.order_by(threads.c.updated.desc(), threads.c.thread_id.desc()).limit(size + 1)
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().all()
+        found = await self._read(lambda connection: connection.execute(query).mappings().all())
         more = cursor(found[size - 1]["updated"], found[size - 1]["thread_id"]) if len(found) > size else None
         return [_record(one) for one in found[:size]], more
 
     async def delete_thread(self, owner: str, thread_id: str) -> bool:
         """Remove a thread with its runs, their events and verdicts, and its checkpoints. False when there is none of
         this owner's. Raises ThreadBusy while a question runs on it."""
-        async with self._write() as connection:
+        loop = asyncio.get_running_loop()
+
+        def gone(connection: Connection) -> bool:
             mine = and_(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-            if (await connection.scalar(select(threads.c.thread_id).where(mine).with_for_update())) is None:
+            if connection.scalar(select(threads.c.thread_id).where(mine).with_for_update()) is None:
                 return False
-            if await self._busy(connection, thread_id):
+            if self._busy(connection, thread_id):
                 raise ThreadBusy
             if self.checkpointer is not None:  # first, so that a failure leaves the thread to be deleted again
-                await self.checkpointer.adelete_thread(thread_id)
+                asyncio.run_coroutine_threadsafe(self.checkpointer.adelete_thread(thread_id), loop).result()
             its_runs = select(runs.c.run_id).where(runs.c.thread_id == thread_id)
-            await connection.execute(delete(events).where(events.c.run_id.in_(its_runs)))
-            await connection.execute(delete(feedback).where(feedback.c.run_id.in_(its_runs)))
-            await connection.execute(delete(runs).where(runs.c.thread_id == thread_id))
-            await connection.execute(delete(threads).where(mine))
-        return True
+            connection.execute(delete(events).where(events.c.run_id.in_(its_runs)))
+            connection.execute(delete(feedback).where(feedback.c.run_id.in_(its_runs)))
+            connection.execute(delete(runs).where(runs.c.thread_id == thread_id))
+            connection.execute(delete(threads).where(mine))
+            return True
+
+        return await self._write(gone)
 
 
 def _title(question: str) -> str:

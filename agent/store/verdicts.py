@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from agent.store.base import Base, micros, moment, storable
 from agent.store.errors import NotFound
@@ -20,27 +22,34 @@ class FeedbackStore(Base):
         """Keep a verdict; it becomes its run's. Raises NotFound for a run that is not the owner's."""
         values = said.model_dump() | {"created": micros(said.created)}
         values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
-        async with self._write() as connection:
-            its_run = update(runs).where(runs.c.owner == said.owner, runs.c.run_id == values["run_id"])
-            done = await connection.execute(its_run.values(feedback=said.verdict))
-            if not done.rowcount:
+        its_run = update(runs).where(runs.c.owner == said.owner, runs.c.run_id == values["run_id"])
+
+        def kept(connection: Connection) -> None:
+            if not connection.execute(its_run.values(feedback=said.verdict)).rowcount:
                 raise NotFound("There is no such run.")
-            await connection.execute(feedback.insert().values(**values))
+            connection.execute(feedback.insert(), values)
+
+        await self._write(kept)
 
     async def feedback(
         self, owner: str, preset: str | None = None, verdicts: Collection[Verdict] | None = None
     ) -> list[FeedbackRecord]:
         """The latest verdict of each run, newest first; `verdicts` keeps runs whose latest is one of them."""
-        latest = func.row_number().over(
-            partition_by=feedback.c.run_id, order_by=(feedback.c.created.desc(), feedback.c.feedback_id.desc())
-        )
-        ranked = select(feedback, latest.label("place")).where(feedback.c.owner == owner).subquery()
-        query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
-        if preset is not None:
-            query = query.where(ranked.c.preset == storable(preset))
-        if verdicts is not None:
-            query = query.where(ranked.c.verdict.in_(list(verdicts)))
-        query = query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)
-        async with self._read() as connection:
-            found = (await connection.execute(query)).mappings().all()
+        query = _latest(preset is not None, verdicts is not None)
+        given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
+        found = await self._read(lambda connection: connection.execute(query, given).mappings().all())
         return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in found]
+
+
+@cache
+def _latest(of_preset: bool, of_verdicts: bool) -> Select[Any]:
+    """Made once: every question asks for it, and putting it together costs more than running it."""
+    newest = (feedback.c.created.desc(), feedback.c.feedback_id.desc())
+    place = func.row_number().over(partition_by=feedback.c.run_id, order_by=newest).label("place")
+    ranked = select(feedback, place).where(feedback.c.owner == bindparam("owner")).subquery()
+    query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
+    if of_preset:
+        query = query.where(ranked.c.preset == bindparam("preset"))
+    if of_verdicts:
+        query = query.where(ranked.c.verdict.in_(bindparam("verdicts", expanding=True)))
+    return query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)

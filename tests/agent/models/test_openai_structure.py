@@ -10,7 +10,7 @@ import pytest
 from agent.models.protocol import Model, ModelRefused, ModelReplyError
 from agent.models.structured import CONVERSATION_SCHEMA, JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA
 from tests.agent.models.conftest import MakeModel, judge_request, plan_request, sql_request
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 
@@ -291,3 +291,9 @@ async def test_a_stream_given_where_none_was_asked_is_an_error(server: OpenAISer
     server.script(Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n', content_type="text/event-stream"))
     with pytest.raises(ModelReplyError):
         await model_at().write_sql(sql_request())
+
+
+async def test_json_that_is_labelled_as_text_is_read(server: OpenAIServer, model_at: MakeModel):
+    message = {"role": "assistant", "content": '{"reasoning": "", "sql": "SELECT 1"}'}
+    server.script(raw(json.dumps({"choices": [{"message": message}]}), content_type="text/plain"))
+    assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from agent.config import Settings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
@@ -127,8 +128,7 @@ async def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path):
 
 async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
     store = await open_store(settings(tmp_path))
-    async with store._engine.connect() as connection:
-        await connection.exec_driver_sql("PRAGMA query_only=ON")
+    await store._read(lambda connection: connection.exec_driver_sql("PRAGMA query_only=ON"))
     with pytest.raises(StateUnusable, match="cannot be written"):
         await store.begin_run(a_run())
     await store.close()
@@ -136,8 +136,7 @@ async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
 
 async def test_a_state_of_a_newer_version_is_left_alone(config: Settings):
     store = await open_store(config)
-    async with store._write() as connection:
-        await connection.exec_driver_sql("UPDATE text2sql_state SET version = 99")
+    await store._write(lambda connection: connection.exec_driver_sql("UPDATE text2sql_state SET version = 99"))
     await store.close()
 
     with pytest.raises(StateUnusable, match=r"newer version .* form is 99"):
@@ -167,13 +166,12 @@ async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.
 
 
 async def test_a_change_that_stops_half_way_has_never_been(store: Store):
-    async def stopped() -> None:
-        async with store._write() as connection:
-            await connection.exec_driver_sql("DELETE FROM text2sql_state")
-            raise RuntimeError
+    def stopped(connection: Connection) -> None:
+        connection.exec_driver_sql("DELETE FROM text2sql_state")
+        raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await stopped()
+        await store._write(stopped)
     await store.ping()
     await store.begin_run(a_run())
 
@@ -184,8 +182,7 @@ async def test_a_change_that_stops_half_way_has_never_been(store: Store):
 async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: Settings):
     store = await open_store(config)
     await store.add_source(source())
-    async with store._read() as connection:
-        kept = (await connection.exec_driver_sql("SELECT location FROM text2sql_sources")).scalar()
+    kept = await store._read(lambda c: c.exec_driver_sql("SELECT location FROM text2sql_sources").scalar())
     await store.close()
 
     again = await open_store(config)
@@ -301,8 +298,8 @@ async def test_processes_that_meet_at_an_empty_state_make_it_once(config: Settin
 
     assert [worker.returncode for worker in workers] == [0] * 6, ends
     store = await open_store(config)
-    async with store._read() as connection:
-        assert (await connection.exec_driver_sql("SELECT version FROM text2sql_state")).scalars().all() == [1]
+    made = "SELECT version FROM text2sql_state"
+    assert await store._read(lambda connection: connection.exec_driver_sql(made).scalars().all()) == [1]
     await store.close()
 
 

@@ -1,0 +1,59 @@
+"""Calls to an endpoint share connections: a few keep to those that are open, a rush is spread and cleared away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import openai
+import pytest
+
+from agent.models import connections
+from agent.models.connections import CALLS, Connections
+from tests.agent.models.conftest import MakeModel, sql_request
+from tests.openai_server import OpenAIServer, completion
+
+
+@pytest.fixture
+async def opened() -> AsyncIterator[Connections]:
+    made = Connections(openai.Timeout(5.0))
+    made.open(openai.AsyncOpenAI(api_key="k", base_url="http://127.0.0.1:9/v1", http_client=made.first))
+    yield made
+    await made.close()
+
+
+async def test_calls_that_follow_one_another_share_a_pool(opened: Connections):
+    async with opened.one() as first:
+        pass
+    async with opened.one() as second:
+        assert second is first
+
+
+async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
+    opened: Connections, monkeypatch: pytest.MonkeyPatch
+):
+    async with AsyncExitStack() as calls:
+        used = [await calls.enter_async_context(opened.one()) for _ in range(3 * CALLS)]
+        assert [used.count(client) for client in dict.fromkeys(used)] == [CALLS] * 3
+
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
+    for _ in range(3):
+        async with opened.one() as client:
+            assert client is used[0]
+    assert [client.is_closed() for client in dict.fromkeys(used)] == [False, True, True]
+
+
+async def test_closing_closes_them_all(opened: Connections):
+    async with opened.one() as first:
+        pass
+    await opened.close()
+    assert first.is_closed()
+
+
+async def test_many_calls_at_once_are_all_answered(server: OpenAIServer, model_at: MakeModel):
+    server.keep_alive = True
+    server.otherwise = completion({"reasoning": "", "sql": "SELECT 1"}, delay=0.05)
+    model = model_at()
+    replies = await asyncio.gather(*(model.write_sql(sql_request()) for _ in range(5 * CALLS)))
+    assert {reply.sql for reply in replies} == {"SELECT 1"}
