@@ -30,7 +30,7 @@ PRIOR_SHARE = 0.5
 wrong more plainly than real answers are."""
 REFUSED_RIGHT = 0.05
 """Of the right answers, how many the gate may refuse."""
-REFUSED_GOLD = 0.13
+REFUSED_GOLD = 0.135
 """Of the training questions' gold queries, how many, judged by an expectation that has not seen them."""
 RARE = 8
 """Features seen less often in recorded answers keep what training questions say of them."""

@@ -164,7 +164,7 @@ _OR_EQUAL = _any(
 _BETWEEN = _any(r"between", r"from \d+ to \d+", r"in the range")
 _CONTAINS = re.compile(
     r"\b(?:contain\w*|includ\w+|start\w*|begin\w*|end(?:s|ing)? (?:with|in)"
-    r"|substring|letters?|word|prefix|like|has the (?:string|word)"
+    r"|substring|letters?|word|phrase|char(?:acter)?s?|prefix|suffix|like|has the (?:string|word)"
     r"|in (?:its|their|the) (?:\w+ )?names?)\b",
     _FLAGS,
 )

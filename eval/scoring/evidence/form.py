@@ -7,7 +7,13 @@ import re
 from sqlglot import exp
 
 from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.words import akin, name_words, stem
 from eval.sql.walking import every
+
+_COUNTED = re.compile(
+    r"\b(?:how many|number of)\s+(?:different\s+|distinct\s+|total\s+)?([^\W\d_]+)(?:\s+([^\W\d_]+))?"
+)
+_NUMBERS = re.compile(r"int|real|num|doub|float|dec", re.IGNORECASE)
 
 
 def observe(reading: Reading) -> Observations:
@@ -26,7 +32,12 @@ def _counting(r: Reading) -> Observations:
     if intent.count_only:
         if "count" in facts.output_aggregates:
             yield Observation("count_matched", 1, "The question asks how many, and the query counts.")
-        elif "sum" in facts.output_aggregates or any(_counts_already(c) for c in r.output_columns):
+        elif (
+            "sum" in facts.output_aggregates
+            or (intent.average and "avg" in facts.output_aggregates)
+            or any(_counts_already(c) for c in r.output_columns)
+            or _stored_number(r)
+        ):
             yield Observation(
                 "count_from_column", 1, "The question asks how many, and the query reads a stored number."
             )
@@ -53,6 +64,19 @@ def _counts_already(column: str) -> bool:
     return any(part in name for part in ("num", "count", "total", "amount", "quantity", "population", "qty"))
 
 
+def _of_one(r: Reading) -> bool:
+    """`How much does the youngest dog weigh?` is about one thing: nothing is to be added up."""
+    return r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
+
+
+def _stored_number(r: Reading) -> bool:
+    """`How many credits does it have?`: the query returns a column of numbers that the counted words name."""
+    found = _COUNTED.search(r.question)
+    said = {stem(word) for word in found.groups() if word} if found else set()
+    columns = [(name, r.column(table, name)) for table, name in r.output_places]
+    return any(c is not None and _NUMBERS.search(c.type) and said & set(name_words(name)) for name, c in columns)
+
+
 def _totals(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     used = set(facts.aggregates)
@@ -64,10 +88,12 @@ def _totals(r: Reading) -> Observations:
     )
     for function, asked, word in wanted:
         ranked = function in ("max", "min") and r.superlative_form is not None
-        stored = any(word[:3] in c.lower() for c in r.output_columns)
+        stored = any(word[:3] in c.lower() for c in r.output_columns) or any(
+            akin(part, stem(word)) for _, name in r.case.references.columns for part in name_words(name)
+        )
         if asked and (function in used or ranked):
             yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")
-        elif asked and not stored and not (function == "sum" and "count" in used):
+        elif asked and not stored and not (function == "sum" and ("count" in used or _of_one(r))):
             yield Observation(
                 "aggregate_missing", 1, f"The question speaks of the {word}, which the query does not compute."
             )
