@@ -11,14 +11,13 @@ from collections.abc import Sequence
 
 from agent.knowledge.values import ValueIndex
 from agent.models.offline import (
-    comparisons,
     conditions,
     figures,
     measuring,
     projecting,
+    signals,
     sorting,
     stored,
-    superlatives,
     timing,
 )
 from agent.models.offline.choosing import Chooser, Draft
@@ -113,7 +112,7 @@ class Reader(Chooser):
         item = self.items[i]
         sort = self.sorts[i]
         if sort == "keyword":
-            self._keyword(i)
+            signals.signal(self, i)
         elif sort == "table":
             self._table(i)
         elif sort == "column":
@@ -229,118 +228,6 @@ class Reader(Chooser):
         self.negated = self.or_next = False
         self.last_column = None
         self.sink, self.denied_column = self.query.where, None
-
-    def _keyword(self, i: int) -> None:
-        item = self.items[i]
-        keyword = item.keyword
-        assert keyword is not None
-        kind, argument = keyword.kind, keyword.argument
-        self.use(i)
-        if kind == "period":
-            if not timing.period(self, i):
-                self.draft.doubt("period_open")
-            return
-        if kind == "stock":
-            conditions.stock(self, argument == "out")
-            return
-        if kind == "count":
-            following = self.next_mention(i)
-            if self.functions and following is not None and self.sorts[following] == "column":
-                column = self.column_of(following, "number")
-                if column.numeric and column.role == "number":
-                    return
-            if "total number" in item.lower and following is not None and self.sorts[following] == "column":
-                column = self.column_of(following, "number")
-                if column.numeric and column.role == "number" and following <= i + 2:
-                    self.functions.append("sum")
-                    return
-            self.counting = "distinct" if argument == "distinct" else "rows"
-            if any(c.is_keyword("group") for c in self.items[max(0, i - 1) : i]) or not self.in_head:
-                self.in_head = True
-        elif kind == "agg":
-            following = self.next_mention(i)
-            extreme = argument in ("max", "min") and not self.in_head and (self.query.select or self.entities)
-            if extreme and following is not None and self.sorts[following] == "column":
-                superlatives.extreme_column(self, i, following, argument == "max")
-                return
-            held = self._held_total(i) if item.lower == "total" else None
-            if held is not None:
-                self.last_column = (i, held)
-                return
-            self.functions.append(argument)  # type: ignore[arg-type]
-        elif kind in ("sup", "sup_adj", "sup_count", "common", "selling"):
-            superlatives.superlative(self, i)
-        elif kind in ("cmp", "cmp_adj"):
-            comparisons.comparison(self, i)
-        elif kind == "like":
-            stored.pattern(self, i)
-        elif kind == "order":
-            sorting.ordering(self, i)
-        elif kind == "dir":
-            sorting.direction(self, argument)
-        elif kind == "group":
-            self.grouping = True
-        elif kind == "distinct":
-            self.distinct = True
-        elif kind == "neg":
-            self.negated = True
-            self.in_head = self.in_head and not (self.query.select or self.entities)
-        elif kind == "except":
-            self.negated = self.excepting = True
-            self.in_head = False
-        elif kind == "both":
-            self.both = True
-        elif kind == "either":
-            self.either = True
-        elif kind == "or":
-            self.or_next = not self.in_head or self.last_clause is not None
-        elif kind == "percent":
-            following = self.next_mention(i)
-            if following is not None and self.sorts[following] == "table":
-                self.share = True
-                self.counting = self.counting or "rows"
-        elif kind == "also":
-            if (
-                item.lower
-                in (
-                    "along with",
-                    "together with",
-                    "and their",
-                    "and its",
-                    "with their",
-                    "along with their",
-                    "as well as",
-                    "as well as the",
-                    "as well as their",
-                    "and what is",
-                    "and what are",
-                    "and show",
-                    "and list",
-                    "and give",
-                    "and how many",
-                )
-                or "corresponding" in item.lower
-            ):
-                if not self.query.select and self.head_entity is not None and not self.functions and not self.counting:
-                    self.query.select.extend(Expression(column=c.key) for c in self.shown(self.head_entity))
-                self.in_head = True
-                if "how many" in item.lower:
-                    self.counting = "rows"
-        elif kind == "relative" and (self.query.select or self.entities):
-            if item.lower in ("is", "are", "was", "were") and self.in_head and not self.entities:
-                return
-            self.in_head = False
-            if item.lower not in ("is", "are", "was", "were", "named", "called", "but", "if"):
-                self.last_column = None
-
-    def _held_total(self, i: int) -> ColumnWord | None:
-        """`orders with a total above 100`: a column of the table just named holds it, nothing is added up."""
-        compared = i + 1 < len(self.items) and self.items[i + 1].is_keyword("cmp")
-        last = next((self.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if self.sorts[k] == "table"), None)
-        if not compared or last is None:
-            return None
-        found = [c for c in self.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
-        return found[0] if len(found) == 1 else None
 
     # -- mentions -------------------------------------------------------------------------------------------------
 

@@ -164,13 +164,18 @@ def _fractions(dice: random.Random, _: int) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("row", [_mixed, _fractions])
 @pytest.mark.parametrize("noise", [0.0, 1e-13])
-def test_a_hundred_thousand_rows_of_ten_columns_take_less_than_a_second(
+def test_the_time_does_not_grow_with_the_square_of_the_rows(
     row: Callable[[random.Random, int], tuple[object, ...]], noise: float
 ) -> None:
-    dice = random.Random(3)
-    rows = [row(dice, i) for i in range(100_000)]
-    shuffled = [tuple(v * (1 + noise) if isinstance(v, float) else v for v in r) for r in rows]
-    dice.shuffle(shuffled)
-    started = time.process_time()
-    assert same_result(rows, shuffled, ordered=False)
-    assert time.process_time() - started < 3.0  # below 1 s alone on two cores; room for a busy machine
+    """How long 100,000 rows take is measured by `python -m eval.assessment.benchmarks`."""
+
+    def seconds(count: int) -> float:
+        dice = random.Random(3)
+        rows = [row(dice, i) for i in range(count)]
+        shuffled = [tuple(v * (1 + noise) if isinstance(v, float) else v for v in r) for r in rows]
+        dice.shuffle(shuffled)
+        started = time.process_time()
+        assert same_result(rows, shuffled, ordered=False)
+        return time.process_time() - started
+
+    assert seconds(64_000) < 16 * 16 / 2 * min(seconds(4_000) for _ in range(3))
