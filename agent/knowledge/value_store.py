@@ -140,7 +140,7 @@ class StoredValueIndex(ValueIndex):
     def _holding_phrase(self, form: str) -> list[ValueHit]:
         """Values of which the phrase is a part."""
         words = form.split()
-        telling = [w for w in words if len(w) > 2 or w.isdigit()]
+        telling = [w for w in words if len(w) > 2 or w.isdecimal()]
         if not telling:
             return []
         return [
@@ -151,7 +151,7 @@ class StoredValueIndex(ValueIndex):
 
     def _misspelt(self, folded: str) -> list[ValueHit]:
         """Values of the same words, some of them spelt otherwise or run together."""
-        if not 4 <= len(folded) <= 40 or folded.isdigit():
+        if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
         form = singular(folded)
         words = form.split()

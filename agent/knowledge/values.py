@@ -165,7 +165,7 @@ class ValueIndex:
 
     def _containing(self, form: str) -> list[ValueHit]:
         words = form.split()
-        telling = [w for w in words if len(w) > 2 or w.isdigit()]
+        telling = [w for w in words if len(w) > 2 or w.isdecimal()]
         if not telling:
             return []
         candidates = min((self._holding.get(w, []) for w in telling), key=len)
@@ -188,7 +188,7 @@ class ValueIndex:
         return found
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
-        if not 4 <= len(folded) <= 40 or folded.isdigit():
+        if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
         shared: dict[str, int] = {}
         grams = _grams(folded)

@@ -95,4 +95,4 @@ def _column(column: Column) -> exp.Column:
 
 
 def _count(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float | str) and str(value).lstrip("-").isdigit() else None
+    return int(value) if isinstance(value, int | float | str) and str(value).lstrip("-").isdecimal() else None

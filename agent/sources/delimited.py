@@ -94,7 +94,7 @@ def plain_name(name: str, fallback: str) -> str:
     plain = re.sub(r"\W+", "_", name).strip("_")[:60].strip("_")
     if not plain:
         return fallback
-    return f"{fallback}_{plain}" if plain[0].isdigit() or plain.lower().startswith("sqlite_") else plain
+    return f"{fallback}_{plain}" if plain[0].isdecimal() or plain.lower().startswith("sqlite_") else plain
 
 
 def unique_name(name: str, taken: set[str]) -> str:

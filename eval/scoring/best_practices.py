@@ -37,7 +37,7 @@ def best_practices(case: Case) -> tuple[float, str]:
             faults.append((0.15, "tables are joined by commas"))
     if any(len(line) > LONG_LINE for line in case.parsed.text.splitlines()):
         faults.append((0.15, "it is one long line"))
-    if any(key.isdigit() for key, _ in case.facts.order_by) or any(g.isdigit() for g in case.facts.group_by):
+    if any(key.isdecimal() for key, _ in case.facts.order_by) or any(g.isdecimal() for g in case.facts.group_by):
         faults.append((0.2, "it refers to columns by position"))
     value = max(0.0, 1.0 - sum(cost for cost, _ in faults))
     return value, f"Could be clearer: {', '.join(text for _, text in faults)}." if faults else ""

@@ -276,7 +276,7 @@ def read_intent(question: str) -> Intent:
     k = None
     if top:
         digits = next(g for g in top.groups() if g)
-        k = int(digits[:9]) if digits.isdigit() else _NUMBER_WORDS[digits.lower()]
+        k = int(digits[:9]) if digits.isdecimal() else _NUMBER_WORDS[digits.lower()]
     elif (most or least) and singular:
         k = 1
     descending = True if has(_DESCENDING) else False if has(_ASCENDING) else None

@@ -112,7 +112,7 @@ class Wording:
         written, word, reduced = self._tokens[i], self._words[i], self._stems[i]
         if written in _STANDS_FOR_VALUE:
             return _VALUE
-        if written[0].isdigit():
+        if written[0].isdecimal():
             return _NUMBER
         if word in STOPWORDS or not word[0].isalpha():
             return word

@@ -239,7 +239,7 @@ def question_words(text: str) -> tuple[str, ...]:
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a question that name data, reduced, in order, without repeats."""
     found = (w.lower() for w in _WORD.findall(text))
-    return tuple(dict.fromkeys(stem(w) for w in found if w not in STOPWORDS and not w.isdigit()))
+    return tuple(dict.fromkeys(stem(w) for w in found if w not in STOPWORDS and not w.isdecimal()))
 
 
 _TAILS = ("name", "type", "code", "date", "year", "title", "id", "no", "num", "number", "time", "price")

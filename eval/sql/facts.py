@@ -152,7 +152,7 @@ def _whole_number(node: exp.Expr | None) -> int | None:
     if node is None:
         return None
     value = node.args.get("count") if isinstance(node, exp.Fetch) else node.expression
-    if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
+    if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
         return int(value.name)
     return None
 

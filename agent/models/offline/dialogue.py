@@ -129,7 +129,7 @@ def _chosen(reply: str, options: list[str]) -> str | None:
             return option
     if place := _CHOICE.match(plain):
         which = place["which"]
-        number = int(which) if which.isdigit() else _ORDINALS.get(which, 0)
+        number = int(which) if which.isdecimal() else _ORDINALS.get(which, 0)
         if number == -1 or 1 <= number <= len(options):
             return options[number - 1 if number > 0 else -1]
     return None

@@ -65,7 +65,7 @@ def number(r: Reader, i: int) -> None:
     if before_word in ("in", "during", "since", "year", "for", "of", "both", "and", "or") and period(r, i):
         return
     column = target_column(r, i)
-    if column is not None and not (column.role == "date" and r.tokens[item.start].text.isdigit()):
+    if column is not None and not (column.role == "date" and r.tokens[item.start].text.isdecimal()):
         if any(x.is_keyword("sup", "sup_adj") for x in r.items[max(0, i - 1) : i + 2]):
             return
         r.use(i)
@@ -81,7 +81,7 @@ def number(r: Reader, i: int) -> None:
         compare(r, i, i, "=")
         return
     hits = r.values.find(r.tokens[item.start].text)
-    if hits and not r.in_head and item.kind == "number" and r.tokens[item.start].text.isdigit():
+    if hits and not r.in_head and item.kind == "number" and r.tokens[item.start].text.isdecimal():
         hit = r.choose_value(hits, r.near_tables(i), None)
         r.use(i)
         r.draft.doubt("value_ambiguous")
@@ -118,7 +118,8 @@ def _rows_wanted(r: Reader, i: int) -> bool:
 def _numbered(r: Reader, i: int) -> bool:
     """`student 1004`, `order 17`: a number right after the name of a thing in the singular is its key."""
     token = r.tokens[r.items[i].start]
-    if not i or r.sorts[i - 1] != "table" or not token.text.isdigit() or (i + 1 < len(r.items) and _counted(r, i + 1)):
+    counts = i + 1 < len(r.items) and _counted(r, i + 1)
+    if not i or r.sorts[i - 1] != "table" or not token.text.isdecimal() or counts:
         return False
     named = r.tokens[r.items[i - 1].end - 1]
     key = r.vocabulary.key_column(r.table_of(i - 1))

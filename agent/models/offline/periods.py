@@ -50,7 +50,7 @@ def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
 
 
 def _number(tokens: Sequence[Token], at: int) -> int | None:
-    if at < len(tokens) and isinstance(tokens[at].number, int) and tokens[at].text.isdigit():
+    if at < len(tokens) and isinstance(tokens[at].number, int) and tokens[at].text.isdecimal():
         return int(tokens[at].text)
     return None
 
@@ -73,7 +73,7 @@ def _after(tokens: Sequence[Token], at: int, *skipped: str) -> int:
 def _iso(tokens: Sequence[Token], start: int, _: dt.date) -> Period | None:
     text = tokens[start].text
     parts = text[:10].split("-")
-    if len(parts) != 3 or not all(p.isdigit() for p in parts) or len(parts[0]) != 4:
+    if len(parts) != 3 or not all(p.isdecimal() for p in parts) or len(parts[0]) != 4:
         return None
     try:
         day = dt.date(int(parts[0]), int(parts[1]), int(parts[2]))
@@ -124,7 +124,7 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
     if day is None:
         text = _lower(tokens, after)
         ordinal = text[:-2] if text.endswith(("st", "nd", "rd", "th")) else text
-        if ordinal.isdigit() and 1 <= int(ordinal) <= 31:
+        if ordinal.isdecimal() and 1 <= int(ordinal) <= 31:
             day, after = int(ordinal), after + 1
     year_at = _after(tokens, after, ",", "of", "in", "the", "year")
     year = _year_at(tokens, year_at)

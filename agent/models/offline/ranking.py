@@ -57,7 +57,7 @@ def features(
             "unread words": float(min(len(unread), 5)),
             "some unread": float(bool(unread)),
             "unread nouns": float(_nouns(tokens, unread)),
-            "unread name": float(any(w[:1].isupper() or w[:1].isdigit() for w in unread)),
+            "unread name": float(any(w[:1].isupper() or w[:1].isdecimal() for w in unread)),
             "unread operation": float(any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split())),
             "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
             "one plain column": float(

@@ -35,7 +35,7 @@ def superlative(r: Reader, i: int) -> None:
             and not r.tokens[r.items[near].start].text.startswith("-")
             and not (near == i - 1 and near > 0 and r.sorts[near - 1] in ("column", "table"))
         ):
-            year_like = r.tokens[r.items[near].start].text.isdigit() and int(r.items[near].number or 0) > 1500
+            year_like = r.tokens[r.items[near].start].text.isdecimal() and int(r.items[near].number or 0) > 1500
             if not year_like:
                 limit, explicit = max(1, int(r.items[near].number or 1)), True
                 r.use(near)

@@ -328,7 +328,12 @@ class TreeBuilder:
         inner = inner.where(exp.Not(this=exp.Is(this=target, expression=exp.Null())), copy=False)
         left = self._column((m.of, own[0]), alone)
         found: exp.Expr = exp.In(this=left, query=inner.subquery(copy=False))
-        return exp.Not(this=found) if m.negated else found
+        if not m.negated:
+            return found
+        if first.left == m.of and self._vocabulary.columns[m.of, own[0]].column.nullable:
+            none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no partner either
+            return exp.paren(exp.or_(none, exp.Not(this=found), copy=False), copy=False)
+        return exp.Not(this=found)
 
 
 _PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}

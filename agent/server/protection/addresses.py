@@ -89,7 +89,7 @@ def host_name(value: bytes) -> str | None:
         name, _, port = text.partition(":")
         name = name.removesuffix(".")
         good = bool(name) and all(c.isalnum() or c in "-._" for c in name)
-    if not good or (port and not port.isdigit()):
+    if not good or (port and not port.isdecimal()):
         return None
     return name
 

@@ -178,7 +178,7 @@ def test_names_that_need_quotes_are_quoted_by_the_dialect() -> None:
 
 _HEAP = """books members loans how many the of with more than 5 average price per city Leeds 'Ada' " not without or
 and both top 3 most oldest 2024 March last month between each contains title; DROP TABLE -- /* */ ) ( % _ sorted by in
-highest at least never no share genre Novel is are ' , . ? ! ünïcödé 名前 🙂 \\"""
+highest at least never no share genre Novel is are ' , . ? ! ünïcödé 名前 🙂 ⓺ ² ١٢ ⑤ \\"""
 _WORDS = st.sampled_from(_HEAP.split())
 
 
@@ -189,6 +189,15 @@ def _never_breaks(question: str, schema: Schema, values: ValueIndex) -> None:
     if reading.tree is not None:
         verdict = check(parsed_from_tree(reading.tree, "sqlite"))
         assert verdict.allowed, verdict.reason
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["loans in March ⓺ 2024", "the ² cheapest books", "member ⑤", "the ⓺ oldest members", "books between ² and ⑤",
+     "5⓺ books", "loans on ²/3/2024", "books with a limit of ⓺"],
+)  # fmt: skip
+def test_signs_that_look_like_digits_are_no_numbers(question: str, schema: Schema, values: ValueIndex) -> None:
+    _never_breaks(question, schema, values)
 
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
