@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 Record = dict[str, Any]
 Submit = Callable[[Record], "Future[Record]"]
@@ -219,11 +219,14 @@ def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
         yield lambda record: pool.submit(work, record)
     finally:
         processes = list((pool._processes or {}).values())  # before shutdown, which forgets them
+        manager = cast("threading.Thread | None", pool._executor_manager_thread)
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
         for process in processes:
             process.join()
+        if manager is not None:
+            manager.join()  # else it may close its pipe while the interpreter, ending, still wakes it through that
 
 
 def _done(work: Callable[[Record], Record], record: Record) -> Future[Record]:
