@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from eval.scoring.correctness import logistic
-from eval.scoring.regression import Fit
+from eval.scoring.regression import Fit, read_weights
 
 FITTED = Path(__file__).with_name("weights.txt")
 INTERCEPT = "intercept"
@@ -19,17 +19,8 @@ INTERCEPT = "intercept"
 
 @cache
 def weights(path: Path = FITTED) -> Fit:
-    """Read the file once: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
-    found: dict[str, float] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        fields = line.partition("#")[0].split()
-        if not fields:
-            continue
-        try:
-            name, weight = fields
-            found[name] = float(weight)
-        except ValueError:
-            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    """Read the file once. Raises ValueError naming a bad line."""
+    found = read_weights(path)
     return Fit(found.pop(INTERCEPT), found)
 
 

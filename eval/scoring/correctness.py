@@ -19,6 +19,7 @@ from pathlib import Path
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.reading import Observation
 from eval.scoring.evidence.signs import sign
+from eval.scoring.regression import read_weights
 from eval.scoring.types import Case, Evidence
 
 PIVOT_VALUE = 0.30
@@ -51,17 +52,8 @@ FITTED = Path(__file__).with_name("correctness.txt")
 
 @cache
 def coefficients(path: Path = FITTED) -> Coefficients:
-    """Read the file once: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
-    weights: dict[str, float] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        fields = line.partition("#")[0].split()
-        if not fields:
-            continue
-        try:
-            name, weight = fields
-            weights[name] = float(weight)
-        except ValueError:
-            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    """Read the file once. Raises ValueError naming a bad line."""
+    weights = read_weights(path)
     return Coefficients(weights.pop("intercept"), weights.pop("pivot"), weights)
 
 

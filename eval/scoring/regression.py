@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 Row = Mapping[str, float]
 
@@ -20,6 +21,21 @@ class Fit:
 
     def log_odds(self, row: Row) -> float:
         return self.intercept + sum(self.weights.get(name, 0.0) * value for name, value in row.items())
+
+
+def read_weights(path: Path) -> dict[str, float]:
+    """A fitted file's numbers: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
+    found: dict[str, float] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        try:
+            name, weight = fields
+            found[name] = float(weight)
+        except ValueError:
+            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    return found
 
 
 def fit(
