@@ -1,4 +1,4 @@
-"""The agent card: what this agent can do and where it is reached, readable by clients of A2A 1.0 and 0.3.
+"""The agent card: what this agent can do and where it is reached.
 
 In: the URL under which others reach it. Out: the card. A URL that only this machine would understand as itself
 (`0.0.0.0`) is refused, because clients call what the card says.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from importlib.metadata import PackageNotFoundError, version
 
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
-from a2a.utils.constants import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0
+from a2a.types.a2a_pb2 import AgentCard, AgentSkill
 
+from eval.a2a.card import card
 from eval.a2a.card_url import CardUrlUnusable, checked_card_url, everywhere
 from eval.schema import DIALECTS
 
@@ -27,35 +27,26 @@ EXAMPLE = {
 
 
 def agent_card(url: str) -> AgentCard:
-    """The card of this agent at that URL, the JSON-RPC endpoint of both protocol versions."""
-    url = checked_card_url(url)
-    return AgentCard(
+    """The card of this agent at that URL. Raises CardUrlUnusable."""
+    return card(
+        url,
         name="text2sql",
         description=(
             "Writes one read-only SQL query for a question in plain words about a database whose structure comes with "
             "the question. The query is checked on an empty database of that structure before it is handed out."
         ),
         version=_version(),
-        supported_interfaces=[
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_1_0),
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_0_3),
-        ],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
-        default_input_modes=["application/json", "text/plain"],
-        default_output_modes=["application/json", "text/plain"],
-        skills=[
-            AgentSkill(
-                id="text-to-sql",
-                name="Text to SQL",
-                description=(
-                    "A task is JSON in a data part or a text part: question, schema (tables with their columns) and "
-                    f"dialect ({', '.join(DIALECTS)}). The answer is JSON in one text part: sql and reasoning, or an "
-                    "empty sql and error; task_id is echoed."
-                ),
-                tags=["sql", "text-to-sql", "database", *DIALECTS],
-                examples=[json.dumps(EXAMPLE)],
-            )
-        ],
+        skill=AgentSkill(
+            id="text-to-sql",
+            name="Text to SQL",
+            description=(
+                "A task is JSON in a data part or a text part: question, schema (tables with their columns) and "
+                f"dialect ({', '.join(DIALECTS)}). The answer is JSON in one text part: sql and reasoning, or an "
+                "empty sql and error; task_id is echoed."
+            ),
+            tags=["sql", "text-to-sql", "database", *DIALECTS],
+            examples=[json.dumps(EXAMPLE)],
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -20,6 +20,7 @@ from agent.a2a.answering import answered
 from agent.a2a.task import QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
 from agent.config import Settings
 from agent.models.protocol import Model
+from eval.a2a.leaving import while_there
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of one request."""
@@ -70,7 +71,7 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
             return _wire(problem.answer, 400 if isinstance(problem, QuestionMissing) else 200)
         except ClientDisconnect:
             return JSONResponse(None, GONE)
-        answer = await _while_there(request, answered(task, config, model))
+        answer = await while_there(request, answered(task, config, model))
         return JSONResponse(None, GONE) if answer is None else _wire(answer)
 
     if status:
@@ -137,24 +138,6 @@ async def _json(request: Request) -> Any:
         return await asyncio.to_thread(json.loads, body)
     except (ValueError, RecursionError):
         raise _Refused(400, "The request is not JSON.") from None
-
-
-async def _while_there(request: Request, work: Coroutine[Any, Any, TaskAnswer]) -> TaskAnswer | None:
-    """The answer, or None when the client has gone; its run is then stopped."""
-    running = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        return running.result() if running.done() else None
-    finally:
-        for task in (running, leaving):
-            task.cancel()
-        await asyncio.gather(running, leaving, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _wire(answer: TaskAnswer, status: int = 200) -> JSONResponse:

@@ -6,10 +6,9 @@ told: it belongs on loopback or in a network of its own.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -20,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from eval.a2a.body_limit import BodyLimit
+from eval.a2a.leaving import while_there
 from eval.a2a.serving import served
 from eval.green_agent.assessing import Busy, Evaluator
 from eval.green_agent.executor import AssessmentExecutor, agent_card
@@ -51,7 +51,7 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
             asked = read_request(given)
             if "text/event-stream" in request.headers.get("accept", ""):
                 return _streamed(evaluator, asked)
-            found = await _while_there(request, _whole(evaluator, asked))
+            found = await while_there(request, _whole(evaluator, asked))
             return JSONResponse(found, GONE if found is None else 200)
         except Busy as busy:
             return JSONResponse({"error": str(busy)}, 503)
@@ -105,21 +105,3 @@ def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
             yield {"data": json.dumps({"event": "error", "message": str(problem)})}
 
     return EventSourceResponse(events())
-
-
-async def _while_there(request: Request, work: Awaitable[dict[str, Any]]) -> dict[str, Any] | None:
-    """What the work gives; None, and the work stopped, when the client leaves before."""
-    working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
-    finally:
-        for task in (working, leaving):
-            task.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

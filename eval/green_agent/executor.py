@@ -14,12 +14,11 @@ from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Message, Task, TaskState
+from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message, Task, TaskState
 from a2a.types.a2a_pb2 import TaskStatus as Status
-from a2a.utils.constants import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0
 from google.protobuf.json_format import MessageToDict
 
-from eval.a2a.card_url import checked_card_url
+from eval.a2a.card import card
 from eval.green_agent.assessing import Busy, Evaluator
 from eval.green_agent.request import WHAT_TO_SEND, RequestUnusable, read_parts
 
@@ -71,28 +70,19 @@ def _parts(message: Message) -> list[Any]:
 
 def agent_card(url: str) -> AgentCard:
     """The card of the evaluator at that URL. Raises CardUrlUnusable."""
-    url = checked_card_url(url)
-    return AgentCard(
+    return card(
+        url,
         name="text2sql evaluator",
         description=(
             "Asks text-to-SQL agents the questions of a task library, runs what they write read-only beside the gold "
             "query, and ranks them: execution accuracy with intervals, seven dimensions, kinds of mistakes."
         ),
         version="1.0.0",
-        supported_interfaces=[
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_1_0),
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=PROTOCOL_VERSION_0_3),
-        ],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
-        default_input_modes=["application/json", "text/plain"],
-        default_output_modes=["application/json", "text/plain"],
-        skills=[
-            AgentSkill(
-                id="assess-text-to-sql",
-                name="Assess text-to-SQL agents",
-                description=f"{WHAT_TO_SEND} The answer is one artifact with rankings, scores, task results.",
-                tags=["evaluation", "benchmark", "sql", "text-to-sql"],
-                examples=[WHAT_TO_SEND.removeprefix("Send JSON: ").removesuffix(".")],
-            )
-        ],
+        skill=AgentSkill(
+            id="assess-text-to-sql",
+            name="Assess text-to-SQL agents",
+            description=f"{WHAT_TO_SEND} The answer is one artifact with rankings, scores, task results.",
+            tags=["evaluation", "benchmark", "sql", "text-to-sql"],
+            examples=[WHAT_TO_SEND.removeprefix("Send JSON: ").removesuffix(".")],
+        ),
     )

@@ -1,0 +1,29 @@
+"""Work for a client that may leave before it is done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from starlette.requests import Request
+
+T = TypeVar("T")
+
+
+async def while_there(request: Request, work: Awaitable[T]) -> T | None:
+    """What the work gives; None, and the work stopped, when the client leaves before. The request's body was read."""
+    running = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((running, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return running.result() if running.done() else None
+    finally:
+        for task in (running, leaving):
+            task.cancel()
+        await asyncio.gather(running, leaving, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
