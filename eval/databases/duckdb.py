@@ -1,31 +1,33 @@
-"""DuckDB: the file opened read-only in a locked-down instance, one cursor a statement.
+"""DuckDB: the file is opened read-only in a locked-down instance, with one cursor per statement.
 
-In: a `Target` with a path. Out: a `Database`. What holds even when the guard is bypassed: exactly one statement,
-and of type SELECT, is prepared; the instance has no access to files, network, extensions or the caller's variables,
-its configuration is locked and its memory bounded; `interrupt()` ends a statement at its deadline.
+In: a `Target` with a path. Out: a `Database`. These protections apply even when the guard is bypassed: exactly one
+statement, of type SELECT, is prepared; the instance has no access to files, network, extensions or the caller's
+variables; its configuration is locked and its memory bounded; `interrupt()` ends a statement at its deadline.
 
-DuckDB holds a shared lock on the file while it is open: other readers may open it, a writer in another process may
-not. Within one process all connections to a file share one configuration.
+DuckDB holds a shared lock on the file while it is open: other readers may open it, but a writer in another process may
+not. Within one process, all connections to a file share one configuration.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from eval.databases.base import CancelToken, Database, DatabaseError, DriverMissing, ExecutionResult, Limits
+from eval.databases.base import Database
 from eval.databases.catalogue.duckdb import read_schema
-from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Answer, Watch, run_statement
+from eval.databases.row_stream import RowStream
 from eval.databases.schema_cache import SchemaCache
-from eval.databases.streaming import RowStream
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DriverMissing, Limits, Value
 from eval.databases.urls import Target
+from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
 
@@ -38,49 +40,32 @@ _INFER_SECONDS = 3.0
 class DuckDBDatabase(Database):
     dialect: Dialect = "duckdb"
 
-    def __init__(self, target: Target, *, infer_keys: bool = True) -> None:
+    def __init__(self, target: Target, *, infer_keys: bool = True, workspace: Workspace | None = None) -> None:
+        """With a `workspace`, the engine has this process to itself."""
         self.name = target.name
         self.url = target.url
         self._target = target
         self._infer_keys = infer_keys
+        self._workspace = workspace
         self._lock = threading.Lock()
         self._closed = False
         self._file = _file_sign(target)
-        self._instance = _open(target)
+        self._instance = _open(target, workspace)
 
     @cached_property
     def _schema_cache(self) -> SchemaCache:
-        """Looked up on first use: a database that is never asked for its structure takes no place among the shared."""
+        """Created on first use: a database whose structure is never read takes no slot in the shared cache."""
         return SchemaCache.shared(("duckdb", self.url, self._infer_keys))
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
-        """The cache's sign is the file's identity, size and time: while it is open here, no one can change it."""
+        """The cache's sign is the file's identity, size and time: while the file is open here, nobody can change it."""
         return self._schema_cache.get(ttl, sign=lambda: _file_sign(self._target), read=self._read_schema)
 
-    def execute(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._open, str)
-
-    def stream(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> RowStream:
-        return RowStream(statement, self.dialect, limits, cancel, self._open, str)
-
     def refusal(self, statement: ReadStatement) -> str | None:
-        """EXPLAIN binds names, types and functions, and plans without running."""
-        limits = Limits(seconds=5.0)
-        result = run_statement(statement, self.dialect, limits, None, self._explain, str)
-        return result.error if result.status == "error" else None
-
-    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        rows = RowCollector(Limits())
-        try:
-            with self._explain(statement.sql, Watch(5.0, None), None) as plan:
-                rows.fill(plan.fetch)
-        except Exception:  # noqa: BLE001 (no plan to be had)
-            return ()
-        return tuple(line.rstrip() for row in rows.rows for line in str(row[-1]).splitlines() if line.strip())
+        """Prepare the statement with EXPLAIN, which binds names, types and functions, and plans without running."""
+        with RowStream(statement, self.dialect, Limits(seconds=5.0), None, self._open_plan, str) as plan:
+            pass
+        return plan.error if plan.status == "error" else None
 
     def data_version(self) -> str:
         """Inode, size and modification time of the file and its write-ahead log."""
@@ -93,33 +78,36 @@ class DuckDBDatabase(Database):
                 _shut(self._instance)
 
     @contextmanager
-    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
-        with self._cursor() as cursor, watch.interrupting(cursor.interrupt):
-            _only_select(cursor, sql)
-            if watch.expired():
-                yield Answer((), lambda _: ())
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._cursor() as cursor, run.interrupting(cursor.interrupt):
+            _only_select(cursor, run.sql)
+            if run.expired():
+                yield OpenStatement((), iter(()))
                 return
-            cursor.execute(sql)  # streams: rows are computed as they are fetched
+            cursor.execute(run.sql)  # streams: rows are computed as they are fetched
             described = [(str(d[0]), str(d[1])) for d in cursor.description or ()]
             if any(_is_beyond_python(kind) for _, kind in described):
-                cursor.execute(_times_as_text(sql, [kind for _, kind in described]))
-            yield Answer(tuple(name for name, _ in described), cursor.fetchmany)
+                cursor.execute(_times_as_text(run.sql, [kind for _, kind in described]))
+            yield OpenStatement(tuple(name for name, _ in described), iter(cursor.fetchone, None))
 
     @contextmanager
-    def _explain(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
-        with self._cursor() as cursor, watch.interrupting(cursor.interrupt):
-            _only_select(cursor, sql)
-            yield Answer(("plan",), cursor.execute(f"EXPLAIN {sql}").fetchmany)
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._cursor() as cursor, run.interrupting(cursor.interrupt):
+            _only_select(cursor, run.sql)
+            yield OpenStatement(("plan",), iter(cursor.execute(f"EXPLAIN (FORMAT json) {run.sql}").fetchone, None))
+
+    def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:  # noqa: ARG002
+        return tuple(line for row in rows for node in json.loads(str(row[-1])) for line in _node_lines(node))
 
     def _cursor(self) -> DuckDBPyConnection:
-        """A connection of its own on the shared instance, which is opened anew when another file took its place."""
+        """A new connection to the shared instance, which is reopened when another file has replaced the first one."""
         with self._lock:
             if self._closed:
                 raise DatabaseError("the database has been closed")
             sign = _file_sign(self._target)
             if sign != self._file:
                 _shut(self._instance)
-                self._instance = _open(self._target)
+                self._instance = _open(self._target, self._workspace)
                 self._file = sign
             return self._instance.cursor()
 
@@ -129,15 +117,15 @@ class DuckDBDatabase(Database):
                 schema = read_schema(cursor)
                 if not self._infer_keys:
                     return schema
-                watch = Watch(_INFER_SECONDS, None)
-                with watch.interrupting(cursor.interrupt):
+                with StatementRun.of_ours("duckdb", _INFER_SECONDS).interrupting(cursor.interrupt):
                     return with_inferred_keys(schema, lambda sql: cursor.execute(sql).fetchall())
             except Exception as e:  # noqa: BLE001 (duckdb.Error, whatever its module is called in this version)
                 raise DatabaseError(f"cannot read the structure of {self.url}: {e}") from None
 
 
 def _only_select(cursor: DuckDBPyConnection, sql: str) -> None:
-    """One SELECT, or an error; parsing alone runs nothing. (`FROM t`, VALUES, DESCRIBE and SHOW are SELECTs too.)"""
+    """Accept one SELECT, or raise; parsing alone runs nothing. (`FROM t`, VALUES, DESCRIBE and SHOW are SELECTs
+    too.)"""
     statements = cursor.extract_statements(sql)
     if len(statements) != 1:
         raise DatabaseError(f"exactly one statement may run, not {len(statements)}")
@@ -147,24 +135,24 @@ def _only_select(cursor: DuckDBPyConnection, sql: str) -> None:
 
 
 def _is_beyond_python(kind: str) -> bool:
-    """Types whose values the driver cannot always turn into Python's: a time zone needs a package of its own."""
+    """Types whose values the driver cannot always convert to Python: a time zone needs an extra package."""
     return "WITH TIME ZONE" in kind
 
 
 def _times_as_text(sql: str, kinds: list[str]) -> str:
-    """The same query with the columns of such types as text; the order of the rows is kept."""
+    """The same query with columns of such types as text; the row order is kept."""
     names = [f"c{i}" for i in range(len(kinds))]
     shown = (f"CAST({n} AS VARCHAR)" if _is_beyond_python(kind) else n for n, kind in zip(names, kinds, strict=True))
     return f"SELECT {', '.join(shown)} FROM (\n{sql}\n) AS answer({', '.join(names)})"
 
 
-def _open(target: Target) -> DuckDBPyConnection:
+def _open(target: Target, workspace: Workspace | None) -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
         raise DriverMissing("DuckDB needs its driver: pip install 'text2sql[duckdb]'") from None
     try:
-        return duckdb.connect(str(target.path), read_only=True, config=_configuration())
+        return duckdb.connect(str(target.path), read_only=True, config=_configuration(workspace))
     except duckdb.Error as e:
         message = str(e)
         if "different configuration" in message:
@@ -178,7 +166,7 @@ def _open(target: Target) -> DuckDBPyConnection:
 
 
 def _shut(instance: DuckDBPyConnection) -> None:
-    """Close the instance; a statement that was just interrupted may need a moment to let go of it."""
+    """Close the instance; a statement that was just interrupted may need a moment to release it."""
     import duckdb
 
     for _ in range(100):
@@ -189,9 +177,15 @@ def _shut(instance: DuckDBPyConnection) -> None:
             time.sleep(0.01)
 
 
-def _configuration() -> dict[str, str | bool | int | float | list[str]]:
-    """The same for every connection of this machine: DuckDB refuses a second configuration for an open file."""
+def _configuration(workspace: Workspace | None) -> dict[str, str | bool | int | float | list[str]]:
+    """The configuration, which is the same for every connection of this process: DuckDB refuses a second one for an
+    open file."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    temporary = {"temp_directory": ""}
+    if workspace is not None:
+        memory = workspace.memory_bytes
+        size = f"{workspace.temp_bytes >> 20}MiB"
+        temporary = {"temp_directory": str(workspace.folder / "duckdb"), "max_temp_directory_size": size}
     return {
         "enable_external_access": "false",
         "autoinstall_known_extensions": "false",
@@ -200,7 +194,7 @@ def _configuration() -> dict[str, str | bool | int | float | list[str]]:
         "allow_unsigned_extensions": "false",
         "allow_persistent_secrets": "false",
         "python_enable_replacements": "false",
-        "temp_directory": "",
+        **temporary,
         "memory_limit": f"{min(memory, 4 << 30) >> 20}MiB",
         "threads": str(min(4, os.cpu_count() or 1)),
         "lock_configuration": "true",
@@ -216,3 +210,11 @@ def _file_sign(target: Target) -> str:
         except OSError:
             signs.append("none")
     return "/".join(signs)
+
+
+def _node_lines(node: dict[str, Any], depth: int = 0) -> Iterator[str]:
+    """A node of a plan and those below it: `  SEQ_SCAN (Table: shop.main.orders, ...)`."""
+    details = ", ".join(f"{name}: {value}" for name, value in node["extra_info"].items())
+    yield f"{'  ' * depth}{node['name'].strip()} ({details})"
+    for child in node["children"]:
+        yield from _node_lines(child, depth + 1)

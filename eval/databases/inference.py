@@ -1,10 +1,10 @@
-"""Foreign keys that a database means but does not declare, concluded from names, types, keys and values.
+"""Infer foreign keys that a database implies but does not declare, from names, types, keys and values.
 
-In: a `Schema` and a way to ask whether values are contained. Out: the same schema with more `ForeignKey`s, each marked
-`inferred`. Precision comes before recall: a target must be a single-column primary or unique key of compatible type,
-its name must be carried by the column (`customer_id` → `customers.id` or `customers.customer_id`; a generic name such
-as `id`, `name` or `type` alone never suffices), exactly one target must fit best, and where there are rows, nearly all
-values must be found there. `measure_inference` prints how precise that is.
+In: a `Schema` and a function that runs containment queries. Out: the same schema with more `ForeignKey`s, each marked
+`inferred`. Precision has priority over recall. A target must be a single-column primary or unique key of compatible
+type. The referring column must contain its name (`customer_id` → `customers.id` or `customers.customer_id`; a generic
+name such as `id`, `name` or `type` alone never suffices). Exactly one target must fit best. If there are rows, nearly
+all values must exist in the target. `measure_inference` prints the precision of these rules.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from eval.databases.catalogue.assembling import quoted
+from eval.databases.catalogue.table_drafts import quoted
+from eval.language.inflection import lemma
 from eval.schema import Column, ForeignKey, Schema, Table
 
 Ask = Callable[[str], list[tuple[int, int]]]
-"""Runs one statement of ours and returns its rows; raises or returns none where that fails."""
+"""Runs one of our own statements and returns its rows; raises or returns none when it fails."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _KEY_WORDS = frozenset(
@@ -36,7 +37,7 @@ _CONTAINED = 0.98
 _MAX_QUESTIONS = 400
 _MAX_UNDECLARED_ROWS = 100_000
 _SECONDS = 3.0
-"""All questions together; keys not yet looked at then are not inferred."""
+"""Time limit for all queries together; keys that are not checked by then are not inferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,16 @@ class _Target:
     words: tuple[str, ...]
     table_words: tuple[str, ...]
     declared: bool = True
-    """False where no key is declared at all, so that the data must show that the values are unique."""
+    """False when no key is declared at all, so that the data must show that the values are unique."""
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What a column that refers here is most often called: the table's words and the key's kind."""
+        """The usual name of a column that refers here: the table's words and the kind of key."""
         return self.table_words + tuple(w for w in self.words if w in _KEY_WORDS)
 
 
 def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
-    """Add the keys that no declaration covers. At most some hundred questions are asked of the data."""
+    """Add the keys that no declaration covers. Runs at most a few hundred queries on the data."""
     targets = _by_name(_targets(schema))
     questions = _MAX_QUESTIONS
     until = time.monotonic() + _SECONDS
@@ -83,7 +84,7 @@ def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
 
 
 def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]:
-    """Targets under each name that a column could end with, so that few pairs need a closer look."""
+    """Targets under each name that a column could end with, so that only a few pairs need a closer look."""
     named: dict[tuple[str, ...], list[_Target]] = defaultdict(list)
     for target in targets:
         for name in {target.words, target.table_words, target.about}:
@@ -117,7 +118,7 @@ def _targets(schema: Schema) -> Iterator[_Target]:
 
 
 def _strength(table: Table, column: Column, target: _Target) -> int:
-    """How clearly the column's name points to the target: 0 not at all, 3 and more without doubt."""
+    """How clearly the column's name points to the target: 0 not at all, 3 or more unambiguously."""
     if table is target.table and column.name == target.column.name:
         return 0
     if not _compatible(column.type, target.column.type):
@@ -148,7 +149,7 @@ def _strength(table: Table, column: Column, target: _Target) -> int:
 
 
 def _holds(schema: Schema, table: Table, column: Column, target: _Target, ask: Ask, *, certain: bool) -> bool:
-    """Whether the column's values are found in the target; without rows, only a certain name counts."""
+    """Whether the column's values exist in the target; without rows, only an unambiguous name counts."""
     if table.row_count == 0 or target.table.row_count == 0:
         return certain and table.row_count == target.table.row_count == 0
     owner, referred = (
@@ -180,7 +181,7 @@ def _compatible(one: str, other: str) -> bool:
 
 @lru_cache(10_000)
 def _family(declared: str) -> str:
-    """Coarse: a key and what refers to it are often declared with other lengths or signs."""
+    """A coarse type family: a key and its references are often declared with different lengths or signs."""
     text = declared.upper()
     if not text:
         return ""
@@ -197,8 +198,8 @@ def _family(declared: str) -> str:
 
 @lru_cache(100_000)
 def _words(name: str) -> tuple[str, ...]:
-    """`CustomerIDs`, `customer_ids` and `customer ids` are all (customer, id)."""
-    return tuple(_singular(w.casefold()) for w in _WORD.findall(name))
+    """`CustomerIDs`, `customer_ids` and `customer ids` all become (customer, id)."""
+    return tuple(lemma(w.casefold()) for w in _WORD.findall(name))
 
 
 def _table_words(name: str) -> tuple[str, ...]:
@@ -206,13 +207,3 @@ def _table_words(name: str) -> tuple[str, ...]:
     while len(words) > 1 and words[0] in _TABLE_PREFIXES:
         words = words[1:]
     return words
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes", "zes")):
-        return word[:-2]
-    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word

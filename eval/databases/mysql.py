@@ -1,11 +1,11 @@
-"""MySQL and MariaDB: each statement in a READ ONLY transaction, streamed, then the session reset.
+"""MySQL and MariaDB: each statement is streamed in a READ ONLY transaction, then the session is reset.
 
-In: a `Target` with a host. Out: a `Database`. What holds even when the guard is bypassed: before a statement runs, the
-server must accept it as the subquery of an EXISTS, in a PREPARE that runs nothing; its grammar allows only a query
-without INTO there, so that INTO OUTFILE, SET, CALL, LOAD DATA and several statements never start, even for an account
-with the FILE privilege. LOAD_FILE and other functions that reach outside are refused by name. The deadline and
-cancellation are a KILL QUERY from a second connection. The account's grants are the last barrier: docs/databases.md
-says what to grant and what remains.
+In: a `Target` with a host. Out: a `Database`. These protections apply even when the guard is bypassed. Before a
+statement runs, the server must accept it as the subquery of an EXISTS, in a PREPARE that runs nothing. Its grammar
+allows only a query without INTO there, so INTO OUTFILE, SET, CALL, LOAD DATA and several statements never start, even
+for an account with the FILE privilege. LOAD_FILE and other functions that reach outside are refused by name. The
+deadline and cancellation are a KILL QUERY from a second connection. The account's grants are the last barrier:
+docs/databases.md says what to grant and which risks remain.
 """
 
 from __future__ import annotations
@@ -13,29 +13,18 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from eval.databases.base import (
-    CancelToken,
-    Database,
-    DatabaseError,
-    DatabaseNotFound,
-    DatabaseUnreachable,
-    DriverMissing,
-    ExecutionResult,
-    Limits,
-)
+from eval.databases.base import Database
 from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
-from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
-from eval.databases.streaming import RowStream
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
-from eval.sql.types import ReadStatement
 
 _CATALOGUE_SECONDS = 30.0
 _COUNT_SECONDS = 2.0
@@ -53,7 +42,7 @@ _REFUSED = re.compile(
     r"mysql\s*`?\s*\.|for\s+update|for\s+share|lock\s+in\s+share)(?![\w$])|:=|mysql`?\s*\.",
 )
 """Functions and clauses that read files, move sequences, take locks, wait or set variables, and the `mysql` system
-database with its password hashes. Names have one spelling only: MySQL knows no escapes inside an identifier."""
+database with its password hashes. Each name has one spelling: MySQL has no escapes inside an identifier."""
 
 _MODES = frozenset(
     {
@@ -70,7 +59,7 @@ _MODES = frozenset(
         "REAL_AS_FLOAT",
     }
 )
-"""SQL modes kept from the server. Not kept: those that change how a text is read (ANSI_QUOTES, PIPES_AS_CONCAT,
+"""SQL modes kept from the server. Modes that change how a text is read are not kept (ANSI_QUOTES, PIPES_AS_CONCAT,
 NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the guard has read it."""
 
 
@@ -94,39 +83,13 @@ class MySQLDatabase(Database):
         self._give_back(connection)
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
-        """The cache's sign is the server's counters of DDL statements: one cheap statement, at once up to date."""
+        """The cache's sign is the server's counters of DDL statements: one cheap statement, always up to date."""
         import pymysql
 
         try:
             return self._schema_cache.get(ttl, sign=lambda: repr(self._catalogue(SIGN)), read=self._read_schema)
         except pymysql.MySQLError as e:
             raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(_text(e))}") from None
-
-    def execute(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._open, self._explain)
-
-    def stream(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> RowStream:
-        return RowStream(statement, self.dialect, limits, cancel, self._open, self._explain)
-
-    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        rows = RowCollector(Limits())
-        try:
-            with self._reading(Watch(5.0, None)) as connection:
-                self._check(connection, statement.sql)
-                with connection.cursor() as cursor:
-                    cursor.execute(f"EXPLAIN {statement.sql}")
-                    rows.add(cursor.fetchall())
-                    names = [d[0] for d in cursor.description]
-        except Exception:  # noqa: BLE001 (no plan to be had)
-            return ()
-        return tuple(
-            ", ".join(f"{name}: {value}" for name, value in zip(names, row, strict=True) if value is not None)
-            for row in rows.rows
-        )
 
     def data_version(self) -> str:
         """The server's counters of commits and of statements that write: any write on the server changes them."""
@@ -160,26 +123,40 @@ class MySQLDatabase(Database):
     # How a statement runs
 
     @contextmanager
-    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
         import pymysql
 
         try:
-            with self._reading(watch) as connection:
-                self._check(connection, sql)
-                if watch.expired():
-                    yield Answer((), lambda _: ())
+            with self._reading(run) as connection:
+                self._check(connection, run.sql)
+                if run.expired():
+                    yield OpenStatement((), iter(()))
                     return
                 cursor = connection.cursor(pymysql.cursors.SSCursor)
-                cursor.execute(sql)
-                yield Answer(tuple(str(d[0]) for d in cursor.description or ()), cursor.fetchmany)
+                cursor.execute(run.sql)
+                yield OpenStatement(tuple(str(d[0]) for d in cursor.description or ()), iter(cursor.fetchone, None))
         except pymysql.MySQLError as e:
             raise DatabaseError(_text(e)) from None
 
-    def _check(self, connection: Any, sql: str) -> None:
-        """Let the server's own grammar show that this is one query without INTO; nothing runs here.
+    @contextmanager
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._reading(run) as connection, connection.cursor() as cursor:
+            self._check(connection, run.sql)
+            cursor.execute(f"EXPLAIN {run.sql}")
+            yield OpenStatement(tuple(str(d[0]) for d in cursor.description), iter(cursor.fetchall()))
 
-        A text that is a statement by itself has balanced parentheses, and one that fits between the parentheses of
-        EXISTS is a subquery, so that what is both cannot write a file, set or call anything.
+    def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:
+        """One line per row of EXPLAIN's table: `name: value, …`."""
+        return tuple(
+            ", ".join(f"{name}: {value}" for name, value in zip(columns, row, strict=True) if value is not None)
+            for row in rows
+        )
+
+    def _check(self, connection: Any, sql: str) -> None:
+        """Let the server's own grammar prove that this is one query without INTO; nothing runs here.
+
+        A text that is a complete statement has balanced parentheses, and a text that fits between the parentheses of
+        EXISTS is a subquery. A text that is both cannot write a file, set a variable or call anything.
         """
         import pymysql
 
@@ -198,13 +175,14 @@ class MySQLDatabase(Database):
                 raise DatabaseError("only a query may run: one SELECT without INTO") from None
 
     @contextmanager
-    def _reading(self, watch: Watch) -> Iterator[Any]:
-        """A connection in a read-only transaction, killed when the watch says so; its session reset at the end."""
-        connection = self._begin(watch)
+    def _reading(self, run: StatementRun) -> Iterator[Any]:
+        """A connection in a read-only transaction. It is killed when the run must stop; its session is reset at the
+        end."""
+        connection = self._begin(run)
         killer = _Killer(self, connection.thread_id())
         healthy = False
         try:
-            with watch.interrupting(killer.kill, lambda: _hang_up(connection)):
+            with run.interrupting(killer.kill, lambda: _hang_up(connection)):
                 yield connection
             healthy = True
         except Exception:
@@ -213,22 +191,22 @@ class MySQLDatabase(Database):
         finally:
             result = connection._result
             unread = result is not None and bool(result.unbuffered_active)  # the rest of the rows is on its way
-            if watch.stopped is None and healthy and not unread:
+            if run.stopped is None and healthy and not unread:
                 with suppress(Exception):
                     _reset(connection)
                     self._give_back(connection)
                     connection = None
             if connection is not None:
-                if unread and watch.stopped is None:
+                if unread and run.stopped is None:
                     with suppress(Exception):
                         killer.kill()
                 _drop(connection)
             killer.close()
 
-    def _begin(self, watch: Watch) -> Any:
+    def _begin(self, run: StatementRun) -> Any:
         import pymysql
 
-        seconds = watch.seconds_left + 0.5  # the server's own limit is the second one, should this process die
+        seconds = run.seconds_left + 0.5  # the server's own limit is a backup, in case this process dies
         limit = (
             f"max_statement_time = {seconds:.3f}" if self._mariadb else f"max_execution_time = {int(seconds * 1000)}"
         )
@@ -251,7 +229,7 @@ class MySQLDatabase(Database):
             except (pymysql.MySQLError, OSError):
                 _drop(connection)
                 if kept is None:
-                    raise  # a fresh connection fails: the server is not to be had
+                    raise  # a fresh connection fails: the server is unreachable
 
     def _give_back(self, connection: Any) -> None:
         with self._lock:
@@ -287,7 +265,7 @@ class MySQLDatabase(Database):
                 connection.connect(socket.create_connection((t.address, t.port), self._connect_seconds))
         except (pymysql.MySQLError, OSError, RuntimeError) as e:
             raise _connect_error(t, e) from None
-        connection._read_timeout = None  # from here on the watch decides how long a statement may take
+        connection._read_timeout = None  # from now on the run's deadline decides how long a statement may take
         return connection
 
     def _learn(self, connection: Any) -> None:
@@ -300,7 +278,7 @@ class MySQLDatabase(Database):
     # How the structure is read
 
     def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
-        with self._reading(Watch(seconds, None)) as connection, connection.cursor() as cursor:
+        with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
 
@@ -338,16 +316,16 @@ class _Killer:
 
 
 def _reset(connection: Any) -> None:
-    """Roll back and forget all that a statement may have left: variables, locks, prepared statements."""
+    """Roll back and clear everything that a statement may have left: variables, locks, prepared statements."""
     connection._execute_command(_COM_RESET_CONNECTION, b"")
     connection._read_ok_packet()
 
 
 def _drop(connection: Any) -> None:
-    """Close at once, without reading what the server still sends."""
+    """Close at once, without reading the rest of the server's output."""
     with suppress(Exception):
         if connection._result is not None:
-            connection._result.unbuffered_active = False  # else the driver would read the rest of the rows
+            connection._result.unbuffered_active = False  # otherwise the driver would read the rest of the rows
         connection._force_close()
 
 
@@ -356,7 +334,7 @@ def _hang_up(connection: Any) -> None:
 
 
 def _text(error: Exception) -> str:
-    """pymysql's errors carry (code, message); the server's own message comes first."""
+    """The text of an error. pymysql's errors carry (code, message); the server's own message comes first."""
     if len(error.args) == 2 and isinstance(error.args[0], int):
         return f"{error.args[1]} ({error.args[0]})"
     return str(error) or type(error).__name__

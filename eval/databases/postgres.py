@@ -1,10 +1,10 @@
-"""PostgreSQL: each statement as a cursor in a READ ONLY transaction that is always rolled back.
+"""PostgreSQL: each statement runs as a cursor in a READ ONLY transaction that is always rolled back.
 
-In: a `Target` with a host. Out: a `Database`. What holds even when the guard is bypassed: `DECLARE … CURSOR FOR` takes
-nothing but one SELECT (or VALUES), the extended protocol takes one statement, the transaction writes nothing, and a
-superuser's connection works as `pg_read_all_data`, which may not call file, program or server functions. Functions
-with which SQL could change settings, run SQL given as text or reach other sessions are refused by name. The role's
-own grants are the last barrier: docs/databases.md says what to grant and what remains.
+In: a `Target` with a host. Out: a `Database`. These protections apply even when the guard is bypassed: `DECLARE …
+CURSOR FOR` accepts only one SELECT (or VALUES); the extended protocol accepts one statement; the transaction writes
+nothing; and a superuser's connection works as `pg_read_all_data`, which may not call file, program or server functions.
+Functions with which SQL could change settings, run SQL given as text or reach other sessions are refused by name. The
+role's own grants are the last barrier: docs/databases.md says what to grant and which risks remain.
 """
 
 from __future__ import annotations
@@ -13,29 +13,18 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.base import (
-    CancelToken,
-    Database,
-    DatabaseError,
-    DatabaseNotFound,
-    DatabaseUnreachable,
-    DriverMissing,
-    ExecutionResult,
-    Limits,
-)
+from eval.databases.base import Database
 from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
-from eval.databases.collecting import RowCollector
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
-from eval.databases.streaming import RowStream
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
-from eval.sql.types import ReadStatement
 
 if TYPE_CHECKING:
     import psycopg
@@ -44,6 +33,7 @@ _LOCK_MS = 5000
 _CATALOGUE_SECONDS = 30.0
 _COUNT_SECONDS = 2.0
 _KEPT = 8
+_FETCH_ROWS = 500
 
 _REFUSED = re.compile(
     r'u&"|(?<![\w$])('
@@ -55,8 +45,8 @@ _REFUSED = re.compile(
     r"pg_authid|pg_shadow|pg_user_mappings?"
     r")(?![\w$])"
 )
-"""Built-in names that reach outside of a read: settings, SQL as text, files, locks, other sessions, the write-ahead
-log, password hashes. Only U&"…" spells an identifier in another way, so it is refused as well."""
+"""Built-in names that reach beyond a read: settings, SQL as text, files, locks, other sessions, the write-ahead log,
+password hashes. U&"…" is the only other way to spell an identifier, so it is refused as well."""
 
 
 class PostgresDatabase(Database):
@@ -77,34 +67,14 @@ class PostgresDatabase(Database):
         self._give_back(self._connect())
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
-        """The cache's sign is a hash over the versions of the catalogue's rows: one statement, at once up to date."""
+        """The cache's sign is a hash over the versions of the catalogue's rows: it costs one statement and is always up
+        to date."""
         import psycopg
 
         try:
             return self._schema_cache.get(ttl, sign=lambda: str(self._catalogue(SIGN)[0][0]), read=self._read_schema)
         except psycopg.Error as e:
             raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
-
-    def execute(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._open, self._explain)
-
-    def stream(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> RowStream:
-        return RowStream(statement, self.dialect, limits, cancel, self._open, self._explain)
-
-    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        watch, rows = Watch(5.0, None), RowCollector(Limits())
-        try:
-            with self._reading(watch) as connection:
-                self._declare(connection, statement.sql)  # shows that it is a SELECT: EXPLAIN takes more
-                explained = connection.execute(f"EXPLAIN {statement.sql}".encode(), prepare=True)
-                rows.add(explained.fetchall())
-        except Exception:  # noqa: BLE001 (no plan to be had)
-            return ()
-        return tuple(str(row[0]) for row in rows.rows)
 
     def data_version(self) -> str:
         """The server's snapshot: equal texts see exactly the same rows. Any write on the server changes it."""
@@ -139,20 +109,23 @@ class PostgresDatabase(Database):
     # How a statement runs
 
     @contextmanager
-    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
-        with self._reading(watch) as connection:
-            self._declare(connection, sql)
-            cursor = connection.cursor()
-
-            def fetch(count: int) -> list[tuple[Any, ...]]:
-                return cursor.execute(f"FETCH FORWARD {count} FROM answer".encode()).fetchall()
-
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._reading(run) as connection:
+            self._declare(connection, run.sql)
             described = connection.pgconn.describe_portal(b"answer")
             names = (described.fname(i) or b"" for i in range(described.nfields))
-            yield Answer(tuple(name.decode("utf-8", "replace") for name in names), fetch)
+            columns = tuple(name.decode("utf-8", "replace") for name in names)
+            yield OpenStatement(columns, _fetched(connection.cursor(), run.limits.rows + 1))
+
+    @contextmanager
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._reading(run) as connection:
+            self._declare(connection, run.sql)  # proves that it is a SELECT: EXPLAIN accepts more
+            yield OpenStatement(("plan",), iter(connection.execute(f"EXPLAIN {run.sql}".encode(), prepare=True)))
 
     def _declare(self, connection: psycopg.Connection[Any], sql: str) -> None:
-        """Plan the statement as a cursor: the grammar takes one SELECT only, without INTO and without writing CTEs."""
+        """Plan the statement as a cursor: the grammar accepts one SELECT only, without INTO and without writing
+        CTEs."""
         import psycopg
 
         lowered = sql.lower()
@@ -170,20 +143,21 @@ class PostgresDatabase(Database):
             raise error_class(_message(result, shift=len("DECLARE answer NO SCROLL CURSOR FOR ")))
 
     @contextmanager
-    def _reading(self, watch: Watch) -> Iterator[psycopg.Connection[Any]]:
-        """A connection in a read-only transaction, interrupted when the watch says so; rolled back at the end."""
-        connection = self._begin(watch)
+    def _reading(self, run: StatementRun) -> Iterator[psycopg.Connection[Any]]:
+        """A connection in a read-only transaction. It is interrupted when the run must stop, and rolled back at the
+        end."""
+        connection = self._begin(run)
         healthy = False
         try:
-            with watch.interrupting(lambda: connection.cancel_safe(timeout=2.0), lambda: _hang_up(connection)):
+            with run.interrupting(lambda: connection.cancel_safe(timeout=0.5), lambda: _hang_up(connection)):
                 yield connection
             healthy = True
         except Exception:
             healthy = not connection.broken
             raise
         finally:
-            # An interrupt may still be on its way to the server: such a connection must not run anything else.
-            if watch.stopped is None and healthy and not connection.closed:
+            # An interrupt may still be on its way to the server, so this connection must not run anything else.
+            if run.stopped is None and healthy and not connection.closed:
                 with suppress(Exception):
                     connection.execute(b"ROLLBACK; SELECT pg_advisory_unlock_all()")
                     self._give_back(connection)
@@ -191,13 +165,13 @@ class PostgresDatabase(Database):
             if connection is not None:
                 connection.close()
 
-    def _begin(self, watch: Watch) -> psycopg.Connection[Any]:
+    def _begin(self, run: StatementRun) -> psycopg.Connection[Any]:
         import psycopg
 
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
         begin = (
             f"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; {role} SET LOCAL lock_timeout = {_LOCK_MS}; "
-            f"SET LOCAL statement_timeout = {int(watch.seconds_left * 1000) + 500}"
+            f"SET LOCAL statement_timeout = {int(run.seconds_left * 1000) + 500}"
         ).encode()
         while True:
             with self._lock:
@@ -211,7 +185,7 @@ class PostgresDatabase(Database):
             except psycopg.OperationalError:
                 connection.close()
                 if kept is None:
-                    raise  # a fresh connection fails: the server is not to be had
+                    raise  # a fresh connection fails: the server is unreachable
 
     def _give_back(self, connection: psycopg.Connection[Any]) -> None:
         with self._lock:
@@ -235,7 +209,7 @@ class PostgresDatabase(Database):
                 user=t.user or None,
                 password=t.password if t.password or t.address else None,
                 dbname=t.database,
-                connect_timeout=max(2, round(self._connect_seconds)),  # libpq takes whole seconds, at least two
+                connect_timeout=max(2, round(self._connect_seconds)),  # libpq accepts whole seconds, at least two
                 application_name="text2sql",
                 client_encoding="UTF8",
                 keepalives_idle=30,
@@ -272,8 +246,7 @@ class PostgresDatabase(Database):
     # How the structure is read
 
     def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
-        watch = Watch(seconds, None)
-        with self._reading(watch) as connection:
+        with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection:
             return connection.execute(sql.encode()).fetchall()
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
@@ -290,8 +263,23 @@ class PostgresDatabase(Database):
         return self._target.redact(message)
 
 
+def _fetched(cursor: psycopg.Cursor[Any], most: int) -> Iterator[tuple[Any, ...]]:
+    """At most `most` rows of the open portal, received one by one, so that a fetch of wide rows never fills the
+    memory."""
+    left = most
+    while left > 0:
+        step = min(_FETCH_ROWS, left)
+        received = 0
+        for row in cursor.stream(f"FETCH FORWARD {step} FROM answer".encode()):
+            received += 1
+            yield row
+        if received < step:
+            return
+        left -= step
+
+
 def _as_a_stranger(target: Target) -> dict[str, str]:
-    """Options by which libpq asks for no address and looks for no login in the user's files."""
+    """Options that stop libpq from resolving an address and from looking for a login in the user's files."""
     import psycopg
 
     options = {"hostaddr": target.address, "passfile": os.devnull, "gssencmode": "disable"}
@@ -299,7 +287,7 @@ def _as_a_stranger(target: Target) -> dict[str, str]:
 
 
 def _connect_error(target: Target, message: str) -> DatabaseError:
-    """libpq reports a failed start-up as text only."""
+    """The error for a failed connection, which libpq reports only as text."""
     where = f"{target.host}:{target.port}"
     if "does not exist" in message and "database" in message:
         return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
@@ -310,7 +298,7 @@ def _connect_error(target: Target, message: str) -> DatabaseError:
 
 
 def _hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Break the connection under a driver that waits for a server which is gone."""
+    """Break the connection of a driver that waits for a server which is gone."""
     with socket.socket(fileno=os.dup(connection.fileno())) as copy:
         copy.shutdown(socket.SHUT_RDWR)
 
@@ -321,7 +309,7 @@ def _field(result: Any, name: Any) -> str | None:
 
 
 def _message(result: Any, *, shift: int) -> str:
-    """The server's message as psql shows it, its position counted in the user's own statement."""
+    """The server's message as psql shows it, with its position counted in the user's own statement."""
     import psycopg
 
     fields = psycopg.pq.DiagnosticField

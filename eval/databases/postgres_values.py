@@ -1,7 +1,7 @@
-"""PostgreSQL values that Python's own types cannot hold, kept as the server's text instead of failing.
+"""Keep PostgreSQL values that Python's own types cannot hold as the server's text, instead of failing.
 
-In: a connection. Out: the same connection, which now reads `infinity`, years beyond 9999 and BC, `24:00`, months in
-intervals, ranges and text in no encoding (SQL_ASCII) without an error.
+In: a connection. Out: the same connection, which now reads these without an error: `infinity`, years beyond 9999 and
+BC, `24:00`, months in intervals, ranges, and text in no encoding (SQL_ASCII).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _AsText(Loader):
 
 
 def _or_text(strict: type[Loader]) -> type[Loader]:
-    """The driver's loader, with the server's text for what it cannot hold."""
+    """The driver's loader, which returns the server's text for values it cannot hold."""
 
     class OrText(strict):  # type: ignore[valid-type, misc]
         def load(self, data: Buffer) -> Any:

@@ -1,7 +1,7 @@
-"""Keeps introspected schemas for a while, so that asking again costs no catalogue queries.
+"""Cache introspected schemas for a while, so that reading one again costs no catalogue queries.
 
-In: a time to live, a cheap sign of the structure's state, and how to read it. Out: the `Schema`. Caches are shared
-within the process by the database's identity, so that opening it again costs nothing.
+In: a time to live, a cheap sign of the structure's state, and a function that reads the structure. Out: the `Schema`.
+Caches are shared within the process by the database's identity, so that opening a database again costs nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MAX_SHARED = 64
 
 
 class SchemaCache:
-    """One database's schema. Threads that ask at the same time wait for one reading."""
+    """One database's schema. Threads that ask at the same time wait for the same reading."""
 
     _shared: ClassVar[OrderedDict[Hashable, SchemaCache]] = OrderedDict()
     _shared_lock = threading.Lock()
@@ -29,7 +29,7 @@ class SchemaCache:
 
     @classmethod
     def shared(cls, identity: Hashable | None) -> SchemaCache:
-        """The process's cache for this identity; None is never shared."""
+        """The process's cache for this identity; a cache with identity None is never shared."""
         if identity is None:
             return cls()
         with cls._shared_lock:
@@ -40,9 +40,9 @@ class SchemaCache:
             return cache
 
     def get(self, ttl: float, *, sign: Callable[[], str | None], read: Callable[[], Schema]) -> Schema:
-        """The kept schema if it is younger than `ttl` seconds and the sign is unchanged, else a fresh reading.
+        """The cached schema if it is younger than `ttl` seconds and the sign is unchanged, otherwise a fresh reading.
 
-        The sign is taken before the reading: a change in between is then noticed next time.
+        The sign is taken before the reading, so that a change in between is noticed next time.
         """
         with self._lock:
             now = time.monotonic()

@@ -1,48 +1,46 @@
-"""An empty database built from a structure alone, for checking SQL where the real database is elsewhere.
+"""An empty database built from a structure alone, to check SQL when the real database is elsewhere.
 
-In: a `Schema` that someone sent. Out: a `Database` of that structure without rows (`holds_rows` is False): SQLite and
-DuckDB are built in a private temporary folder, opened read-only like any other file, and gone when it is closed;
-PostgreSQL and MySQL have no server here, so only the structure is known and nothing can be run. The tables have names
-and types, no keys or defaults: what compiles depends on nothing else, and keys in a circle or to tables that are
-missing cannot stop it.
+In: a `Schema` that someone sent. Out: a `Database` with that structure and no rows (`holds_rows` is False). SQLite and
+DuckDB databases are built in a private temporary folder, opened read-only like any other file, and deleted on close.
+For PostgreSQL and MySQL there is no server here, so only the structure is known and nothing can be run. The tables have
+names and types, but no keys or defaults: compilation depends on nothing else, and circular keys or keys to missing
+tables cannot break it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
-from eval.databases.base import CancelToken, Database, DatabaseError, DriverMissing, ExecutionResult, Limits
-from eval.databases.catalogue.assembling import quoted
+from eval.databases.base import Database
+from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
-from eval.databases.opening import open_database
-from eval.databases.running import run_statement
-from eval.databases.streaming import RowStream
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DriverMissing, Value
 from eval.schema import Dialect, Schema
+from eval.sql.parser import parse_type
 from eval.sql.types import ReadStatement
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _LONGEST_TYPE = 500
-"""Characters of a declared type that are read; a longer one counts as text."""
+"""Characters of a declared type that are read; a longer type is treated as text."""
 
 
 class ScratchDatabase(Database):
-    """See the module. Build one with `scratch_database`, and close it."""
+    """An empty database; see the module docstring. Build one with `scratch_database`, and close it."""
 
     holds_rows = False
 
-    def __init__(self, schema: Schema, name: str) -> None:
+    def __init__(self, schema: Schema, name: str, isolation: Isolation) -> None:
         self.dialect: Dialect = schema.dialect
         self.name = name
         self.url = f"scratch:///{schema.fingerprint[:16]}"
@@ -52,34 +50,17 @@ class ScratchDatabase(Database):
         if schema.dialect in ("sqlite", "duckdb"):
             self._folder = tempfile.TemporaryDirectory(prefix="text2sql-scratch-", ignore_cleanup_errors=True)
             try:
-                self._engine = _built(schema, Path(self._folder.name) / f"scratch.{schema.dialect}")
+                self._engine = _built(schema, Path(self._folder.name) / f"scratch.{schema.dialect}", isolation)
             except BaseException:
                 self.close()
                 raise
 
-    def schema(self, *, ttl: float = 300.0) -> Schema:
-        """What was given, with the foreign keys that names leave no doubt of; `ttl` means nothing here."""
+    def schema(self, *, ttl: float = 300.0) -> Schema:  # noqa: ARG002
+        """The given structure, with the foreign keys that names make unambiguous; `ttl` has no effect here."""
         return self._schema
-
-    def execute(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> ExecutionResult:
-        if self._engine is None:
-            return run_statement(statement, self.dialect, limits, cancel, _nothing_runs, str)
-        return self._engine.execute(statement, limits=limits, cancel=cancel)
-
-    def stream(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> RowStream:
-        if self._engine is None:
-            return RowStream(statement, self.dialect, limits, cancel, _nothing_runs, str)
-        return self._engine.stream(statement, limits=limits, cancel=cancel)
 
     def refusal(self, statement: ReadStatement) -> str | None:
         return self._engine.refusal(statement) if self._engine else None
-
-    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        return self._engine.plan_lines(statement) if self._engine else ()
 
     def data_version(self) -> str:
         return "no rows"
@@ -90,34 +71,49 @@ class ScratchDatabase(Database):
         if self._folder is not None:
             self._folder.cleanup()
 
+    def _open(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
+        return self._running_engine._open(run)
 
-def _nothing_runs(*_: object) -> NoReturn:
-    raise DatabaseError("only the structure of this database is known, so nothing can be run on it")
+    def _open_plan(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
+        return self._running_engine._open_plan(run)
+
+    def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:
+        return self._running_engine._plan_text(columns, rows)
+
+    def _explain(self, message: str) -> str:
+        return self._engine._explain(message) if self._engine else message
+
+    @property
+    def _running_engine(self) -> Database:
+        if self._engine is None:
+            raise DatabaseError("only the structure of this database is known, so nothing can be run on it")
+        return self._engine
 
 
-def scratch_database(schema: Schema, name: str = "scratch") -> ScratchDatabase:
-    """An empty database of that structure. Raises DatabaseError with the engine's own message where it cannot hold a
-    table (a name twice, more columns than it allows), DriverMissing where its driver is not installed."""
-    return ScratchDatabase(schema, name)
+def scratch_database(schema: Schema, name: str = "scratch", isolation: Isolation = "none") -> ScratchDatabase:
+    """An empty database with that structure. `isolation` is as in `open_database`; SQLite needs none, because here it
+    only compiles statements, which always terminates. Raises DatabaseError with the engine's own message when it cannot
+    hold a table (a duplicate name, more columns than it allows), DriverMissing when its driver is not installed."""
+    return ScratchDatabase(schema, name, isolation)
 
 
 def _with_certain_keys(schema: Schema) -> Schema:
-    """Foreign keys by names alone, under the rule for tables without rows: what is given stays as it is."""
+    """Add foreign keys inferred from names alone, by the rule for tables without rows; given keys stay unchanged."""
     empty = replace(schema, tables=tuple(replace(table, row_count=0) for table in schema.tables))
     inferred = with_inferred_keys(empty, lambda _: [])
     tables = zip(schema.tables, inferred.tables, strict=True)
     return replace(schema, tables=tuple(replace(t, foreign_keys=i.foreign_keys) for t, i in tables))
 
 
-def _built(schema: Schema, path: Path) -> Database:
+def _built(schema: Schema, path: Path, isolation: Isolation) -> Database:
     try:
-        return _built_sqlite(schema, path) if schema.dialect == "sqlite" else _built_duckdb(schema, path)
+        return _built_sqlite(schema, path) if schema.dialect == "sqlite" else _built_duckdb(schema, path, isolation)
     except OSError as error:
         raise DatabaseError(f"no scratch database could be made: {error.strerror or error}") from None
 
 
 def _built_sqlite(schema: Schema, path: Path) -> Database:
-    """Columns without types: SQLite compiles the same with and without."""
+    """Build the columns without types: SQLite compiles the same statements with and without them."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("PRAGMA synchronous=OFF")
@@ -131,7 +127,7 @@ def _built_sqlite(schema: Schema, path: Path) -> Database:
     return open_database(path, infer_keys=False)
 
 
-def _built_duckdb(schema: Schema, path: Path) -> Database:
+def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
     try:
         import duckdb
     except ImportError:
@@ -148,7 +144,7 @@ def _built_duckdb(schema: Schema, path: Path) -> Database:
             except duckdb.Error as error:
                 raise DatabaseError(_refused("DuckDB", located, error)) from None
         connection.execute("COMMIT")
-    return open_database(path, infer_keys=False)
+    return open_database(path, infer_keys=False, isolation=isolation)
 
 
 def _refused(engine: str, located: tuple[str, ...], error: Exception) -> str:
@@ -157,7 +153,7 @@ def _refused(engine: str, located: tuple[str, ...], error: Exception) -> str:
 
 
 def _statements(schema: Schema, types: dict[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each table's name and its CREATE TABLE. Names are quoted; a type is text that sqlglot wrote, or none."""
+    """Each table's name and its CREATE TABLE. Names are quoted; a type is text that sqlglot wrote, or absent."""
     for table in schema.tables:
         located = (table.namespace, table.name) if table.namespace and schema.dialect == "duckdb" else (table.name,)
         columns = (f"{quoted((c.name,), schema.dialect)} {types.get(c.type, '')}".rstrip() for c in table.columns)
@@ -165,8 +161,8 @@ def _statements(schema: Schema, types: dict[str, str]) -> Iterator[tuple[tuple[s
 
 
 def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, str]:
-    """Each declared type as DuckDB knows it. One that it does not know, or that is no type, counts as text, to which
-    every function for texts applies; an unreadable type must not cost the whole answer."""
+    """Each declared type as DuckDB knows it. An unknown or invalid type becomes text, to which every text function
+    applies; an unreadable type must not cost the whole answer."""
     import duckdb
 
     @cache
@@ -185,10 +181,8 @@ def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, s
 
 
 def _type_in_duckdb(declared: str) -> str | None:
-    """The type written from its syntax tree; None where the text does not parse as one type."""
+    """The type written from its syntax tree; None when the text does not parse as one type."""
     if not declared or len(declared) > _LONGEST_TYPE:
         return None
-    try:
-        return exp.DataType.build(declared, dialect="duckdb").sql(dialect="duckdb")
-    except (SqlglotError, ValueError, RecursionError):
-        return None
+    kind = parse_type(declared, "duckdb")
+    return kind.sql(dialect="duckdb") if kind is not None else None

@@ -1,9 +1,9 @@
-"""SQLite: the file opened `mode=ro`, each connection behind a deny-by-default authorizer.
+"""SQLite: the file is opened with `mode=ro`, and each connection has a deny-by-default authorizer.
 
-In: a `Target` with a path (or none: an empty database in memory). Out: a `Database`. What holds even when the
-guard is bypassed: the authorizer lets a statement only read tables and call listed functions, so nothing is
-written, attached, set or loaded; `SQLITE_LIMIT_ATTACHED` is 0; a progress handler ends a statement at its deadline
-or when it is cancelled; values over a size that makes a single C function slow are refused to such functions.
+In: a `Target` with a path (or none: an empty database in memory). Out: a `Database`. These protections apply even when
+the guard is bypassed. The authorizer lets a statement only read tables and call listed functions, so nothing is
+written, attached, set or loaded. `SQLITE_LIMIT_ATTACHED` is 0. A progress handler ends a statement at its deadline or
+when it is cancelled. Values above the size at which a single C function becomes slow are refused to such functions.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from eval.databases.base import CancelToken, Database, DatabaseError, DatabaseNotFound, ExecutionResult, Limits
-from eval.databases.catalogue.assembling import quoted
+from eval.databases.base import Database
 from eval.databases.catalogue.sqlite import read_schema
+from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.inference import with_inferred_keys
-from eval.databases.running import Answer, Watch, run_statement
 from eval.databases.schema_cache import SchemaCache
-from eval.databases.streaming import RowStream
-from eval.databases.urls import Target
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DatabaseNotFound, Limits, Value
+from eval.databases.urls import Target, file_identity
+from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
 
@@ -48,11 +50,11 @@ _FUNCTIONS = frozenset(
         "bm25 highlight match matchinfo offsets snippet"
     ).split(" ")
 )
-"""Functions that only compute. Not here: load_extension, fts3_tokenizer (takes pointers), sqlite_log, readfile, …"""
+"""Functions that only compute. Excluded: load_extension, fts3_tokenizer (takes pointers), sqlite_log, readfile, …"""
 
 _HIDDEN_TABLES = frozenset({"sqlite_stmt", "sqlite_dbpage", "fts3tokenize", "bytecode", "tables_used"})
 _READ_PRAGMAS = frozenset({"data_version", "page_size", "page_count", "encoding"})
-"""Pragmas that full-text and R-Tree modules ask internally; allowed only without a value."""
+"""Pragmas that full-text and R-Tree modules use internally; allowed only without a value."""
 
 _RTREES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%rtree%'"
 
@@ -64,29 +66,37 @@ _TIERS: tuple[tuple[int, int, frozenset[str]], ...] = (
     (32 * 1024 * 1024, 10, _SLOW),
 )
 """Longest value in bytes, longest LIKE pattern, functions denied. Nothing interrupts a single call of a function
-written in C, and the time of some grows with the product of two argument lengths. So a statement starts in the first
-tier, and one that meets a longer value starts again in the next, without the functions that would be slow there."""
+written in C, and the time of some grows with the product of two argument lengths. A statement therefore starts in the
+first tier. If it meets a longer value, it starts again in the next tier, without the functions that would be slow
+there."""
+_ONE_TIER: tuple[tuple[int, int, frozenset[str]], ...] = ((32 * 1024 * 1024, 50_000, frozenset()),)
+"""In a separate process, a call that does not end is killed with the process."""
 _SQL_BYTES = 1_000_000
 _STEPS = 10_000
+_LOOK_SECONDS = 0.05
 _LOCK_SECONDS = 5.0
 _INFER_SECONDS = 3.0
 _TOO_BIG = "string or blob too big"
+_DISK_MESSAGE = "the query needs more room for temporary files than it may use"
 _T = TypeVar("_T")
 
 
 class _Connection:
     """One hardened connection, used by one thread at a time."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, workspace: Workspace | None) -> None:
         self.tier = 0
-        self.watch: Watch | None = None
+        self.tiers = _TIERS if workspace is None else _ONE_TIER
+        self._workspace = workspace
+        self._next_look = 0.0
+        self._run: StatementRun | None = None
         self.raw = _connect(target)
         raw = self.raw
         if target.path is not None:
             raw.execute("PRAGMA query_only=ON")
         raw.execute("PRAGMA trusted_schema=OFF")
         raw.execute("PRAGMA cell_size_check=ON")
-        if hasattr(raw, "enable_load_extension"):  # absent where Python was built without it; off by default
+        if hasattr(raw, "enable_load_extension"):  # absent in a Python built without it; off by default
             raw.enable_load_extension(False)
         raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         raw.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_BYTES)
@@ -100,15 +110,16 @@ class _Connection:
         raw.set_progress_handler(self._stop, _STEPS)
 
     def _connect_rtrees(self) -> None:
-        """An R-Tree prepares its own INSERTs when it is first used, which the authorizer would deny."""
+        """Use the R-Tree module once in advance: it prepares its own INSERTs on first use, which the authorizer would
+        deny."""
         with suppress(sqlite3.Error):
             for (name,) in self.raw.execute(_RTREES).fetchall():
                 self.raw.execute(f"SELECT 1 FROM {quoted((name,), 'sqlite')} LIMIT 0").close()
 
     def enter_tier(self, tier: int) -> None:
-        """Setting the authorizer anew expires the prepared statements that another tier let through."""
+        """Switch tiers. Setting the authorizer again expires the prepared statements that another tier allowed."""
         self.tier = tier
-        length, pattern, _ = _TIERS[tier]
+        length, pattern, _ = self.tiers[tier]
         self.raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         self.raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
         self.raw.set_authorizer(self._authorize)
@@ -116,22 +127,48 @@ class _Connection:
     def _authorize(self, action: int, one: str | None, two: str | None, _db: str | None, _by: str | None) -> int:
         if action == sqlite3.SQLITE_READ:
             return sqlite3.SQLITE_DENY if (one or "").lower() in _HIDDEN_TABLES else sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_SELECT or action == sqlite3.SQLITE_RECURSIVE:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             name = (two or "").lower()
-            if name in _FUNCTIONS and name not in _TIERS[self.tier][2]:
+            if name in _FUNCTIONS and name not in self.tiers[self.tier][2]:
                 return sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_UPDATE and one == "sqlite_master":
-            # A virtual table declares its columns by a CREATE TABLE that is parsed and never run. A real UPDATE of
-            # sqlite_master fails all the same: only PRAGMA writable_schema allows it, and that is denied.
+            # A virtual table declares its columns with a CREATE TABLE that is parsed and never run. A real UPDATE of
+            # sqlite_master still fails: only PRAGMA writable_schema allows it, and that is denied.
             return sqlite3.SQLITE_OK
+        elif action == sqlite3.SQLITE_TRANSACTION:
+            return sqlite3.SQLITE_OK if one in ("BEGIN", "ROLLBACK") else sqlite3.SQLITE_DENY
         elif action == sqlite3.SQLITE_PRAGMA and two is None and (one or "").lower() in _READ_PRAGMAS:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
+    @contextmanager
+    def reading(self, run: StatementRun) -> Iterator[None]:
+        """One snapshot of the data for all attempts of a statement; interrupted when the run must stop."""
+        self._run = run
+        self.filled_the_disk = False
+        self.raw.execute("BEGIN")
+        try:
+            with run.interrupting(self.raw.interrupt):
+                yield
+        finally:
+            self._run = None
+            self.raw.text_factory = str
+            if self.tier:
+                self.enter_tier(0)
+            if self.raw.in_transaction:  # a full disk has already ended it
+                self.raw.execute("ROLLBACK")  # writers can continue
+
     def _stop(self) -> bool:
-        return self.watch is not None and self.watch.expired()
+        return self._run is not None and (self._run.expired() or self._fills_the_disk())
+
+    def _fills_the_disk(self) -> bool:
+        if self._workspace is None or (now := time.monotonic()) < self._next_look:
+            return False
+        self._next_look = now + _LOOK_SECONDS
+        self.filled_the_disk = self._workspace.temp_bytes_used() > self._workspace.temp_bytes
+        return self.filled_the_disk
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
@@ -141,15 +178,17 @@ class _Connection:
 class SQLiteDatabase(Database):
     dialect: Dialect = "sqlite"
 
-    def __init__(self, target: Target, *, infer_keys: bool = True) -> None:
+    def __init__(self, target: Target, *, infer_keys: bool = True, workspace: Workspace | None = None) -> None:
+        """With a `workspace`, the engine has this process to itself."""
         self.name = target.name
         self.url = target.url
         self._target = target
         self._infer_keys = infer_keys
+        self._workspace = workspace
         self._lock = threading.Lock()
         self._free: list[_Connection] = []
         self._closed = False
-        self._file = _file_identity(target)
+        self._file = file_identity(target)
         self._catalogue: sqlite3.Connection | None = None
         self._catalogue_file = self._file
         self._catalogue_lock = threading.Lock()
@@ -157,46 +196,26 @@ class SQLiteDatabase(Database):
             self._catalogue_sign()
         except sqlite3.Error as e:
             self.close()
-            raise DatabaseError(f"cannot open {target.path}: {_explain(target, str(e))}") from None
+            raise DatabaseError(f"cannot open {target.path}: {_explained(target, str(e))}") from None
 
     @cached_property
     def _schema_cache(self) -> SchemaCache:
-        """Looked up on first use: a database that is never asked for its structure takes no place among the shared."""
+        """Created on first use: a database whose structure is never read takes no slot in the shared cache."""
         return SchemaCache.shared(("sqlite", self.url, self._infer_keys) if self._target.path else None)
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         try:
             return self._schema_cache.get(ttl, sign=self._catalogue_sign, read=self._read_schema)
         except sqlite3.Error as e:
-            raise DatabaseError(f"cannot read the structure of {self.url}: {_explain(self._target, str(e))}") from None
-
-    def execute(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> ExecutionResult:
-        return run_statement(statement, self.dialect, limits, cancel, self._open, partial(_explain, self._target))
-
-    def stream(
-        self, statement: ReadStatement, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> RowStream:
-        return RowStream(statement, self.dialect, limits, cancel, self._open, partial(_explain, self._target))
+            raise DatabaseError(
+                f"cannot read the structure of {self.url}: {_explained(self._target, str(e))}"
+            ) from None
 
     def refusal(self, statement: ReadStatement) -> str | None:
-        """EXPLAIN compiles the statement behind the same authorizer and returns the program instead of running it."""
+        """EXPLAIN compiles the statement with the same authorizer and returns the program instead of running it."""
         explained = ReadStatement(sql=f"EXPLAIN {statement.sql}", dialect=statement.dialect)
-        limits = Limits(seconds=5.0, rows=1)
-        result = run_statement(explained, self.dialect, limits, None, self._open, partial(_explain, self._target))
+        result = self.execute(explained, limits=Limits(seconds=5.0, rows=1))
         return result.error if result.status == "error" else None
-
-    def plan_lines(self, statement: ReadStatement) -> tuple[str, ...]:
-        plan = ReadStatement(sql=f"EXPLAIN QUERY PLAN {statement.sql}", dialect="sqlite")
-        result = self.execute(plan, limits=Limits(seconds=5.0))
-        depth = {0: -1}
-        lines = []
-        for row in result.rows:
-            node, parent, text = int(str(row[0])), int(str(row[1])), str(row[3])
-            depth[node] = depth.get(parent, -1) + 1
-            lines.append("  " * depth[node] + text)
-        return tuple(lines)
 
     def data_version(self) -> str:
         """Inode, size and modification time of the file and of its write-ahead log, and the file's change counter."""
@@ -231,22 +250,42 @@ class SQLiteDatabase(Database):
     # How a statement runs
 
     @contextmanager
-    def _open(self, sql: str, watch: Watch, start_over: Callable[[], None] | None) -> Iterator[Answer]:
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
         connection = self._borrow()
-        connection.watch = watch
-        reading = _Reading(connection, sql, start_over)
+        healthy = False
         try:
-            yield Answer(reading.begin(), reading.fetch)
+            with connection.reading(run):
+                reading = _Reading(connection, run)
+                try:
+                    yield OpenStatement(reading.begin(), reading.rows())
+                finally:
+                    reading.end()
+            healthy = True
+        except Exception:
+            healthy = not connection.raw.in_transaction
+            raise
         finally:
-            reading.end()
-            connection.raw.text_factory = str
-            if connection.tier:
-                connection.enter_tier(0)
-            connection.watch = None
-            self._give_back(connection)
+            self._give_back(connection, healthy)
+
+    def _open_plan(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
+        run.sql = f"EXPLAIN QUERY PLAN {run.sql}"
+        return self._open(run)
+
+    def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:  # noqa: ARG002
+        """The plan's lines, indented by the depth of each node."""
+        depth = {0: -1}
+        lines = []
+        for row in rows:
+            node, parent, text = int(str(row[0])), int(str(row[1])), str(row[3])
+            depth[node] = depth.get(parent, -1) + 1
+            lines.append("  " * depth[node] + text)
+        return tuple(lines)
+
+    def _explain(self, message: str) -> str:
+        return _explained(self._target, message)
 
     def _borrow(self) -> _Connection:
-        identity = _file_identity(self._target)
+        identity = file_identity(self._target)
         with self._lock:
             if self._closed:
                 raise DatabaseError("the database has been closed")
@@ -257,16 +296,16 @@ class SQLiteDatabase(Database):
             connection = self._free.pop() if self._free else None
         for old in stale:
             old.close()
-        return connection or _Connection(self._target)
+        return connection or _Connection(self._target, self._workspace)
 
-    def _give_back(self, connection: _Connection) -> None:
+    def _give_back(self, connection: _Connection, healthy: bool) -> None:
         with self._lock:
-            if not self._closed and len(self._free) < 8:
+            if healthy and not self._closed and len(self._free) < 8:
                 self._free.append(connection)
                 return
         connection.close()
 
-    # How the structure is read: on a connection of its own, which runs our own statements only
+    # How the structure is read: on a separate connection, which runs our own statements only
 
     def _catalogue_connection(self) -> sqlite3.Connection:
         if self._catalogue is None:
@@ -276,8 +315,8 @@ class SQLiteDatabase(Database):
         return self._catalogue
 
     def _catalogue_sign(self) -> str:
-        """The file's identity and its schema version, which every change of structure raises."""
-        identity = _file_identity(self._target)
+        """The file's identity and its schema version, which every change of structure increments."""
+        identity = file_identity(self._target)
         with self._catalogue_lock:
             if identity != self._catalogue_file and self._catalogue is not None:
                 self._catalogue.close()
@@ -292,12 +331,8 @@ class SQLiteDatabase(Database):
             schema = _patiently(lambda: read_schema(connection))
             if not self._infer_keys:
                 return schema
-            watch = Watch(_INFER_SECONDS, None)
-            connection.set_progress_handler(watch.expired, _STEPS)
-            try:
+            with StatementRun.of_ours("sqlite", _INFER_SECONDS).interrupting(connection.interrupt):
                 return with_inferred_keys(schema, lambda sql: connection.execute(sql).fetchall())
-            finally:
-                connection.set_progress_handler(None, 0)
 
 
 def _connect(target: Target) -> sqlite3.Connection:
@@ -310,23 +345,20 @@ def _connect(target: Target) -> sqlite3.Connection:
 
 
 class _Reading:
-    """One statement's rows. A lock is waited for; a value that is too long for the first tier, or that is no UTF-8,
-    begins the statement again in a way that can hold it."""
+    """One statement's rows. A lock is waited for. A value that is too long for the first tier, or that is not UTF-8,
+    restarts the statement in a mode that can hold it, on the same snapshot of the data."""
 
-    def __init__(self, connection: _Connection, sql: str, start_over: Callable[[], None] | None) -> None:
+    def __init__(self, connection: _Connection, run: StatementRun) -> None:
         self._connection = connection
-        self._sql = sql
-        self._start_over = start_over
+        self._run = run
         self._cursor: sqlite3.Cursor | None = None
         self._lock_until = time.monotonic() + _LOCK_SECONDS
         self._given = 0
-        self._given_hash = 0
-        self._steps: list[int] = []
 
     def begin(self) -> tuple[str, ...]:
         while True:
             try:
-                self._cursor = self._connection.raw.execute(self._sql)
+                self._cursor = self._connection.raw.execute(self._run.sql)
                 break
             except sqlite3.DatabaseError as e:
                 self._overcome(e)
@@ -334,61 +366,51 @@ class _Reading:
             raise DatabaseError("this is not a query: it returns no columns")
         return tuple(str(d[0]) for d in self._cursor.description)
 
-    def fetch(self, count: int) -> Sequence[Sequence[object]]:
+    def rows(self) -> Iterator[tuple[Value, ...]]:
         while True:
             try:
-                if self._cursor is None:
-                    self.begin()
-                    self._pass_over()
                 assert self._cursor is not None
-                rows = self._cursor.fetchmany(count)
-                break
+                for row in self._cursor:
+                    self._given += 1
+                    yield row
+                return
             except sqlite3.DatabaseError as e:
                 self.end()
                 self._overcome(e)
-        self._given += len(rows)
-        if self._start_over is None and rows:
-            self._steps.append(len(rows))
-            self._given_hash = hash((self._given_hash, *rows))
-        return rows
+            self.begin()
+            self._skip_given()
 
     def end(self) -> None:
-        """Ends the read transaction, so that writers go on."""
         if self._cursor is not None:
             self._cursor.close()
             self._cursor = None
 
-    def _pass_over(self) -> None:
-        """After a second beginning, come to where the first one stopped; the rows must be the same."""
-        if not self._given:
-            return
-        if self._start_over is not None:
-            self._start_over()
+    def _skip_given(self) -> None:
+        """After a restart, skip the rows that were already delivered."""
+        if self._given and self._run.start_over is not None:
+            self._run.start_over()
             self._given = 0
-            return
-        assert self._cursor is not None
-        left, seen = self._given, 0
-        for count in self._steps:
-            rows = self._cursor.fetchmany(count)
-            left -= len(rows)
-            seen = hash((seen, *rows))
-        if left or seen != self._given_hash:
+        if self._given and "random" in self._run.sql.lower():
             raise DatabaseError("the rows changed while they were read; run the query again")
+        assert self._cursor is not None
+        for _ in islice(self._cursor, self._given):
+            pass
 
     def _overcome(self, problem: sqlite3.DatabaseError) -> None:
-        """Make ready for another beginning, or raise what cannot be overcome."""
+        """Prepare for another attempt, or raise when the problem cannot be overcome."""
         connection, message = self._connection, str(problem)
-        expired = connection.watch is not None and connection.watch.expired()
+        if connection.filled_the_disk or message in ("database or disk is full", "disk I/O error"):
+            raise DatabaseError(_DISK_MESSAGE) from None
         if "Could not decode to UTF-8" in message and connection.raw.text_factory is str:
             connection.raw.text_factory = _decode_tolerantly
-        elif message == "database is locked" and time.monotonic() < self._lock_until and not expired:
+        elif message == "database is locked" and time.monotonic() < self._lock_until and not self._run.expired():
             time.sleep(0.01)
-        elif message == _TOO_BIG and connection.tier + 1 < len(_TIERS):
+        elif message == _TOO_BIG and connection.tier + 1 < len(connection.tiers):
             connection.enter_tier(connection.tier + 1)
         elif connection.tier and ("not authorized" in message or "pattern too complex" in message):
-            _, pattern, denied = _TIERS[connection.tier]
+            _, pattern, denied = connection.tiers[connection.tier]
             raise DatabaseError(
-                f"{_TOO_BIG}: with values of more than {_TIERS[connection.tier - 1][0]:,} bytes a query "
+                f"{_TOO_BIG}: with values of more than {connection.tiers[connection.tier - 1][0]:,} bytes a query "
                 f"may not call {', '.join(sorted(denied))}, nor match a pattern of more than {pattern} "
                 "characters"
             ) from None
@@ -408,8 +430,8 @@ def _patiently(read: Callable[[], _T]) -> _T:
             time.sleep(0.01)
 
 
-def _explain(target: Target, message: str) -> str:
-    """SQLite's own message, with the likely cause where the message alone misleads."""
+def _explained(target: Target, message: str) -> str:
+    """SQLite's own message, with the likely cause when the message alone misleads."""
     if message == "database is locked":
         return f"database is locked: a writer has held it for {_LOCK_SECONDS:g} s"
     if message == "not authorized":
@@ -433,13 +455,3 @@ def _is_wal(path: Path) -> bool:
 
 def _decode_tolerantly(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
-
-
-def _file_identity(target: Target) -> str:
-    if target.path is None:
-        return "memory"
-    try:
-        s = os.stat(target.path)  # noqa: PTH116
-    except OSError:
-        return "missing"
-    return f"{s.st_dev}-{s.st_ino}"

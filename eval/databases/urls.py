@@ -1,8 +1,8 @@
-"""What the user wrote to name a database, read into a `Target`.
+"""Parse a database path or URL, as the user wrote it, into a `Target`.
 
-In: a path, `:memory:` or a URL. Out: a frozen `Target` whose `repr` and `url` hold no password, or a
-`DatabaseError` that says what is wrong without repeating credentials. Files are told apart by their first bytes,
-not by their extension; nothing here connects or creates anything.
+In: a path, `:memory:` or a URL. Out: a frozen `Target` whose `repr` and `url` contain no password, or a `DatabaseError`
+that says what is wrong without repeating credentials. Files are distinguished by their first bytes, not by their
+extension; nothing here connects or creates anything.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from eval.databases.base import DatabaseError, DatabaseNotFound
+from eval.databases.types import DatabaseError, DatabaseNotFound
 from eval.schema import Dialect
 
 MEMORY = ":memory:"
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
-"""At byte 8 of the file, behind an 8-byte checksum (https://duckdb.org/docs/stable/internals/storage)."""
+"""At byte 8 of the file, after an 8-byte checksum (https://duckdb.org/docs/stable/internals/storage)."""
 
 _SCHEMES: dict[str, Dialect] = {
     "sqlite": "sqlite",
@@ -46,7 +46,7 @@ class Target:
     name: str
     """Short name for people: the file's stem or the database's name."""
     url: str
-    """Canonical form without user name's password and options; fit to be shown and logged."""
+    """Canonical form without the user name's password and options; safe to show and log."""
     path: Path | None = None
     host: str = ""
     port: int = 0
@@ -55,11 +55,11 @@ class Target:
     database: str = ""
     options: tuple[tuple[str, str], ...] = ()
     address: str = ""
-    """The IP address to connect to instead of asking for the host's again. A target with one was named by a stranger:
-    no password, certificate or ticket of this machine's user is offered to it."""
+    """The IP address to connect to, instead of resolving the host again. A stranger named such a target, so no
+    password, certificate or ticket of this machine's user is offered to it."""
 
     def redact(self, message: str) -> str:
-        """Take the password out of a driver's message; not the letters of other words that happen to hold it."""
+        """Remove the password from a driver's message, but not from other words that happen to contain it."""
         if not self.password:
             return message
         for form in {self.password, quote(self.password, safe=""), repr(self.password)[1:-1]}:
@@ -68,7 +68,7 @@ class Target:
 
 
 def parse_target(target: str | Path) -> Target:
-    """Read a path or URL. Raises DatabaseNotFound for a missing file, DatabaseError for anything unusable."""
+    """Parse a path or URL. Raises DatabaseNotFound for a missing file, DatabaseError for anything unusable."""
     if isinstance(target, Path):
         return _file_target(target, None)
     text = target.strip()
@@ -99,7 +99,7 @@ def _file_url(text: str, dialect: Dialect) -> Target:
         raise DatabaseError(f"a {dialect} URL takes no options; percent-encode a question mark in the path as %3F")
     path = Path(unquote(rest[1:])).expanduser()
     if not path.is_absolute() and not path.exists() and Path("/", path).exists():
-        path = Path("/", path)  # `sqlite:///srv/x.db` is meant as absolute far more often than as relative
+        path = Path("/", path)  # `sqlite:///srv/x.db` usually means an absolute path
     return _file_target(path, dialect)
 
 
@@ -203,3 +203,14 @@ def _server_url(text: str, dialect: Dialect) -> Target:
         database=database,
         options=tuple(sorted(options.items())),
     )
+
+
+def file_identity(target: Target) -> str:
+    """A value that changes when another file is moved to the target's path."""
+    if target.path is None:
+        return "memory"
+    try:
+        s = os.stat(target.path)  # noqa: PTH116 (what Path.stat calls, twice as slow)
+    except OSError:
+        return "missing"
+    return f"{s.st_dev}-{s.st_ino}"

@@ -1,11 +1,11 @@
-"""Cells of a result as strict JSON values: what any JSON parser in any language reads back.
+"""Convert the cells of a result to strict JSON values, which any JSON parser in any language reads back unchanged.
 
 In: the plain Python values of an `ExecutionResult`. Out: None, bool, int, float, str, list and dict only, with no NaN,
-no Infinity and no lone surrogate. The forms are listed in docs/databases.md:
+no Infinity and no lone surrogate. docs/databases.md lists the forms:
 
 - integers stay integers of any size (JavaScript rounds those beyond 2**53 when it parses them);
 - NaN and infinities are the strings "NaN", "Infinity", "-Infinity";
-- a Decimal is a number where a float holds it exactly as written (12.50), else a string;
+- a Decimal is a number when a float holds it exactly as written (12.50), otherwise a string;
 - dates and times are ISO 8601 strings; an interval is "1 day 02:03:04.5";
 - bytes are {"$blob": base64, "size": bytes};
 - text that was not valid UTF-8 shows each bad byte as `\\xff`.
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 
-from eval.databases.base import Value
+from eval.databases.types import Value
 
 JSON = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 
@@ -41,7 +41,7 @@ def json_value(value: Value) -> JSON:
         return _decimal(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"$blob": base64.b64encode(value).decode("ascii"), "size": len(bytes(value))}
-    if isinstance(value, (date, time)):  # datetime is a date
+    if isinstance(value, (date, time)):  # datetime is a subclass of date
         return value.isoformat()
     if isinstance(value, timedelta):
         return interval_text(value)
@@ -88,6 +88,6 @@ def _encodable(text: str) -> str:
 
 
 def _escaped(surrogate: str) -> str:
-    """`surrogateescape` maps a bad byte b to U+DC00+b; any other surrogate stood in the text itself."""
+    """`surrogateescape` maps a bad byte b to U+DC00+b; any other surrogate was already in the text."""
     code = ord(surrogate)
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

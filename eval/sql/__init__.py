@@ -1,7 +1,8 @@
-"""One parse of a query, the read-only guard, scope-aware references, and the facts of a query's form.
+"""Parse a query once, then check it (read-only guard), resolve its names scope by scope, and read its facts.
 
-`parse` → `ParsedQuery`, which `check` (may it run?), `resolve` (do its names exist?) and `facts` (what form has it?)
-read. `render` writes a tree as SQL; `parsed_from_tree` brings a tree that our own code built to the same checks.
+`parse` returns a `ParsedQuery`. Three functions read it: `check` (may it run?), `resolve` (do its names exist?) and
+`facts` (what is its form?). `render` writes a tree as SQL. `parsed_from_tree` wraps a tree that our own code built, so
+that it goes through the same checks.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from eval.sql.dialects import render
 from eval.sql.facts import facts, orders_rows
 from eval.sql.guard import check
-from eval.sql.parsing import parse, parsed_from_tree
+from eval.sql.parser import parse, parse_normalized, parse_type, parsed_from_tree
 from eval.sql.references import resolve
 from eval.sql.types import (
     Constant,
@@ -35,6 +36,8 @@ __all__ = [
     "facts",
     "orders_rows",
     "parse",
+    "parse_normalized",
+    "parse_type",
     "parsed_from_tree",
     "render",
     "resolve",

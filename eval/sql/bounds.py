@@ -1,8 +1,8 @@
-"""How large a statement may be: bounds on its text, its tokens and its tree, so that reading it is always quick.
+"""Bounds on the size of a statement (its text, its tokens and its tree), so that reading it is always quick.
 
-In: the text, the tokens before the parser sees them, or the tree. Out: None, or why it is refused. The bounds leave
-room for what people and programs write (IN lists of 5,000 values, 2,000 columns, UNION of 500 branches); within them
-parse, guard, references and facts together stay near a second of processor time at worst, and inside
+In: the text, the tokens before the parser sees them, or the tree. Out: None, or the reason for a refusal. The bounds
+leave room for what people and programs write (IN lists of 5,000 values, 2,000 columns, a UNION of 500 branches). Within
+them, parse, guard, references and facts together take about a second of processor time at worst, and stay within
 `eval.sql.stack.HEADROOM`.
 """
 
@@ -16,11 +16,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 MAX_CHARACTERS = 100_000
 MAX_TOKENS = 12_000
 MAX_DEPTH = 27
-"""Parentheses, brackets, CASE expressions and the NOT, +, - and INTERVAL before them, open at once."""
+"""Parentheses, brackets and CASE expressions open at once, with the NOT, +, - and INTERVAL before them."""
 MAX_LEVELS = 180
-"""Nodes of the tree above one another; a chain of binary operators or of set operations counts as one."""
+"""Levels of the tree; a chain of binary operators or of set operations counts as one level."""
 MAX_JOINS = 100
-"""Joins (commas too) in one FROM. SQLite itself reads 64 tables, MySQL 61."""
+"""Joins (including commas) in one FROM. SQLite itself accepts 64 tables, MySQL 61."""
 MAX_CTES = 100
 
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
@@ -29,11 +29,11 @@ _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.
 
 
 _CHAINS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe)
-"""Operators that sqlglot reads and writes in a loop, however long the chain of one of them."""
+"""Operators that sqlglot reads and writes in a loop, however long a chain of one operator is."""
 
 
 def text_error(sql: str) -> str | None:
-    """Why a text is not even split into tokens."""
+    """The reason why a text is not even tokenized."""
     if not isinstance(sql, str) or not sql.strip():
         return "empty"
     if len(sql) > MAX_CHARACTERS:
@@ -48,7 +48,7 @@ def text_error(sql: str) -> str | None:
 
 
 def token_error(tokens: list[Token]) -> str | None:
-    """Why tokens are not parsed: none, several statements, too many, or too deeply nested."""
+    """The reason why tokens are not parsed: none, several statements, too many, or too deeply nested."""
     statements, empty = 0, True
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
@@ -71,7 +71,7 @@ def token_error(tokens: list[Token]) -> str | None:
 
 
 def _postfix_run(tokens: list[Token]) -> int:
-    """The longest run of `][`; the parser takes time that grows with its square."""
+    """The longest run of `][`; the parser takes time quadratic in its length."""
     longest = run = 0
     before = TokenType.SEMICOLON
     for token in tokens:
@@ -85,7 +85,7 @@ def _postfix_run(tokens: list[Token]) -> int:
 
 
 def _depth(tokens: list[Token]) -> int:
-    """What the parser holds open at once; a prefix before an opening is open for as long as that is."""
+    """The constructs that the parser holds open at once; a prefix before an opening stays open as long as that does."""
     deepest, depth, run = 0, 0, 0
     opened: list[int] = []
     for token in tokens:
@@ -111,7 +111,7 @@ def _chained(node: exp.Expr, child: exp.Expr) -> bool:
 
 
 def tree_error(tree: exp.Expression) -> str | None:
-    """Why a tree is not handed on: too many levels, joins in one FROM, or CTEs."""
+    """The reason why a tree is refused: too many levels, too many joins in one FROM, or too many CTEs."""
     joins: Counter[int] = Counter()
     ctes = 0
     stack: list[tuple[exp.Expr, int, int]] = [(tree, 0, 0)]

@@ -1,4 +1,4 @@
-"""Where a table name leads: to the schema, to the engine's own catalogue, or to a table function's columns."""
+"""Resolve a table name: to the schema, to the engine's own catalogue, or to the columns of a table function."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ _SQLITE_TREE = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path
 _TWO = ("key", "value")
 _FUNCTION_COLUMNS: dict[Dialect, dict[str, tuple[str, ...]]] = {
     "sqlite": {"json_each": _SQLITE_TREE, "json_tree": _SQLITE_TREE},
-    "postgres": {"json_each": _TWO, "json_each_text": _TWO, "jsonb_each": _TWO, "jsonb_each_text": _TWO},
+    "postgres": {"json_each": _TWO, "json_each_text": _TWO, "jsonb_each": _TWO, "jsonb_each_text": _TWO}
+    | {f"{kind}_array_elements{text}": ("value",) for kind in ("json", "jsonb") for text in ("", "_text")},
     "duckdb": {},
     "mysql": {},
 }
 
 
 def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | None:
-    """The table or view of the schema that a name leads to. PostgreSQL tells `"Name"` from `name`, and an
-    unqualified name there reaches only what the search path reaches (`namespace` None, or the sole bearer)."""
+    """The table or view of the schema that a name refers to. PostgreSQL distinguishes `"Name"` from `name`. An
+    unqualified name there refers only to a table on the search path (`namespace` None) or to the only table of that
+    name."""
     name = folded(table.this, dialect)
     namespace = table.db or None
     if dialect == "sqlite" and namespace is not None:
@@ -38,14 +40,14 @@ def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | No
 
 
 def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
-    """What a table function offers. Where that depends on its arguments, the relation is open."""
+    """The columns that a table function offers. When they depend on its arguments, the relation is open."""
     name = call.name.casefold() if isinstance(call, exp.Anonymous) else call.key
     columns = _FUNCTION_COLUMNS[dialect].get(name)
     if columns is not None:
         return Relation([Output(c) for c in columns])
     if isinstance(call, exp.JSONTable):
         return Relation([Output(c.name) for c in call.find_all(exp.JSONColumnDef) if c.this is not None])
-    if dialect == "postgres" and name == "generate_series":
+    if dialect == "postgres" and not name.endswith(("_record", "_recordset")):
         return Relation([Output(alias or name)])
     return Relation([], open=True)
 
@@ -56,15 +58,16 @@ _ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
     "postgres": re.compile(r"pg_\w+"),
     "mysql": re.compile(r"(?!)"),
 }
-"""Names of the engine's own tables that reach them without a qualifier."""
+"""Names of the engine's own tables that need no qualifier."""
 
 
 def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
-    """Why a name leads out of the opened database's own tables and views, or None. The engine's catalogue tells of
-    users, settings, paths and other people's objects; the schema has all that a query needs to know.
+    """The reason why a name refers to something outside the opened database's own tables and views, or None. The
+    engine's catalogue exposes users, settings, paths and other people's objects; the schema has all that a query needs
+    to know.
 
-    MySQL's qualifier is another database as likely as not, and which one is open is not known here, so none may be
-    written. What a qualifier means elsewhere is for `eval.sql.resolve` to look up in the schema."""
+    In MySQL a qualifier may name another database, and the open database is not known here, so no qualifier is allowed.
+    For the other engines, `eval.sql.resolve` looks the qualifier up in the schema."""
     name, namespace, catalogue = table.name.casefold(), table.db.casefold(), table.catalog.casefold()
     if dialect == "mysql":
         if namespace:

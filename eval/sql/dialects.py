@@ -1,10 +1,10 @@
-"""The four dialects as this house reads and writes them: sqlglot's own, made faithful.
+"""The four dialects as this project reads and writes them: sqlglot's dialects, changed to round-trip faithfully.
 
-sqlglot is built to translate, so it turns `IFNULL` into `COALESCE`, `CAST(x AS DATE)` into `DATE(x)` and rewrites
-JSON paths. Here a statement must come back out of its tree meaning exactly what it meant, for the same engine.
-Therefore these subclasses keep a function call as a call of the name that was written, a type as the type that was
-written and a literal as the literal that was written; only operators, the special forms of the grammar
-(`CAST`, `EXTRACT(… FROM …)`) and the five basic aggregates become typed nodes.
+sqlglot is built to translate: it turns `IFNULL` into `COALESCE` and `CAST(x AS DATE)` into `DATE(x)`, and it rewrites
+JSON paths. Here, the SQL generated from a tree must mean exactly what the original statement meant, for the same
+engine. These subclasses therefore keep the name of a function call, the type and the literal as they were written. Only
+operators, the special forms of the grammar (`CAST`, `EXTRACT(… FROM …)`) and the five basic aggregates become typed
+nodes.
 """
 
 from __future__ import annotations
@@ -31,26 +31,28 @@ from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.schema import Dialect
+from eval.sql.parse_budget import BudgetedParser
 from eval.sql.stack import with_headroom
 
 WRITTEN_TYPE = "written_type"
-"""Key in a `DataType`'s meta that holds the type as it was written."""
+"""Key in a `DataType`'s meta that holds the type as written."""
 
 WRITTEN_PREFIX = "written_prefix"
-"""Key in a `HexString`'s meta, set where it was written `0x…`: MySQL reads that as a number where one is wanted."""
+"""Key in a `HexString`'s meta, set when it was written `0x…`: MySQL reads that as a number in a numeric context."""
 
 QUOTE = "quote"
-"""Key in an `Identifier`'s meta: the character that opened it, where that was not a double quote."""
+"""Key in an `Identifier`'s meta: its opening quote character, when that was not a double quote."""
 
 TYPED_LITERAL = "typed_literal"
-"""Key in a `Cast`'s meta, set where it was written as a literal with a type before it: `DATE '2024-02-29'`."""
+"""Key in a `Cast`'s meta, set when the cast was written as a typed literal: `DATE '2024-02-29'`."""
 
 _SQLITE_TYPE = re.compile(r"[A-Za-z_][\w ]*(\([\d ,+-]+\))?")
 _SAFE_TYPE = re.compile(r"""[\w\s(),.\[\]"']+""")
 
 
 def _aggregate(name: str, node: type[exp.Expression]) -> Callable[[list[Any]], exp.Expression]:
-    """One argument makes the typed aggregate; any other number stays a plain call for the checks to judge."""
+    """A call with one argument becomes the typed aggregate; with any other number it stays a plain call for the checks
+    to judge."""
 
     def build(args: list[Any]) -> exp.Expression:
         if len(args) == 1:
@@ -70,7 +72,7 @@ _AGGREGATES: dict[str, Callable[..., Any]] = {
 
 
 def _when_written(name: str, keywords: frozenset[str]) -> Callable[[Any], Any]:
-    """Use sqlglot's parser for a special form only where one of its keywords stands inside the parentheses."""
+    """Use sqlglot's parser for a special form only when one of its keywords appears inside the parentheses."""
     special: Callable[[Any], Any] = {
         **parser.Parser.FUNCTION_PARSERS,
         "GROUP_CONCAT": lambda self: self._parse_group_concat(),
@@ -96,7 +98,7 @@ def _when_written(name: str, keywords: frozenset[str]) -> Callable[[Any], Any]:
 
 
 def _sqlite_cast(self: Any) -> exp.Expression:
-    """SQLite takes any words for a type (`UNSIGNED BIG INT`); they decide the affinity, so they are kept."""
+    """SQLite accepts any words as a type (`UNSIGNED BIG INT`); they determine the affinity, so they are kept."""
     this = self._parse_disjunction()
     if not self._match(TokenType.ALIAS):
         self.raise_error("Expected AS after CAST")
@@ -123,7 +125,7 @@ def _hex_as_written(self: Any, token: Token) -> exp.Expression:
 
 
 def _quantified(node: type[exp.Expression]) -> Callable[[Any], exp.Expression]:
-    """`= ALL (array)`; with a subquery inside, sqlglot itself makes the node."""
+    """`= ALL (array)`. When the operand is a subquery, sqlglot makes the node itself."""
 
     def parse(self: Any) -> exp.Expression:
         inner = self._parse_select() or self._parse_disjunction()
@@ -141,11 +143,11 @@ _POSITION = _when_written("POSITION", frozenset({"IN"}))
 _OVERLAY = _when_written("OVERLAY", frozenset({"PLACING"}))
 
 
-class _FaithfulParser(parser.Parser):
-    """What all four parsers change; each dialect mixes it in before sqlglot's own parser."""
+class _FaithfulParser(BudgetedParser):
+    """The changes shared by all four parsers; each dialect mixes it in before sqlglot's own parser."""
 
     def _warn_unsupported(self) -> None:
-        """Stay quiet: the guard refuses what sqlglot could only read as a bare command."""
+        """Emit no warning: the guard refuses what sqlglot could read only as a bare command."""
 
     def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         start = self._index
@@ -174,7 +176,7 @@ def _arrow(operator: str) -> Callable[[Any, Any], str]:
 
 
 class _FaithfulGenerator(generator.Generator):
-    """Writes back what was read. Function names keep the case they were written in."""
+    """Writes SQL as it was read. Function names keep their original case."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"normalize_functions": False, "comments": False, **options})
@@ -234,11 +236,11 @@ class FaithfulSQLite(SQLite):
         FUNCTION_PARSERS: ClassVar = {"CAST": _sqlite_cast}
         NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(SQLiteParser.NO_PAREN_FUNCTION_PARSERS, "IF", "ANY")
         ADD_JOIN_ON_TRUE = False
-        JOINS_HAVE_EQUAL_PRECEDENCE = False  # or a comma would become CROSS JOIN, which forbids SQLite to reorder
+        JOINS_HAVE_EQUAL_PRECEDENCE = False  # a comma would become CROSS JOIN, which forbids SQLite to reorder
 
     class Generator(_FaithfulGenerator, SQLiteGenerator):
         def identifier_sql(self, expression: exp.Identifier) -> str:
-            """ "x" may be a string in SQLite, `x` and [x] never are, so a name keeps its kind of quotes."""
+            """ "x" may be a string in SQLite; `x` and [x] never are. So a name keeps its original quote characters."""
             if expression.meta.get(QUOTE) in ("`", "["):
                 return "`" + expression.name.replace("`", "``") + "`"
             return super().identifier_sql(expression)
@@ -339,11 +341,11 @@ _CLASSES: dict[Dialect, type[SqlglotDialect]] = {
 
 @cache
 def faithful(dialect: Dialect) -> SqlglotDialect:
-    """The faithful sqlglot dialect; KeyError for a name outside `eval.schema.Dialect`."""
+    """The faithful sqlglot dialect. Raises KeyError for a name that is not in `eval.schema.Dialect`."""
     return _CLASSES[dialect]()
 
 
 @with_headroom
 def render(tree: exp.Expr, dialect: Dialect, pretty: bool = False) -> str:
-    """Write a tree as SQL text, without comments. Raises RecursionError for a tree too deep to write."""
+    """Write a tree as SQL text, without comments. Raises RecursionError for a tree that is too deep to write."""
     return faithful(dialect).generate(tree, copy=True, pretty=pretty)

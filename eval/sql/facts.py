@@ -1,6 +1,6 @@
-"""The facts of a query's form: what it projects, groups, filters, orders and joins, read off the tree.
+"""The facts of a query's form: its projections, grouping, filters, order and joins, read off the tree.
 
-In: a `ParsedQuery` and, where there is one, the schema. Out: `QueryFacts`. Nothing here judges; scoring does.
+In: a `ParsedQuery` and, if there is one, the schema. Out: `QueryFacts`. Nothing here judges a query; scoring does that.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.scopes import Binding, bind
 from eval.sql.stack import with_headroom
+from eval.sql.traversal import every, unchanging
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
-from eval.sql.walking import every, unchanging
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -37,14 +37,14 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.Between: "between",
 }
 _LOOKED_THROUGH = 40
-"""Nodes beside a constant that are searched for its column: no chain makes the search long."""
+"""Nodes next to a constant that are searched for its column; the limit keeps the search short in long chains."""
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @with_headroom
 def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
-    """Read the form of a query; empty facts where there is no tree. Never raises."""
+    """Read the form of a query; empty facts when there is no tree. Never raises."""
     tree = parsed.tree
     if tree is None:
         return QueryFacts()
@@ -56,7 +56,7 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
 
 
 def orders_rows(parsed: ParsedQuery) -> bool:
-    """Whether the outermost query has an ORDER BY, so that the order of its rows is part of what it says."""
+    """Whether the outermost query has an ORDER BY, so that the order of its rows is part of the answer."""
     return parsed.tree is not None and bool(_outermost(parsed.tree).args.get("order"))
 
 
@@ -107,7 +107,7 @@ def _outermost(tree: exp.Expression) -> exp.Expr:
 
 
 def _first_select(node: exp.Expr) -> exp.Select | None:
-    """The SELECT that names the output columns: of a set operation the first branch."""
+    """The SELECT that names the output columns: in a set operation, the first branch."""
     while isinstance(node, exp.SetOperation | exp.Subquery):
         node = node.this
     return node if isinstance(node, exp.Select) else None
@@ -223,7 +223,7 @@ def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant
 
 
 def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | None, str | None]:
-    """The column that a constant is compared with, and how, read from the column's side."""
+    """The column that a constant is compared with and the operator, as seen from the column."""
     while isinstance(holder, exp.Paren | exp.Escape | exp.Cast | exp.Tuple):
         child, holder = holder, holder.parent
     operator = _COMPARISONS.get(type(holder)) if holder is not None else None
@@ -237,7 +237,7 @@ def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | No
 
 
 def _only_column(node: exp.Expr) -> exp.Column | None:
-    """The one column of an expression; None where there are several, a subquery, or too much to look through."""
+    """The only column of an expression; None when there are several, a subquery, or too many nodes to search."""
     found: exp.Column | None = None
     for count, item in enumerate(node.dfs(prune=lambda n: isinstance(n, exp.Column))):
         if isinstance(item, exp.Query) or (found and isinstance(item, exp.Column)) or count > _LOOKED_THROUGH:

@@ -1,8 +1,8 @@
-"""The guard: the one place that decides that a statement may run.
+"""The guard: the only place that decides whether a statement may run.
 
-In: a `ParsedQuery`. Out: a `Verdict` that holds either the SQL to send, generated back from the tree, or the reason
-why nothing is sent. Everything works by allow-lists: of roots, of node types, of the arguments that a table or a
-SELECT may carry, and of functions. What nobody thought of is refused.
+In: a `ParsedQuery`. Out: a `Verdict` with either the SQL to send, generated back from the tree, or the reason why
+nothing is sent. Every rule is an allow-list: of root nodes, of node types, of the arguments that a table or a SELECT
+may carry, and of functions. Anything that is not listed is refused.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from eval.schema import Dialect
+from eval.schema import Dialect, Schema
 from eval.sql.catalogue import outside_the_data
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
+from eval.sql.implicit_calls import implicit_call
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
+from eval.sql.value_sizes import oversized
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 
@@ -63,12 +65,18 @@ _WORDS = {
 
 
 @with_headroom
-def check(parsed: ParsedQuery) -> Verdict:
-    """Decide whether a parsed query may run. Never raises."""
+def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
+    """Decide whether a parsed query may run. Never raises.
+
+    Given the database's schema, the guard refuses PostgreSQL's `alias.name` when no such column exists, because
+    PostgreSQL would call a function of that name. Pass the schema wherever it is known."""
     if parsed.tree is None:
         return _refused(parsed.error or "cannot be read")
     try:
         reason = _reason(parsed.tree, parsed.dialect)
+        reason = reason or oversized(parsed.tree, parsed.dialect)
+        if reason is None and parsed.dialect == "postgres":
+            reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
         return Verdict(True, None, ReadStatement(render(parsed.tree, parsed.dialect), parsed.dialect))
@@ -147,11 +155,16 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
 _CATALOGUE_TYPE = re.compile(
     r"\b_?reg(class|collation|config|dictionary|namespace|oper|operator|proc|procedure|role|type)\b", re.IGNORECASE
 )
-_ROLE_NAMES = frozenset({"user", "current_role", "current_user", "session_user", "system_user"})
+_ROLE_NAMES: dict[Dialect, frozenset[str]] = {
+    "postgres": frozenset({"user", "current_role", "current_user", "session_user", "system_user"}),
+    "mysql": frozenset({"current_role", "current_user"}),
+}
 
 
 def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
-    """PostgreSQL's types over its catalogue turn numbers into the names of roles, tables and functions."""
+    """PostgreSQL's catalogue types turn numbers into the names of roles, tables and functions."""
+    if dialect == "duckdb" and "variant" in render(kind, dialect).lower():
+        return "casts to VARIANT, which ends the process for deeply nested JSON"
     if dialect != "postgres":
         return None
     written = render(kind, dialect).replace('"', "")
@@ -160,10 +173,10 @@ def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
 
 
 def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
-    """PostgreSQL answers to some reserved words with the role that is logged in."""
+    """PostgreSQL and MySQL resolve some reserved words to the user who is logged in."""
     name = column.this
     plain = isinstance(name, exp.Identifier) and not name.args.get("quoted") and not column.table
-    if dialect == "postgres" and plain and name.name.lower() in _ROLE_NAMES:
+    if plain and name.name.lower() in _ROLE_NAMES.get(dialect, ()):
         return f"reads {name.name.upper()}, which tells of the engine's users"
     return None
 
@@ -187,15 +200,15 @@ def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
 
 
 def _built_call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
-    """A typed call that our own code put into a tree (`exp.Round`) passes by the names that it is written with."""
+    """A typed call that our own code put into a tree (`exp.Round`) is checked by the names that it is written with."""
     if not isinstance(node, exp.Func) or not names_called(node, dialect):
         return _described(node)
     return _call_reason(node, dialect)
 
 
 def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
-    """The functions that a node comes to when it is written. Trees built by code hold typed nodes that sqlglot may
-    write as several calls, so for those the written text is what counts."""
+    """The functions that a node calls once it is written as SQL. sqlglot may write one typed node of a tree built by
+    code as several calls, so for those nodes the written text is checked."""
     name = called_name(node)
     if name is not None:
         return (name,)
@@ -211,7 +224,7 @@ def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
 
 @cache
 def _not_calls() -> frozenset[str]:
-    """Words that stand before a parenthesis without being called."""
+    """Words that may precede a parenthesis without being a call."""
     return frozenset(
         {"AND", "OR", "NOT", "IN", "AS", "SELECT", "FROM", "WHERE", "ON", "USING", "THEN", "ELSE", "WHEN", "CASE"}
         | {"CAST", "EXISTS", "ANY", "ALL", "SOME", "BY", "OVER", "FILTER", "GROUP", "DISTINCT", "VALUES", "JOIN", "IS"}

@@ -1,7 +1,7 @@
-"""How the sources of a FROM clause hang together: which conditions link them, and what nothing links.
+"""How the sources of a FROM clause are joined: the conditions that link them, and the sources that no condition links.
 
-In: a `Binding`. Out: the equalities between columns of two sources, and the sources that stand unlinked beside the
-others, so that every row of one meets every row of the other (a cartesian product).
+In: a `Binding`. Out: the equalities between columns of two sources, and the unlinked sources. Every row of an unlinked
+source meets every row of the others (a cartesian product).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from eval.sql.scopes import Binding, From
 from eval.sql.sources import Origin, Source
-from eval.sql.walking import every
+from eval.sql.traversal import every
 
 Link = frozenset[Hashable]
-"""Things that one condition ties together: sources by `id`, and constants that stand for one value."""
+"""What one condition links: sources by `id`, and constants that represent one value."""
 
 
 def unlinked(binding: Binding, clause: From) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def unlinked(binding: Binding, clause: From) -> tuple[str, ...]:
 
 
 def join_columns(binding: Binding) -> Iterator[tuple[Origin, Origin]]:
-    """Equalities between real columns of two sources, in FROM and WHERE alike."""
+    """Equalities between real columns of two sources, in FROM and in WHERE."""
     for clause in binding.froms:
         for condition in _conditions(clause):
             for equality in every(condition, exp.EQ):
@@ -98,8 +98,8 @@ def _pairs(links: list[Link]) -> set[Link]:
 
 
 def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
-    """The sources whose columns stand in a condition, subqueries included. A source of an outer query is one row as
-    seen from here, so it ties together like a constant."""
+    """The sources whose columns appear in a condition, including its subqueries. A source of an outer query has a
+    single row in this scope, so it links sources as a constant does."""
     mine = {id(s) for s in clause.scope.sources}
     outer = {id(s) for s in _outer_sources(clause)}
     found: set[Hashable] = set()

@@ -1,4 +1,4 @@
-"""Finding what a column name stands for among the sources in scope, by each engine's own rules."""
+"""Find which source in scope a column name refers to, by each engine's own rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPECIAL: dict[Dialect, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name stands for: a column of a source, an alias, or something that is no column (a string, a row)."""
+    """What a name refers to: a column of a source, an alias, or something that is not a column (a string, a row)."""
 
     source: Source | None = None
     origin: Origin | None = None
@@ -30,13 +30,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The name stands for several columns at once."""
+    """The name refers to several columns at once."""
 
     sources: tuple[Source, ...]
 
 
 def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
-    """Find a column from the inside out; None when nothing answers to it."""
+    """Look up a column from the innermost scope outwards; None when no source has it."""
     level: Scope | None = scope
     while level is not None:
         found = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
@@ -55,7 +55,7 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
 
 
 def is_string(column: exp.Expr, dialect: Dialect) -> bool:
-    """SQLite takes "x" for a string when nothing has that name (not [x], not `x`)."""
+    """SQLite reads "x" as a string when nothing has that name (but not [x] or `x`)."""
     name = column.this if isinstance(column, exp.Column) else None
     return (
         dialect == "sqlite"
@@ -92,7 +92,7 @@ def _bare(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared 
 
 
 def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
-    """SQLite answers to a bare `rowid` only where there is exactly one source."""
+    """SQLite resolves a bare `rowid` only when there is exactly one source."""
     if dialect == "sqlite" and (key not in ROWID or len(scope.sources) != 1):
         return None
     for source in scope.sources:
@@ -122,7 +122,7 @@ def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Sh
 
 
 def _struct_field(column: exp.Column, scope: Scope) -> Found | Shared | None:
-    """DuckDB reads `a.b` as field b of column a where no source is called a."""
+    """DuckDB reads `a.b` as field b of column a when no source is named a."""
     first = column.parts[0]
     if not isinstance(first, exp.Identifier):
         return None

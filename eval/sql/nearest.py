@@ -1,7 +1,7 @@
 """The real names nearest to one that does not exist, best first.
 
-Names are compared as people misremember them: case and separators do not count, plural and singular are one, the
-same words in another order are near, and so is a name that holds the other; after that, letters decide.
+Names are compared as people misremember them: case and separators are ignored, plural equals singular, the same words
+in another order are near, and so is a name that contains the other. After that, edit distance decides.
 """
 
 from __future__ import annotations
@@ -9,26 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from eval.language.inflection import lemma
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case and singular: `orderItems` and `order_item` give the same."""
-    return tuple(_singular(w.lower()) for w in _WORD.findall(name))
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ses", "xes", "ches", "shes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
+    return tuple(lemma(w.lower()) for w in _WORD.findall(name))
 
 
 def similarity(wanted: str, name: str) -> float:
-    """0..1, where 1 means equal but for case."""
+    """0..1, where 1 means equal except for case."""
     a, b = wanted.casefold(), name.casefold()
     if a == b:
         return 1.0
@@ -51,7 +43,7 @@ def similarity(wanted: str, name: str) -> float:
 
 
 def distance(a: str, b: str) -> int:
-    """Edit distance where swapping two neighbours is one edit (optimal string alignment)."""
+    """Edit distance in which swapping two adjacent characters is one edit (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -65,7 +57,7 @@ def distance(a: str, b: str) -> int:
 
 
 def nearest(wanted: str, names: Iterable[str], most: int = 3, least: float = 0.5) -> tuple[str, ...]:
-    """Up to `most` names at least as similar as `least`, best first; of equals, the earlier one."""
+    """Up to `most` names with a similarity of at least `least`, best first; ties keep the given order."""
     scored = [(similarity(wanted[:100], name[:100]), name) for name in dict.fromkeys(names)]
     kept = sorted((s for s in scored if s[0] >= least), key=lambda s: -s[0])
     return tuple(name for _, name in kept[:most])

@@ -1,4 +1,4 @@
-"""The syntax that a query may hold: node types by dialect, and what each call node is named in SQL."""
+"""The syntax that a query may contain: the allowed node types by dialect, and the SQL name of each call node."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ NODES: dict[Dialect, NodeTypes] = {
     }
     | {exp.JSONColumnDef, exp.JSONSchema, exp.JSONArrayContains},
 }
-"""Node types that may stand in a query, by dialect."""
+"""Node types that a query may contain, by dialect."""
 
 _CALL_NAMES: dict[type[exp.Expr], str] = {
     exp.Count: "count",
@@ -141,18 +141,18 @@ KEYWORD_CALLS: NodeTypes = frozenset(
     | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.SimilarTo, exp.Abs, exp.Factorial}
     | {exp.RegexpFullMatch, exp.JSONTable, exp.JSONArrayContains, exp.JSONBContainsTopKey, exp.Like, exp.ILike}
 )
-"""`Func` classes of sqlglot that are written with an operator or a keyword of the grammar, not as a call by name."""
+"""sqlglot `Func` classes that are written as an operator or a grammar keyword, not as a call by name."""
 
 
 def called_name(node: exp.Expr) -> str | None:
-    """The lower-case SQL name of a call, or None for a node that is not written as one call by name."""
+    """The lower-case SQL name of a call, or None for a node that is not written as a single call by name."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return _CALL_NAMES.get(type(node))
 
 
 def is_aggregate_call(node: exp.Expr, dialect: Dialect) -> bool:
-    """Whether a node calls an aggregate. SQLite's min and max are scalar with several arguments."""
+    """Whether a node calls an aggregate. SQLite's min and max are scalar when they have several arguments."""
     name = called_name(node)
     function = functions(dialect).get(name) if name else None
     if function is None or function.kind != "aggregate":

@@ -1,6 +1,6 @@
-"""What a query refers to, and which of its names the database does not have.
+"""The names that a query refers to, and those that the database does not have.
 
-In: a parsed query and a schema. Out: `References`, each phantom with the real names nearest to it.
+In: a parsed query and a schema. Out: `References`, with the nearest real names for each phantom.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from eval.sql.nearest import nearest, similarity
 from eval.sql.scopes import Unknown, bind
 from eval.sql.sources import Scope, Source
 from eval.sql.stack import with_headroom
+from eval.sql.traversal import every
 from eval.sql.types import ParsedQuery, Phantom, References
-from eval.sql.walking import every
 
 _NEAREST = 12
 """Phantoms of each kind that get their nearest names: finding them takes time, and nobody reads more."""
@@ -25,9 +25,9 @@ _NEAREST = 12
 
 @with_headroom
 def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
-    """Resolve all names of a query against a schema, scope by scope; empty where there is no tree. Never raises.
+    """Resolve all names of a query against a schema, scope by scope; empty when there is no tree. Never raises.
 
-    Without a schema tables and columns are taken to exist, and only functions are judged."""
+    Without a schema, tables and columns are assumed to exist, and only functions are checked."""
     tree = parsed.tree
     if tree is None:
         return References()
@@ -85,7 +85,7 @@ def _phantom(unknown: Unknown, schema: Schema, with_nearest: bool) -> Phantom:
 
 
 def _nearest_columns(unknown: Unknown, schema: Schema) -> tuple[str, ...]:
-    """Columns of the sources in scope, then the tables that do have that very column, best first."""
+    """Columns of the sources in scope, then the tables that do have exactly that column, best first."""
     sources = list(_in_scope(unknown.scope))
     ranked: list[tuple[float, str]] = []
     for source in sources:

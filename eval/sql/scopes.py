@@ -1,8 +1,8 @@
-"""Scope analysis: which column of which table each name in a query stands for.
+"""Scope analysis: which column of which table each name in a query refers to.
 
-In: a tree and a schema. Out: a `Binding`: column nodes with the real columns they stand for, the sources of every
-FROM clause, and the names that nothing answers to. The rules of visibility are each engine's own; where a rule cannot
-be followed to the end (a function whose columns depend on its arguments), the name is taken to exist.
+In: a tree and a schema. Out: a `Binding`: the column nodes with the real columns they refer to, the sources of every
+FROM clause, and the unresolved names. Each engine's own visibility rules apply. Where a rule cannot be followed to the
+end (a function whose columns depend on its arguments), the name is assumed to exist.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "get_format"})
 
 
 _LONGEST_NAME = 60
-"""Nodes of an expression whose text may serve as the name of its column."""
+"""Expression nodes whose text may serve as the name of the output column."""
 
 MOST_STARRED = 30_000
-"""Columns that all `*` of a query may expand to; beyond, their columns are taken to exist. CTEs that each join the one
-before to itself double them."""
+"""The most columns that all `*` of a query may expand to; beyond that, their columns are assumed to exist. CTEs that
+each join the previous one to itself double the number of columns each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A name that nothing answers to (`table`, `column`), or that too much answers to (`ambiguous`)."""
+    """A name that does not exist (`table`, `column`) or that matches more than one column (`ambiguous`)."""
 
     kind: str
     name: str
@@ -46,7 +46,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """The sources of one SELECT, for facts that look at how they are joined."""
+    """The sources of one SELECT, for facts about how they are joined."""
 
     select: exp.Select
     scope: Scope
@@ -54,7 +54,7 @@ class From:
 
 @dataclass(slots=True)
 class Binding:
-    """What the names of one tree stand for."""
+    """What the names of one tree refer to."""
 
     columns: dict[int, Found] = field(default_factory=dict)
     """By `id` of the column node."""
@@ -75,7 +75,7 @@ class _Cte:
 
 @dataclass(slots=True)
 class _Ctes:
-    """The CTEs visible at some point, innermost first."""
+    """The CTEs visible at one point of the query, innermost first."""
 
     named: dict[str, _Cte]
     outer: _Ctes | None = None
@@ -91,7 +91,7 @@ class _Ctes:
 
 
 def bind(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Binding:
-    """Resolve every name of a tree. Without a schema every table is open: any column may be its own."""
+    """Resolve every name of a tree. Without a schema every table is open: it may have any column."""
     binder = _Binder(dialect, schema)
     binder.query(tree, None, None)
     return binder.binding
@@ -109,7 +109,7 @@ class _Binder:
     # Queries
 
     def query(self, node: exp.Expr, outer: Scope | None, ctes: _Ctes | None, cte: _Cte | None = None) -> Relation:
-        """Resolve a query of any form and say what it offers."""
+        """Resolve a query of any form and return the columns it offers."""
         ctes = self._with(node, outer, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, outer, ctes)
@@ -129,8 +129,8 @@ class _Binder:
         return Relation([], open=True)
 
     def _with(self, node: exp.Expr, outer: Scope | None, ctes: _Ctes | None) -> _Ctes | None:
-        """SQLite, and PostgreSQL under RECURSIVE, let the CTEs of one WITH see each other; elsewhere each sees the
-        ones before it, and itself under RECURSIVE."""
+        """In SQLite, and in PostgreSQL with RECURSIVE, all CTEs of one WITH see each other. Otherwise each CTE sees the
+        previous ones, and itself with RECURSIVE."""
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -180,7 +180,7 @@ class _Binder:
         return Relation(first.outputs, first.open)
 
     def _after(self, node: exp.Expr, relations: list[Relation], outer: Scope | None, ctes: _Ctes | None) -> None:
-        """ORDER BY and LIMIT after a whole query: they see its output columns alone (in SQLite, any branch's)."""
+        """ORDER BY and LIMIT after a whole query see only its output columns (in SQLite, those of any branch)."""
         clauses = [node.args[k] for k in ("order", "limit", "offset") if node.args.get(k) is not None]
         if not clauses:
             return
@@ -245,8 +245,8 @@ class _Binder:
         aliases: dict[str, Output],
         outputs: dict[str, Output],
     ) -> None:
-        """Which clauses see the aliases of the SELECT list differs: SQLite and DuckDB in all of them, MySQL in
-        GROUP BY, HAVING and ORDER BY, PostgreSQL in GROUP BY and ORDER BY and there only as a bare name."""
+        """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite and DuckDB; GROUP
+        BY, HAVING and ORDER BY in MySQL; GROUP BY and ORDER BY in PostgreSQL, and there only as a bare name."""
         loose = aliases if self.dialect in ("sqlite", "duckdb") else {}
         grouped = aliases if self.dialect != "postgres" else {}
         for part, visible in (("where", loose), ("having", grouped), ("qualify", aliases)):
@@ -283,8 +283,8 @@ class _Binder:
         aliases: dict[str, Output],
         outputs: dict[str, Output],
     ) -> None:
-        """A bare name means an output column first; a name inside an expression means a source's column first."""
-        starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names what a star expands to
+        """A bare name refers first to an output column; a name inside an expression, first to a source's column."""
+        starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names these columns
         by_output = self.dialect in ("postgres", "mysql") or (self.dialect == "sqlite" and starred)
         first = outputs if by_output else aliases
         scope.aliases = aliases if self.dialect != "postgres" else {}
@@ -402,7 +402,7 @@ class _Binder:
             source.joined_naturally = natural
 
     def _add(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
-        """Add what stands in FROM as one source, or as several for a join in parentheses."""
+        """Add an item of FROM as one source, or as several sources for a join in parentheses."""
         alias = node.args.get("alias")
         name = folded(alias.this, self.dialect) if alias is not None and alias.this is not None else ""
         names = alias.columns if alias is not None else []
@@ -430,7 +430,9 @@ class _Binder:
         elif isinstance(node, exp.Unnest):
             for item in node.expressions:
                 self.expression(item, scope, ctes)
-            relation = Relation([], open=True)
+            relation = function_relation(node, name, self.dialect)
+            if isinstance(node.args.get("offset"), exp.Identifier):  # WITH ORDINALITY AS name(value, position)
+                relation.outputs.append(Output(folded(node.args["offset"], self.dialect)))
             name = name or "unnest"
         else:
             sideways = self.dialect == "duckdb"
@@ -439,7 +441,7 @@ class _Binder:
         self._nested_joins(node, scope, ctes)
 
     def _nested_joins(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
-        """Joins that the parser hung on a table inside parentheses."""
+        """Joins that the parser attached to a table inside parentheses."""
         if not node.args.get("joins"):
             return
         inner = Scope([scope.sources.pop()], scope.outer)
@@ -496,14 +498,14 @@ class _Binder:
     def expression(
         self, node: exp.Expr, scope: Scope, ctes: _Ctes | None, aliases: dict[str, Output] | None = None
     ) -> None:
-        """Resolve every name of an expression, going into its subqueries."""
+        """Resolve every name of an expression, including its subqueries."""
         scope.aliases = aliases or {}
         for column in self._names(node, scope, ctes):
             self._column(column, scope)
         scope.aliases = {}
 
     def _names(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> list[exp.Column]:
-        """The column nodes of an expression in order; subqueries are resolved on the way."""
+        """The column nodes of an expression, in order; subqueries are resolved on the way."""
         found: list[exp.Column] = []
         stack: list[exp.Expr] = [node]
         while stack:
@@ -528,7 +530,7 @@ class _Binder:
         return found
 
     def _in_table(self, column: exp.Column, scope: Scope, ctes: _Ctes | None) -> None:
-        """`x IN name`: a table in SQLite, a list in DuckDB."""
+        """`x IN name`: the name is a table in SQLite and a list in DuckDB."""
         if self.dialect == "sqlite":
             table = exp.Table(this=column.this.copy(), db=column.args.get("table"))
             self.query(table, scope, ctes)
@@ -601,7 +603,7 @@ def _reaches(scope: Scope, name: exp.Identifier, dialect: Dialect) -> bool:
 
 
 def _is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
-    """Whether an expression calls an aggregate itself, not in a subquery and not as a window function."""
+    """Whether an expression itself calls an aggregate, not inside a subquery and not as a window function."""
     stack = [node]
     while stack:
         item = stack.pop()

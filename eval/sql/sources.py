@@ -1,7 +1,7 @@
-"""What stands in a FROM clause: sources with their columns, and the scopes that names are looked up in.
+"""The sources of a FROM clause with their columns, and the scopes in which names are looked up.
 
-`Output` is one column that a query or table offers, with the real column it comes from. `Source` is one named
-thing in FROM; `Scope` holds the sources of one SELECT and knows its outer scope.
+`Output` is one column that a query or table offers, with the real column it comes from. `Source` is one named item in
+FROM. `Scope` holds the sources of one SELECT and refers to its outer scope.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlglot import exp
 from eval.schema import Dialect, Table
 
 Origin = tuple[str, str]
-"""(table, column) by their schema names."""
+"""(table, column) with their names in the schema."""
 
 ROWID = frozenset({"rowid", "_rowid_", "oid"})
 _HIDDEN: dict[Dialect, frozenset[str]] = {
@@ -26,7 +26,7 @@ _HIDDEN: dict[Dialect, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output column. `name` is None where the engine makes one up that nobody refers to."""
+    """One output column. `name` is None when the engine generates a name that no query refers to."""
 
     name: str | None
     origin: Origin | None = None
@@ -41,18 +41,18 @@ class Relation:
     single_row: bool = False
     table: Table | None = None
     name: str | None = None
-    """The table's name where no schema tells more."""
+    """The table's name when no schema says more."""
 
 
 @dataclass(slots=True)
 class Source:
-    """One source of a FROM clause under the name it is visible by."""
+    """One source of a FROM clause, with the name under which it is visible."""
 
     name: str
     relation: Relation
     dialect: Dialect
     merged: frozenset[str] = frozenset()
-    """Columns that USING or NATURAL joins with a source to the left: one name, not two."""
+    """Columns that USING or NATURAL merges with a source to the left: one name, not two."""
     node: exp.Expr | None = None
     joined_naturally: bool = False
     """Joined by NATURAL to sources whose columns are not known."""
@@ -65,7 +65,7 @@ class Source:
                 self.columns.setdefault(output.name.casefold(), []).append(output)
 
     def find(self, column: exp.Identifier) -> list[Output]:
-        """The outputs of that name; PostgreSQL tells `"Name"` from `name`."""
+        """The outputs with that name; PostgreSQL distinguishes `"Name"` from `name`."""
         key = column.name.casefold()
         found = self.columns.get(key, [])
         if not found and "(" in key:
@@ -91,9 +91,9 @@ class Scope:
     sources: list[Source]
     outer: Scope | None = None
     aliases: dict[str, Output] = field(default_factory=dict)
-    """Names of the SELECT list, as far as the clause at hand sees them."""
+    """Names of the SELECT list that the current clause can see."""
     conditions: list[exp.Expr] = field(default_factory=list)
-    """ON clauses that are resolved once all sources stand."""
+    """ON clauses that are resolved once all sources are known."""
 
     def named(self, name: exp.Expr, dialect: Dialect) -> list[Source]:
         wanted = folded(name, dialect)
@@ -101,7 +101,8 @@ class Scope:
 
 
 def folded(identifier: exp.Expr, dialect: Dialect) -> str:
-    """A name as the engine compares it: PostgreSQL folds what is not quoted, the others ignore case later."""
+    """A name as the engine compares it. PostgreSQL folds unquoted names here; for the other engines, case is ignored
+    later."""
     name = identifier.name
     quoted = isinstance(identifier, exp.Identifier) and identifier.args.get("quoted")
     return name.lower() if dialect == "postgres" and not quoted else name

@@ -1,7 +1,8 @@
-"""Room on the stack: the parser and the writer recurse, so how deep they may go must not depend on who calls them.
+"""Stack space for the parser and the generator: both recurse, so their depth limit must not depend on the caller.
 
-In: a function. Out: the same function, run where it stands when the caller left enough frames, and otherwise in a
-thread, whose stack starts empty. A verdict is then the same from a script, a test runner or a graph's deepest node.
+In: a function. Out: the same function, which runs in the calling thread when enough stack frames are left, and
+otherwise in a new thread, whose stack is empty. The verdict is then the same from a script, a test runner or the
+deepest node of a graph.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 HEADROOM = 900
-"""Frames that the deepest query within the bounds of `eval.sql.parsing` needs, with some to spare."""
+"""Frames that the deepest query within the bounds of `eval.sql.parser` needs, with a margin."""
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
 def with_headroom(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Call a function with at least `HEADROOM` free frames, as far as the recursion limit allows any."""
+    """Call a function with at least `HEADROOM` free frames, as far as the recursion limit allows."""
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:

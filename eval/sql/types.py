@@ -1,6 +1,6 @@
-"""The values that `eval.sql` hands on: a parsed query, the guard's verdict, references and facts.
+"""The values that `eval.sql` returns: a parsed query, the guard's verdict, references and facts.
 
-One text is parsed once (`ParsedQuery`), and guard, references and facts all read that tree.
+A text is parsed once (`ParsedQuery`), and guard, references and facts all read that tree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """What one parse found. Never raises out of `parse`: a text that does not parse carries `error`."""
+    """The result of one parse. `parse` never raises: a text that does not parse carries `error`."""
 
     text: str
     dialect: Dialect
@@ -28,9 +28,9 @@ class ParsedQuery:
 
 @dataclass(frozen=True, slots=True)
 class ReadStatement:
-    """SQL that may be sent to a database: only `eval.sql.guard` makes one (tests aside).
+    """SQL that may be sent to a database. Only `eval.sql.guard` creates one (apart from tests).
 
-    `sql` is generated back from the syntax tree, comments gone; it is never the model's own text.
+    `sql` is generated back from the syntax tree, without comments; it is never the model's own text.
     """
 
     sql: str
@@ -43,7 +43,7 @@ class Verdict:
 
     allowed: bool
     reason: str | None
-    """For a person: what was refused and why ("calls load_extension, which is not on the list of ...")."""
+    """For the user: what was refused and why ("calls load_extension, which is not on the list of ...")."""
     statement: ReadStatement | None
 
 
@@ -52,24 +52,29 @@ PhantomKind = Literal["table", "column", "function", "ambiguous"]
 
 @dataclass(frozen=True, slots=True)
 class Phantom:
-    """A name in the query that the database does not have (or, `ambiguous`, has more than once)."""
+    """A name in the query that the database does not have (or, when `ambiguous`, has more than once)."""
 
     kind: PhantomKind
     name: str
-    """As written, with its qualifier where it had one (`o.totl`)."""
+    """As written, with its qualifier if it had one (`o.totl`)."""
     nearest: tuple[str, ...] = ()
-    """Up to three real names, nearest first; for `ambiguous`, the tables that share it; for a function called
-    with the wrong number of arguments, its right form (`ROUND(value[, digits])`)."""
+    """Up to three real names, nearest first. For `ambiguous`, the tables that share the name. For a function called
+    with the wrong number of arguments, its correct form (`ROUND(value[, digits])`)."""
+
+    @property
+    def text(self) -> str:
+        """`column totl (nearest: total)`."""
+        return f"{self.kind} {self.name}" + (f" (nearest: {', '.join(self.nearest)})" if self.nearest else "")
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What a query refers to, resolved scope by scope against a schema."""
+    """The names that a query refers to, resolved scope by scope against a schema."""
 
     tables: tuple[str, ...] = ()
-    """Real tables and views used, in order of first use, by their schema names."""
+    """Real tables and views used, in order of first use, with their names in the schema."""
     columns: tuple[tuple[str, str], ...] = ()
-    """Real (table, column) pairs used, in order of first use, by their schema names."""
+    """Real (table, column) pairs used, in order of first use, with their names in the schema."""
     functions: tuple[str, ...] = ()
     phantoms: tuple[Phantom, ...] = ()
 
@@ -79,7 +84,7 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of the query with the column it is compared with, where there is one."""
+    """A constant of the query with the column it is compared with, if there is one."""
 
     value: str
     is_string: bool
@@ -91,13 +96,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
-    """The form of a query, as far as intent can be read off it: the outermost query unless said otherwise."""
+    """The form of a query as a sign of its intent. Fields describe the outermost query unless they say otherwise."""
 
     projection: tuple[str, ...] = ()
     """Output column names or expressions as SQL text, in order; `*` stays `*`."""
     projects_star: bool = False
     aggregates: tuple[str, ...] = ()
-    """Aggregate function names anywhere, lower case, e.g. `count`, `sum`; with repeats."""
+    """Names of all aggregate functions in the query, in lower case, e.g. `count`, `sum`; with repeats."""
     output_aggregates: tuple[str, ...] = ()
     """Aggregates in the outermost SELECT list."""
     count_distinct: bool = False
@@ -108,23 +113,23 @@ class QueryFacts:
     limit: int | None = None
     offset: int | None = None
     set_operations: tuple[str, ...] = ()
-    """`union`, `union all`, `intersect`, `except`, anywhere."""
+    """`union`, `union all`, `intersect`, `except`, at any level."""
     subqueries: int = 0
     joins: int = 0
     outer_joins: int = 0
     cartesian: bool = False
-    """Some pair of sources of one FROM has no condition that links it to the others (CROSS JOIN to a single-row
-    source such as a scalar aggregate does not count)."""
+    """Whether a source of some FROM has no condition that links it to the others. A CROSS JOIN to a single-row source,
+    such as a scalar aggregate, does not count."""
     window_functions: tuple[str, ...] = ()
     negations: int = 0
     """NOT, <>, NOT IN, NOT LIKE, NOT EXISTS, EXCEPT, IS NULL after an outer join."""
     comparisons: int = 0
     literals: tuple[Constant, ...] = ()
     from_tables: int = 0
-    """Base tables and views named anywhere; 0 for `SELECT 1`."""
+    """Base tables and views named at any level; 0 for `SELECT 1`."""
     output_names: tuple[str, ...] = ()
     """The names of the output columns, in order: the alias, the column's name, or the expression's text."""
     unlinked: tuple[str, ...] = ()
-    """The sources that make `cartesian` true, by the names they have in FROM."""
+    """The sources that make `cartesian` true, with their names in FROM."""
     join_columns: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
-    """Pairs of real (table, column) that an equality links across two sources, anywhere."""
+    """Pairs of real (table, column) that an equality links across two sources, at any level."""

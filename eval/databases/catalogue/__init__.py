@@ -1,1 +1,3 @@
-"""How each engine's own catalogue becomes a `Schema`: one module an engine, few statements, nothing of the user's."""
+"""Read each engine's own catalogue into a `Schema`: one module per engine, few statements, no SQL from the user."""
+
+__all__: list[str] = []

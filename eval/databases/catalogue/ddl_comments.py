@@ -1,8 +1,10 @@
-"""Comments in a CREATE TABLE statement as SQLite keeps it: what its author wrote beside the table and its columns.
+"""Extract the comments of a CREATE TABLE statement as SQLite stores it: the author's notes on the table and its
+columns.
 
-In: the statement's text. Out: the table's comment and one for each column that has one. A comment belongs to the
-column on whose line it stands or begins to stand, or to the one below it; before the list of columns, and on the line
-where that begins, to the table. Nothing here raises: of a text that is no such statement nothing is known.
+In: the statement's text. Out: the table's comment and one for each column that has one. A comment belongs to the column
+on whose line it stands or begins; a comment on a line of its own belongs to the column below. A comment before the
+column list, or on the line where the list begins, belongs to the table. Nothing here raises: a text that is not such a
+statement yields no comments.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _NO_COLUMN = frozenset(("constraint", "primary", "unique", "check", "foreign"))
 
 
 def ddl_comments(sql: str) -> tuple[str | None, dict[str, str]]:
-    """The table's comment, and comments by column name, as spelt in the statement."""
+    """The table's comment, and comments by column name, as spelled in the statement."""
     if len(sql) > _LONGEST_DDL or ("--" not in sql and "/*" not in sql):
         return None, {}
     found: dict[str, list[str]] = {}
@@ -34,7 +36,7 @@ def ddl_comments(sql: str) -> tuple[str | None, dict[str, str]]:
 
 
 def _owned(sql: str) -> Iterator[tuple[str, str]]:
-    """Comments with the column that each belongs to; the table's with an empty name."""
+    """Comments with the column that each belongs to; the table's comment has an empty name."""
     depth, current, alone, starting = 0, "", False, True
     above: list[str] = []
     for token in _TOKEN.finditer(sql):

@@ -1,4 +1,4 @@
-"""DuckDB's catalogue read into a `Schema`: four catalogue-wide statements and one that counts all tables.
+"""Read DuckDB's catalogue into a `Schema`: four catalogue-wide statements and one that counts all tables.
 
 In: an open connection. Out: tables and views of the opened database, of all its schemas. Raises duckdb.Error.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.assembling import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
 from eval.schema import Column, ForeignKey, Index, Schema
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""The information schema of MySQL and MariaDB read into a `Schema`: four statements and one that counts small tables.
+"""Read the information schema of MySQL and MariaDB into a `Schema`: four statements and one that counts small tables.
 
-In: a function that runs one statement of ours. Out: the tables and views of the connection's database that the
+In: a function that runs one of our own statements. Out: the tables and views of the connection's database that the
 account may read. Raises pymysql.MySQLError.
 """
 
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from eval.databases.catalogue.assembling import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
 from eval.schema import Column, ForeignKey, Index, Schema
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
@@ -42,12 +42,13 @@ SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com_create%' OR Variable_name LIKE 
 OR Variable_name LIKE 'Com_drop%' OR Variable_name LIKE 'Com_rename%' OR Variable_name LIKE 'Com_truncate%'
 OR Variable_name IN ('Com_grant', 'Com_revoke', 'Com_optimize')
 """
-"""The server's own counters of statements that change structure, in any of its databases: cheap, open to every
-account, at once up to date, and only ever too cautious. A restart sets them to zero."""
+"""The server's own counters of statements that change structure, in any of its databases. They are cheap, readable by
+every account and always up to date; they can only report a change too many. A restart resets them to zero."""
 
 
 def read_schema(rows: Rows, count: Rows) -> Schema:
-    """`rows` runs one statement and returns all its rows; `count` does so too, or returns none in good time."""
+    """`rows` runs one statement and returns all its rows; `count` does the same, but returns none if that takes too
+    long."""
     drafts: dict[str, Draft] = {}
     for name, kind, comment, table_rows, size in rows(_TABLES):
         is_view = kind == "VIEW"
@@ -86,7 +87,7 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
 
 
 def _spelled(drafts: dict[str, Draft], name: str) -> str | None:
-    """A referenced table's own spelling: with lower_case_table_names = 2 the key may spell it otherwise."""
+    """A referenced table's own spelling: with lower_case_table_names = 2 the key may spell it differently."""
     if name in drafts:
         return name
     return next((n for n in drafts if n.casefold() == name.casefold()), None)
@@ -102,7 +103,7 @@ _WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "AL
 
 
 def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
-    """What SHOW GRANTS lists that writes, a text for each place; the rest of a line may hold a password's hash."""
+    """The write privileges in SHOW GRANTS, one text for each place; the rest of a line may contain a password hash."""
     found = []
     for line in grants:
         if match := _GRANT.match(line):

@@ -1,6 +1,6 @@
-"""PostgreSQL's catalogue read into a `Schema`: three catalogue-wide statements and one that counts small tables.
+"""Read PostgreSQL's catalogue into a `Schema`: three catalogue-wide statements and one that counts small tables.
 
-In: a function that runs one statement of ours. Out: tables (partitioned ones once), views, materialized views and
+In: a function that runs one of our own statements. Out: tables (partitioned ones once), views, materialized views and
 foreign tables of all schemas that the role may read; system relations and those of extensions are left out. Raises
 psycopg.Error. Sources: https://www.postgresql.org/docs/current/catalogs.html
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from eval.databases.catalogue.assembling import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
 from eval.schema import Column, ForeignKey, Index, Schema
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
@@ -74,12 +74,13 @@ SELECT concat_ws('/',
     (SELECT count(*) || '.' || coalesce(sum(hashtextextended(xmin::text, objoid::bigint * 2048 + objsubid)), 0)
         FROM pg_description WHERE objoid >= 16384))
 """
-"""One row that differs after every committed change of a table, column, key, default, comment or grant: each such
-change writes a new version of a catalogue row, and `xmin` is the transaction that wrote it."""
+"""A query whose one row differs after every committed change of a table, column, key, default, comment or grant. Each
+such change writes a new version of a catalogue row, and `xmin` is the transaction that wrote it."""
 
 
 def read_schema(rows: Rows, count: Rows) -> Schema:
-    """`rows` runs one statement and returns all its rows; `count` does so too, or returns none in good time."""
+    """`rows` runs one statement and returns all its rows; `count` does the same, but returns none if that takes too
+    long."""
     drafts: dict[int, Draft] = {}
     for oid, schema, name, is_view, reached, comment, *column in rows(_COLUMNS):
         if oid not in drafts:
@@ -113,4 +114,5 @@ SELECT
    WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
      AND has_table_privilege(session_user, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
 """
-"""One row: superuser, may create schemas, tables that the login may write to. The login, not the role it works as."""
+"""One row: superuser, may create schemas, tables that the login may write to. It describes the login, not the role that
+the connection works as."""

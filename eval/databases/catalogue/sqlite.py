@@ -1,8 +1,8 @@
-"""SQLite's catalogue read into a `Schema`.
+"""Read SQLite's catalogue into a `Schema`.
 
 In: an open connection that may run PRAGMAs. Out: tables and views with columns, keys, indexes, row counts, and the
-comments in their CREATE statements. Shadow tables of virtual tables, `sqlite_…` tables and hidden columns are left
-out. Raises sqlite3.Error.
+comments in their CREATE statements. Shadow tables of virtual tables, `sqlite_…` tables and hidden columns are left out.
+Raises sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
     for name, kind, without_rowid in sorted(listed, key=lambda row: order.get(row[0], 0)):
         fields = columns[name] if kind == "table" else _columns_of(connection, name)
         if not fields:
-            continue  # a view on a table that is gone, a virtual table whose module is not loaded
+            continue  # a view on a dropped table, or a virtual table whose module is not loaded
         primary = tuple(c[0] for c in sorted((c for c in fields if c[4]), key=lambda c: c[4]))
         comment, comments = ddl_comments(written.get(name, "")) if kind == "table" else (None, {})
         tables.append(
@@ -129,7 +129,7 @@ def _indexes(rows: list[tuple[Any, ...]]) -> dict[str, tuple[Index, ...]]:
 
 
 def _resolve_keys(tables: list[Table]) -> list[Table]:
-    """Give each key its target's real spelling and, after `REFERENCES t` alone, t's primary key.
+    """Give each key the real spelling of its target and, after `REFERENCES t` alone, t's primary key.
 
     SQLite accepts keys to tables or columns that do not exist; those join nothing and are left out.
     """
@@ -157,7 +157,7 @@ def _is_small(connection: sqlite3.Connection) -> bool:
 
 
 def _counted(connection: sqlite3.Connection, table: Table, small: bool) -> Table:
-    """Add the row count: exact in a small file or a small table, else the span of the rowids, marked estimated."""
+    """Add the row count: exact in a small file or a small table, otherwise the span of the rowids, marked estimated."""
     if table.kind == "view":
         return table
     name = '"' + table.name.replace('"', '""') + '"'

@@ -1,6 +1,6 @@
-"""The functions a query may call, by dialect: plain lists in `{dialect}.txt` beside this file, read once.
+"""The functions that a query may call, by dialect: plain lists in `{dialect}.txt` next to this file, read once.
 
-The guard asks whether a name is on the list; references ask whether its number of arguments is right.
+The guard checks whether a name is on the list; references check whether its number of arguments is right.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import Literal
 
 from eval.schema import Dialect
 
+__all__ = ["Function", "FunctionKind", "functions"]
+
 FunctionKind = Literal["scalar", "aggregate", "window", "table"]
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One built-in function; `most` is None where any number of arguments will do."""
+    """One built-in function; `most` is None when any number of arguments is accepted."""
 
     name: str
     kind: FunctionKind
@@ -29,7 +31,7 @@ class Function:
 
     @property
     def form(self) -> str:
-        """How it is called, for people: `round(a[, b])`."""
+        """The form of the call, for people: `round(a[, b])`."""
         names = "abcdefghijklmnopqrstuvwxyz"
         needed = ", ".join(names[: self.fewest])
         if self.most is None:

@@ -1,4 +1,4 @@
-"""What the server catalogues have in common: tables put together from rows of several queries, and counting rows.
+"""Code shared by the server catalogues: it assembles tables from the rows of several queries, and counts rows.
 
 In: drafts filled row by row. Out: `Table`s, and one statement that counts many tables at once.
 """
@@ -14,19 +14,19 @@ from eval.schema import Column, Dialect, ForeignKey, Index, Table
 
 @dataclass
 class Draft:
-    """A table while its parts are still coming in."""
+    """A table under construction."""
 
     name: str
     namespace: str | None = None
     """Set only when the bare name does not reach the table."""
     located: tuple[str, ...] = ()
-    """The full name, part by part, for statements of our own."""
+    """The full name, part by part, for our own statements."""
     kind: Literal["table", "view"] = "table"
     comment: str | None = None
     row_count: int | None = None
     estimated: bool = False
     count_exactly: bool = False
-    """True where counting is cheap."""
+    """True when counting is cheap."""
     columns: list[Column] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
     foreign_keys: list[ForeignKey] = field(default_factory=list)
@@ -52,13 +52,14 @@ class Draft:
 
 
 def quoted(parts: Sequence[str], dialect: Dialect) -> str:
-    """A name as the dialect quotes it: backticks in MySQL, double quotes elsewhere, each doubled inside."""
+    """A name as the dialect quotes it: backticks in MySQL, double quotes elsewhere; quote characters inside are
+    doubled."""
     mark = "`" if dialect == "mysql" else '"'
     return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
 
 
 def count_statement(drafts: Sequence[Draft], dialect: Dialect) -> str:
-    """One statement with a row (position, rows) for each table."""
+    """One statement that returns a row (position, rows) for each table."""
     return " UNION ALL ".join(f"SELECT {i}, count(*) FROM {quoted(d.located, dialect)}" for i, d in enumerate(drafts))
 
 

@@ -1,7 +1,7 @@
-"""Finding nodes in a syntax tree, for those who look at one tree many times.
+"""Find nodes in a syntax tree that is searched many times.
 
-In: a tree, or any part of one. Out: its nodes of some kinds, from the root down, level by level, as sqlglot's
-`find_all` has them. Inside of `unchanging`, the tree named there is walked once for all who ask about it.
+In: a tree or a subtree. Out: its nodes of the given types, from the root down, level by level, in the order of
+sqlglot's `find_all`. Within `unchanging`, the given tree is walked once and every later search reuses that walk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _walked: ContextVar[tuple[exp.Expr, list[exp.Expr]] | None] = ContextVar("walked
 
 
 def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
-    """All nodes of these kinds, subclasses among them."""
+    """All nodes of these types, including subclasses."""
     known = _walked.get()
     nodes = known[1] if known is not None and known[0] is tree else _nodes(tree)
     return [node for node in nodes if isinstance(node, kinds)]
@@ -27,7 +27,7 @@ def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
 
 @contextmanager
 def unchanging(tree: exp.Expr | None) -> Iterator[None]:
-    """As long as this is open, nobody changes the tree."""
+    """While this context is open, the tree must not be changed."""
     token = _walked.set((tree, _nodes(tree)) if tree is not None else None)
     try:
         yield
@@ -36,7 +36,7 @@ def unchanging(tree: exp.Expr | None) -> Iterator[None]:
 
 
 def _nodes(tree: exp.Expr) -> list[exp.Expr]:
-    """What `tree.walk()` gives, in half the time."""
+    """The same nodes as `tree.walk()`, in half the time."""
     nodes = [tree]
     for node in nodes:
         for value in node.args.values():

@@ -1,16 +1,16 @@
-"""Rows on their way from an engine into an `ExecutionResult`, under the caps on rows, bytes and cells.
+"""Collect rows from an engine for the caller, within the caps on rows, bytes and cells.
 
-In: batches of rows as the driver yields them. Out: the rows kept, every cell one of the plain Python types that
-`base.Value` lists, and whether anything was cut.
+In: rows one by one, as the driver yields them. Out: batches of the rows kept, with every cell one of the plain Python
+types that `types.Value` lists, and whether anything was cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
-from eval.databases.base import Limits, Value
+from eval.databases.types import Limits, Value
 
 _FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an int of more than 128 bits
     type(None): 4,
@@ -23,49 +23,34 @@ _FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an i
     timedelta: 12,
 }
 _PER_ROW = 2
-_BATCH = 500
 
 
 class RowCollector:
-    """Keeps rows until a cap is reached; `full` then tells the engine's loop to stop fetching."""
+    """Takes rows until they end or a cap is reached."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._taken = 0
-        self.bytes = 0
-        """Bytes of all rows so far, roughly as JSON."""
-        self.rows: list[tuple[Value, ...]] = []
-        self.truncated = False
-        self.full = False
-
-    def fill(self, fetch: Callable[[int], Sequence[Sequence[object]]]) -> None:
-        """Fetch in steps until there are no more rows or a cap is reached: one row more than may be kept."""
-        while not self.full:
-            batch = fetch(max(1, min(_BATCH, self._limits.rows + 1 - len(self.rows))))
-            if not batch:
-                return
-            self.add(batch)
-
-    def take(self) -> list[tuple[Value, ...]]:
-        """The rows so far, which are then no longer kept here but still count."""
-        taken, self.rows = self.rows, []
-        self._taken += len(taken)
-        return taken
+        self._batch: list[tuple[Value, ...]] = []
+        self.clear()
 
     def clear(self) -> None:
         """Start again, for a statement that is run a second time."""
-        self._taken = self.bytes = 0
-        self.rows = []
+        self._batch.clear()
+        self.bytes = 0
+        """Bytes of all rows so far, roughly as JSON."""
+        self.rows = 0
         self.truncated = False
-        self.full = False
+        self.ended = False
+        """True when there are no more rows, or a cap was reached."""
 
-    def add(self, batch: Iterable[Sequence[object]]) -> None:
-        limits, fixed_sizes, rows = self._limits, _FIXED_SIZE, self.rows
-        most = limits.rows - self._taken
-        for row in batch:
-            if len(rows) >= most:
-                self.truncated = self.full = True
-                return
+    def next_batch(self, rows: Iterator[Sequence[object]], most_rows: int, most_bytes: int) -> list[tuple[Value, ...]]:
+        """The next rows: at most `most_rows`, and not many more than `most_bytes`."""
+        limits, fixed_sizes, batch = self._limits, _FIXED_SIZE, self._batch
+        before = self.bytes
+        for row in rows:
+            if self.rows >= limits.rows:
+                self.truncated = self.ended = True
+                break
             size = _PER_ROW
             for cell in row:
                 fixed = fixed_sizes.get(type(cell))
@@ -73,14 +58,21 @@ class RowCollector:
                     size += fixed
                 elif type(cell) is str and len(cell) <= limits.cell_bytes:
                     size += len(cell) + 3
-                else:  # the row holds something to be cut or converted
+                else:  # the row holds a value that must be cut or converted
                     size, row = self._converted(row)
                     break
             if self.bytes + size > limits.bytes:
-                self.truncated = self.full = True
-                return
+                self.truncated = self.ended = True
+                break
             self.bytes += size
-            rows.append(row if type(row) is tuple else tuple(row))
+            self.rows += 1
+            batch.append(row if type(row) is tuple else tuple(row))
+            if len(batch) >= most_rows or self.bytes - before >= most_bytes:
+                break
+        else:
+            self.ended = True
+        self._batch = []
+        return batch
 
     def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
         """The row's size and the row with each cell a plain value within the limit."""
@@ -98,7 +90,7 @@ class RowCollector:
 
 
 def plain_value(value: object) -> Value:
-    """Bring a driver's own type (UUID, network address, memoryview, range) to one that `base.Value` lists."""
+    """Convert a driver's own type (UUID, network address, memoryview, range) to one that `types.Value` lists."""
     if isinstance(value, (memoryview, bytearray)):
         return bytes(value)
     if isinstance(value, (bool, int, float, str, bytes, Decimal, date, time, timedelta)):

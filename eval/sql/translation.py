@@ -1,8 +1,8 @@
-"""A query in another dialect: `translated`, for answers that were written for one engine and are measured on another.
+"""Translate a query to another dialect: `translated`, for answers written for one engine and measured on another.
 
-In: SQL and two dialects. Out: SQL that means the same as far as that can be said. sqlglot does most of it; MySQL's
-functions of dates, which it leaves as they are for SQLite, are written with SQLite's own. Nothing that an agent writes
-goes through here: it is for recordings.
+In: SQL and two dialects. Out: SQL with the same meaning, as far as the target dialect can express it. sqlglot does most
+of the work. MySQL's date functions, which sqlglot leaves unchanged for SQLite, are rewritten with SQLite's own
+functions. This module is only for recordings: no SQL that an agent writes passes through it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNITS = {"YEAR": ("year", 1), "QUARTER": ("month", 3), "MONTH": ("month", 1), "
 
 @with_headroom
 def translated(sql: str, read: Dialect, write: Dialect) -> str:
-    """The text in the other dialect; as it is where it cannot be read, so that its own failure shows."""
+    """The query in the other dialect. An unparsable query is returned unchanged, so that its own error shows."""
     if read == write:
         return sql
     try:
@@ -42,7 +42,7 @@ def _for_sqlite(node: exp.Expr) -> exp.Expr:
 
 
 def _shifted(node: exp.DateSub | exp.DateAdd) -> exp.Expr | None:
-    """`DATE_SUB(d, INTERVAL 1 YEAR)` → `DATE(d, '-1 year')`; None where the amount is no whole number."""
+    """`DATE_SUB(d, INTERVAL 1 YEAR)` → `DATE(d, '-1 year')`; None when the amount is not a whole number."""
     unit, amount = _UNITS.get(str(node.args.get("unit") or "").upper()), node.expression
     if unit is None or not isinstance(amount, exp.Literal) or not amount.name.isdecimal():
         return None

@@ -1,0 +1,113 @@
+"""The process that forks the children: `python -m eval.databases.isolation.fork_server FD`.
+
+In: requests of five bytes each over the socket FD. `S` or `D`, sent with a socket, forks a child for SQLite or DuckDB
+that communicates over that socket. `K` with a process id kills that child. `SQLITE_TMPDIR` names a folder inside a
+private folder. The process has one thread and has finished all imports, so that a fork takes a few milliseconds and
+shares its memory. When the socket is closed, the process ends together with all its children and their files.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from eval.databases.isolation import child
+from eval.databases.isolation.confinement import die_with_parent
+
+REQUEST = struct.Struct("!cI")
+
+
+class ForkServer:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._root = Path(os.environ["SQLITE_TMPDIR"]).parent
+        self._folders: dict[int, Path] = {}
+        self._made = 0
+        self._wake, wakes = socket.socketpair()
+        self._wakes = wakes
+        for end in (self._wake, wakes):
+            end.setblocking(False)
+
+    def serve(self) -> None:
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakes.fileno())
+        try:
+            while True:
+                ready, _, _ = select.select([self._control, self._wake], [], [])
+                if self._wake in ready:
+                    with suppress(BlockingIOError):
+                        self._wake.recv(4096)
+                    self._reap()
+                if self._control in ready and not self._answer():
+                    return
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for pid in self._folders:
+                os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(self._root, ignore_errors=True)
+
+    def _answer(self) -> bool:
+        """Handle one request; False when the other end is gone."""
+        message, handles, _, _ = socket.recv_fds(self._control, REQUEST.size, 1)
+        if len(message) < REQUEST.size:
+            return False
+        kind, number = REQUEST.unpack(message)
+        if kind == b"K":
+            if number in self._folders:  # not reaped yet, so the number still identifies it
+                os.kill(number, signal.SIGKILL)
+        else:
+            self._fork(kind, socket.socket(fileno=handles[0]))
+        return True
+
+    def _fork(self, kind: bytes, connection: socket.socket) -> None:
+        if kind == b"D":
+            child.import_duckdb()
+        self._made += 1
+        folder = self._root / str(self._made)
+        folder.mkdir()
+        pid = os.fork()
+        if pid:
+            self._folders[pid] = folder
+            connection.close()
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            die_with_parent()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a crashing engine prints many memory addresses
+            for end in (self._control, self._wake, self._wakes):
+                end.close()
+            child.serve(connection, folder)
+        finally:
+            os._exit(0)
+
+    def _reap(self) -> None:
+        while self._folders:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            shutil.rmtree(self._folders.pop(pid), ignore_errors=True)
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes the socket
+    control = socket.socket(fileno=int(sys.argv[1]))
+    gc.collect()
+    gc.freeze()  # the collector then writes to no page that the children share
+    ForkServer(control).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""One run of a statement: its limits, its deadline, its cancellation.
+
+In: SQL, limits and a token. Out: a `StatementRun`, which an engine receives and runs; the engine returns an
+`OpenStatement`. One thread of the process waits for all deadlines. A statement that must stop is interrupted by a
+separate thread, repeatedly until it has ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from eval.databases.types import CancelToken, DatabaseError, Limits, Value
+from eval.schema import Dialect
+from eval.sql.types import ReadStatement
+
+_log = logging.getLogger("text2sql.databases")
+_REPEAT_SECONDS = 0.05
+_GIVE_UP_SECONDS = 0.7
+"""A server that does not react to interrupts for this long loses its connection, so that the caller is free within a
+second."""
+
+
+class _Counter:
+    """Counts statements that were abandoned since the start of this process; a server may still run them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.count = 0
+
+    def add(self) -> None:
+        with self._lock:
+            self.count += 1
+        _log.warning("a statement did not stop when it was interrupted and was given up (%d so far)", self.count)
+
+
+abandoned = _Counter()
+
+
+class StatementRun:
+    """Holds what to run, when it must stop, and why it stopped."""
+
+    def __init__(
+        self,
+        statement: ReadStatement,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+        start_over: Callable[[], None] | None = None,
+    ) -> None:
+        self.statement = statement
+        self.sql = statement.sql
+        self.limits = limits or Limits()
+        self.started = time.monotonic()
+        self.deadline = self.started + self.limits.seconds
+        self.stopped: Literal["timeout", "cancelled"] | None = None
+        self.start_over = start_over
+        """An engine that must begin a statement a second time calls it to forget all rows read so far. Where it is
+        None, rows were handed on already, and the engine skips as many of them."""
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self._ended = False
+        self._interrupt: Callable[[], None] | None = None
+        self._give_up: Callable[[], None] | None = None
+
+    @classmethod
+    def of_ours(cls, dialect: Dialect, seconds: float) -> StatementRun:
+        """A deadline for statements that this package writes itself, such as catalogue queries."""
+        return cls(ReadStatement(sql="", dialect=dialect), Limits(seconds=seconds))
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def stop_message(self) -> str:
+        return "cancelled" if self.stopped == "cancelled" else f"stopped at the deadline of {self.limits.seconds:g} s"
+
+    def expired(self) -> bool:
+        """True when the statement must stop now; remembers the reason."""
+        if self.stopped is None:
+            if self._cancel is not None and self._cancel.cancelled:
+                self.stopped = "cancelled"
+            elif time.monotonic() > self.deadline:
+                self.stopped = "timeout"
+        return self.stopped is not None
+
+    def check_text(self, dialect: Dialect) -> None:
+        """Raises DatabaseError when the SQL cannot be given to an engine of this dialect."""
+        if self.statement.dialect != dialect:
+            raise DatabaseError(f"a statement in {self.statement.dialect} was given to a {dialect} database")
+        if "\0" in self.sql:
+            raise DatabaseError("a statement cannot hold a null character")  # C libraries would end the text there
+
+    @contextmanager
+    def interrupting(self, interrupt: Callable[[], None], give_up: Callable[[], None] | None = None) -> Iterator[None]:
+        """While the block runs, call `interrupt` from another thread once the statement must stop.
+
+        An interrupt can arrive between two steps and be lost, so it is repeated until the block ends. `give_up`
+        (closing the connection) is called when interrupts have not helped. Neither is called after the block has ended.
+        A slow interrupt is not waited for, though: its connection is not used again.
+        """
+        self._ended, self._interrupt, self._give_up = False, interrupt, give_up
+        forget = self._cancel.on_cancel(lambda: _deadlines.wake(self)) if self._cancel is not None else None
+        _deadlines.add(self)
+        try:
+            yield
+        finally:
+            self._ended = True
+            _deadlines.remove(self)
+            if forget is not None:
+                forget()
+            if self._lock.acquire(timeout=0.2):
+                self._lock.release()
+
+    def stop(self) -> None:
+        """Interrupt until the block of `interrupting` has ended; called from threads of this module."""
+        if not self.expired():
+            return
+        if self._give_up is not None:
+            threading.Thread(target=self._hang_up, name="give-up", daemon=True).start()
+        while not self._ended:
+            self._act(self._interrupt)
+            time.sleep(_REPEAT_SECONDS)
+
+    def _hang_up(self) -> None:
+        time.sleep(_GIVE_UP_SECONDS)
+        if not self._ended:
+            abandoned.add()
+        while not self._ended:
+            with suppress(Exception):
+                assert self._give_up is not None
+                self._give_up()
+            time.sleep(_REPEAT_SECONDS)
+
+    def _act(self, action: Callable[[], None] | None) -> None:
+        with self._lock, suppress(Exception):
+            if not self._ended and action is not None:
+                action()
+
+
+class _Deadlines:
+    """The thread that waits for the deadlines of all running statements."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._running: set[StatementRun] = set()
+        self._wakes_at = 0.0
+        self._thread: threading.Thread | None = None
+
+    def add(self, run: StatementRun) -> None:
+        with self._condition:
+            self._running.add(run)
+            if self._thread is None or not self._thread.is_alive():  # also after a fork
+                self._thread = threading.Thread(target=self._wait, name="deadlines", daemon=True)
+                self._wakes_at = run.deadline
+                self._thread.start()
+            elif run.deadline < self._wakes_at or run.expired():
+                self._condition.notify()
+
+    def remove(self, run: StatementRun) -> None:
+        with self._condition:
+            self._running.discard(run)
+
+    def wake(self, run: StatementRun) -> None:
+        """Wake the thread, because the run was cancelled."""
+        with self._condition:
+            if run in self._running:
+                self._condition.notify()
+
+    def _wait(self) -> None:
+        with self._condition:
+            while True:
+                for run in [r for r in self._running if r.expired()]:
+                    self._running.discard(run)
+                    threading.Thread(target=run.stop, name="interrupt", daemon=True).start()
+                now = time.monotonic()
+                self._wakes_at = min((r.deadline for r in self._running), default=now + 60.0)
+                self._condition.wait(max(0.001, self._wakes_at - now))
+
+
+_deadlines = _Deadlines()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_deadlines.__init__)  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStatement:
+    """A statement that an engine has started to answer."""
+
+    columns: tuple[str, ...]
+    rows: Iterator[tuple[Value, ...]]
+    """Row by row, so that at most one row is in memory beyond the caps. Raises whatever the driver raises."""
+    truncated: Callable[[], bool] = bool
+    """Whether the other end has already cut rows or cells."""
+
+
+Opener = Callable[[StatementRun], AbstractContextManager[OpenStatement]]
+"""Begins a statement, and ends it when the context exits; raises whatever the driver raises."""

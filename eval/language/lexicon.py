@@ -1,0 +1,145 @@
+"""Word lists: synonyms, gradable adjectives, business measures, abbreviations, function words.
+
+In: the `lexicon_*.txt` files in this folder: general English and business words written for this project, and words of
+similar meaning derived from WordNet. Out: plain dictionaries, read once per process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eval.language.inflection import lemma
+
+_HERE = Path(__file__).parent
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a word list, without comments and blank lines."""
+    text = path.read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set; short word lists in this package are written this way."""
+    return frozenset(text.split())
+
+
+@cache
+def synonyms() -> dict[str, frozenset[str]]:
+    """For each lemma, the lemmas that may replace it, in both directions."""
+    found: dict[str, set[str]] = {}
+    for line in lines(_HERE / "lexicon_synonyms.txt"):
+        head, _, rest = line.partition(":")
+        for word in rest.split(","):
+            one, other = lemma(head.strip()), lemma(word.strip())
+            if one != other:
+                found.setdefault(one, set()).add(other)
+                found.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+@cache
+def _open_lines() -> dict[str, str]:
+    """The lines of the open lexicon by their word; read on first use (10 ms)."""
+    return {line[: line.index(":")]: line for line in lines(_HERE / "lexicon_wordnet.txt")}
+
+
+def open_lexicon(word: str) -> dict[str, float]:
+    """Words of similar meaning with their similarity, 0..1: the same sense of the word, or one level above or below."""
+    line = _open_lines().get(word)
+    if line is None:
+        return {}
+    same, _, near = line.partition(":")[2].partition("|")
+    found = dict.fromkeys(near.split(), 0.8)
+    found.update({other: 0.95 - 0.02 * k for k, other in enumerate(same.split())})
+    return found
+
+
+@cache
+def abbreviations() -> dict[str, tuple[str, ...]]:
+    """For each short form (`qty`), the words it abbreviates."""
+    return {line.split()[0]: tuple(line.split()[1:]) for line in lines(_HERE / "lexicon_abbreviations.txt")}
+
+
+@dataclass(frozen=True, slots=True)
+class Adjective:
+    """A gradable adjective and the properties it may describe."""
+
+    base: str
+    properties: tuple[tuple[tuple[str, ...], int], ...]
+    """Words of a column name, with +1 if the property grows with the adjective, else -1; best first."""
+
+
+@cache
+def adjectives() -> dict[str, tuple[Adjective, str]]:
+    """For each form (`older`, `most expensive`), the adjective and its degree: `base`, `comparative` or
+    `superlative`."""
+    found: dict[str, tuple[Adjective, str]] = {}
+    for line in lines(_HERE / "lexicon_adjectives.txt"):
+        base, comparative, superlative, properties = (part.strip() for part in line.split("|"))
+        parsed = tuple(
+            (tuple(lemma(w) for w in p[1:].split("_")), 1 if p[0] == "+" else -1) for p in properties.split()
+        )
+        adjective = Adjective(base, parsed)
+        found[base] = (adjective, "base")
+        found[comparative] = (adjective, "comparative")
+        found[superlative] = (adjective, "superlative")
+        if superlative.startswith("most "):
+            found["least " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "superlative")
+            found["less " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "comparative")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A business quantity: the columns that hold it, or a price and a quantity whose product it is."""
+
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    prices: tuple[tuple[str, ...], ...]
+    quantities: tuple[tuple[str, ...], ...]
+
+
+@cache
+def measures() -> dict[str, Measure]:
+    """Measures by name in lemmas (`sale`, `order value`)."""
+    found: dict[str, Measure] = {}
+    for line in lines(_HERE / "lexicon_business.txt"):
+        names, columns, product = (part.strip() for part in line.split("|"))
+        prices, _, quantities = product.partition(" x ")
+        measure = Measure(
+            tuple(" ".join(lemma(w) for w in n.split()) for n in names.split(",")),
+            _column_words(columns),
+            _column_words(prices),
+            _column_words(quantities),
+        )
+        for name in measure.names:
+            found.setdefault(name, measure)
+    return found
+
+
+def _column_words(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(lemma(w) for w in name.strip().split("_")) for name in text.split(",") if name.strip())
+
+
+FUNCTION_WORDS = word_set(
+    """a an the of in on at to for from by with and or as is are was were be been being am do does did done has have had
+    having that which who whom whose what where when how why there their its his her our your my this these those it
+    they them he she we you i me us any some all each every also both either than then so if please show list give find
+    tell return display get what's name's select provide retrieve print fetch output compute calculate report
+    want need like would could can should will shall may might must know see let me about into onto out up off over
+    per via within among amongst across between during throughout along together well only just ever currently
+    respectively their one ones other others another same such own it's itself themselves themself exist exists
+    database record records data entry entries row rows table information info details detail value values corresponding
+    associated related belonging belong belongs respective available possible existing current many much more most
+    's , . ? ! ; : - ( ) " ' ok okay hello member members full complete located situated living regarding concerning
+    contained hi inclusive inclusively
+    thanks thank euro euros dollar dollars usd eur look up identify describe state name named called call
+    include includes including contain contains consist use used uses using make made numbers result results set number
+    question answer query sql sort new total different distinct unique not no ever yet still lot lots kind
+    & / * + = < > % $ # @ [ ] { } | ~ ^ _ \\ ` overall entire whole altogether various
+    sorted currently recorded listed shown given find out"""
+)
+"""Words that need no match in a schema. The phrase patterns still use some of them."""

@@ -1,0 +1,41 @@
+"""Numbers in English text: `12`, `1,200.50`, `$5`, `seven`, `2 million`.
+
+In: text. Out: the numbers in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+NUMBER_WORDS = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+MULTIPLIERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "k": 1000}
+
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_NUMERAL = re.compile(
+    r"(?<![\w.])[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?!\w)(?:\s*(thousand|million|billion)\b)?",
+    re.IGNORECASE,
+)
+_DIGITS = 18
+"""Longer numerals are codes, not quantities."""
+
+
+def number_of(text: str) -> int | float | None:
+    """The value of a numeral or number word, else None."""
+    cleaned = text.lower().replace(",", "").replace("$", "").rstrip("%")
+    if cleaned in NUMBER_WORDS:
+        return NUMBER_WORDS[cleaned]
+    try:
+        return int(cleaned)
+    except ValueError:
+        return float(cleaned) if _DECIMAL.fullmatch(cleaned) else None
+
+
+def numerals(text: str) -> tuple[float, ...]:
+    """The numbers that a text writes in digits, with `thousand`, `million` and `billion` multiplied out."""
+    found = ((match[1].replace(",", ""), match[2]) for match in _NUMERAL.finditer(text))
+    return tuple(float(d) * float(MULTIPLIERS.get((scale or "").lower(), 1)) for d, scale in found if len(d) <= _DIGITS)

@@ -1,0 +1,85 @@
+"""Words of questions and of names, reduced to a form in which they match: `Customers`, `customer_id`, "customer's".
+
+In: text. Out: tuples of reduced words. It uses only English grammar, no dictionary of a database's words.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from eval.language.inflection import light_stem
+from eval.language.lexicon import word_set
+
+_WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?", re.UNICODE)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
+
+STOPWORDS = word_set(
+    """
+    a about across all also am an and any are as at be been being both but by can could did do does doing done
+    each either every few find first following for from get give given gives had has have having he her here him
+    his how i id ids if in into is it its just let like list many me more most much my name names neither no nor
+    not of on one ones only or other our out over per please return returns same she should show shows so some
+    such tell than that the their them then there these they this those to too us use used uses using was we
+    were what when where whether which while who whom whose why will with would you your total number numbers
+    count average mean maximum minimum max min sum amount highest lowest largest smallest greatest least biggest
+    oldest youngest longest shortest latest earliest top bottom order ordered ascending descending sort sorted
+    alphabetical alphabetically different distinct unique between above below under before after greater less
+    fewer higher lower larger smaller older younger equal exactly whole together overall corresponding
+    respective respectively
+    """
+)
+"""Words that say what to do with data rather than which data."""
+
+
+def question_words(text: str) -> tuple[str, ...]:
+    """Every word of a question in order, reduced."""
+    return tuple(light_stem(w) for w in _WORD.findall(text))
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The words of a question that name data, reduced, in order, without duplicates."""
+    found = (w.lower() for w in _WORD.findall(text))
+    return tuple(dict.fromkeys(light_stem(w) for w in found if w not in STOPWORDS and not w.isdecimal()))
+
+
+_TAILS = ("name", "type", "code", "date", "year", "title", "id", "no", "num", "number", "time", "price")
+"""Words that names attach to others without a separator: `petid`, `lname`, `airportcode`."""
+
+
+@lru_cache(maxsize=50_000)
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a table's or column's name, reduced: `OrderDetails`, `order_details` and `order details` are
+    equal."""
+    parts = _WORD.findall(_CAMEL.sub(" ", name).replace("_", " "))
+    if len(parts) == 1:
+        word = parts[0].lower()
+        tail = next((t for t in _TAILS if word.endswith(t) and word != t), None)
+        if tail is not None and (tail != "no" or parts[0].endswith(("No", "NO"))):
+            parts = [word.removesuffix(tail), tail]
+    return tuple(light_stem(word) for word in parts)
+
+
+@lru_cache(maxsize=100_000)
+def akin(word: str, other: str) -> bool:
+    """Whether two reduced words are equal or clearly belong to one word family (`nationality` and `nation`)."""
+    if word == other:
+        return True
+    short, long = sorted((word, other), key=len)
+    if len(short) >= 4:
+        return long.startswith(short) or (len(short) >= 6 and long.startswith(short[:-2]))
+    return len(short) == 3 and len(long) <= 7 and long.startswith(short)
+
+
+def meets(name: str, words: frozenset[str]) -> bool:
+    """Whether a word of the name (except `id`) is akin to one of the words."""
+    parts = [p for p in name_words(name) if p not in _SAYS_LITTLE] or list(name_words(name))
+    if any(p in words for p in parts):
+        return True
+    joined = name.casefold()
+    return any(len(w) >= 4 and w in joined for w in words) or any(
+        akin(p, w) for p in parts if len(p) >= 3 for w in words
+    )
+
+
+_SAYS_LITTLE = frozenset({"id", "code", "key", "no", "num", "name", "cod"})

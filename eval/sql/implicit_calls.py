@@ -1,0 +1,57 @@
+"""Calls that PostgreSQL makes without parentheses.
+
+In PostgreSQL, `t.f` and `(x).f` call the function `f` on the row `t` or the value `x` when it has no field `f`. A cast
+to a user-defined type runs the functions of that type. In: a tree and, if it is known, the schema. Out: the reason for
+a refusal, or None. After a dot, only a column that the schema or a subquery of the statement has is allowed; as the
+target of a cast, only a built-in type.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eval.schema import Schema
+from eval.sql.lookup import Found
+from eval.sql.scopes import bind
+
+_BUILT_IN_TYPES = frozenset(
+    {"bit", "box", "bpchar", "cidr", "circle", "inet", "jsonpath", "line", "lseg", "macaddr", "macaddr8", "path"}
+    | {"point", "polygon", "timetz", "tsquery", "tsvector", "varbit", "xml"}
+)
+"""PostgreSQL's own types that sqlglot treats as user-defined."""
+
+
+def implicit_call(tree: exp.Expression, schema: Schema | None) -> str | None:
+    """The reason why a PostgreSQL statement may call a function without naming it as one.
+
+    Without a schema the columns of tables are not known, so `t.f` is accepted for a table `t`."""
+    qualified: list[exp.Column] = []
+    for node in tree.walk():
+        if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Func):
+            return f"selects {node.expression.name or '*'} of an expression, which PostgreSQL may read as a call"
+        if isinstance(node, exp.DataType) and not _is_built_in(node):
+            return f"casts to {node.args.get('kind')}, which is not one of PostgreSQL's own types"
+        if isinstance(node, exp.Column) and node.table and not isinstance(node.this, exp.Star):
+            qualified.append(node)
+    if not qualified:
+        return None
+    columns = bind(tree, "postgres", schema).columns
+    for column in qualified:
+        if not _exists(column, columns.get(id(column)), schema):
+            written = ".".join(part.name for part in column.parts)
+            return f"names {written}, which is no known column and which PostgreSQL may read as a call of {column.name}"
+    return None
+
+
+def _is_built_in(kind: exp.DataType) -> bool:
+    if kind.this != exp.DType.USERDEFINED:
+        return True
+    return str(kind.args.get("kind")).strip('"').split("(")[0].strip().lower() in _BUILT_IN_TYPES
+
+
+def _exists(column: exp.Column, found: Found | None, schema: Schema | None) -> bool:
+    source = found.source if found is not None else None
+    if source is None or not isinstance(column.this, exp.Identifier):
+        return False
+    known = bool(source.find(column.this)) or source.hides(column.name) is not None
+    return known or (schema is None and source.relation.open)
