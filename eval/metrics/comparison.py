@@ -1,23 +1,22 @@
-"""Whether two results are the same, and the rates and tests built on that.
+"""Decide whether two results are the same; EX, TS and BIRD's comparison build on this.
 
-In: results of the gold query and of another (`ExecutionResult`, or plain rows). Out: yes or no. Two results are the
-same when they hold the same rows: a multiset, a list where the gold query's outermost SELECT orders. Columns are
-compared by position, their names ignored. (The official test-suite evaluation, github.com/taoyds/test-suite-sql-eval,
-also tries every other order of the columns, which lets an answer pass that returns the names where ids were asked for.)
+In: results of the gold query and of another query (`ExecutionResult`, or plain rows). Out: yes or no. Two results are
+the same when they hold the same rows: as a multiset, or as a list when the gold query's outermost SELECT has an ORDER
+BY. Columns are compared by position; their names are ignored. (The official test-suite evaluation,
+github.com/taoyds/test-suite-sql-eval, also tries every other column order, which accepts an answer that returns names
+where ids were asked for.) Values are compared as follows:
 
-What equals what:
-
-- Numbers by value, whatever their type: `1`, `1.0`, `Decimal("1")` and `True` are one (SQLite has no booleans).
-  Two whole numbers below 2**53 must be equal exactly, so that neighbouring ids never merge; otherwise a relative
-  tolerance of 1e-6 applies, with an absolute floor of 1e-9.
-- A number and the text that writes it plainly (`3` and `"3"`, not `"3.0"` or `"03"`): a reference is often declared
-  with another type than the key it refers to, and which of the two a query returns is no error. Beyond that text is
-  text: case and spaces count. NULL equals NULL only; NaN equals NaN.
-- BLOBs by their bytes, and never equal to text.
-- Dates and times as ISO text, a timestamp at midnight as its date, so that SQLite, which has only text for them, gives
-  the verdict that DuckDB and PostgreSQL give.
-- Lists and objects element by element.
-- Nothing and nothing, whatever the columns; where `columns_count`, only with as many columns.
+- Numbers are equal by value, whatever their type: `1`, `1.0`, `Decimal("1")` and `True` are equal (SQLite has no
+  booleans). Two whole numbers below 2**53 must be equal exactly, so that neighbouring ids never merge; otherwise a
+  relative tolerance of 1e-6 applies, with an absolute floor of 1e-9.
+- A number equals the text that writes it plainly (`3` and `"3"`, not `"3.0"` or `"03"`): a foreign key is often
+  declared with another type than the key it refers to, and a query may return either. All other text is compared as
+  text: case and spaces count. NULL equals only NULL; NaN equals NaN.
+- BLOBs are compared by their bytes, and never equal text.
+- Dates and times are compared as ISO text, and a timestamp at midnight as its date, so that SQLite, which has only text
+  for them, gives the same verdict as DuckDB and PostgreSQL.
+- Lists and objects are compared element by element.
+- Two results without rows are equal, whatever their columns; with `columns_count`, only if the column counts match.
 """
 
 from __future__ import annotations
@@ -49,11 +48,11 @@ _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{0,17}[1-9])?")
 def same_result(
     gold: ExecutionResult | Rows, other: ExecutionResult | Rows, *, ordered: bool, columns_count: bool = False
 ) -> bool:
-    """True when `other` answers as `gold` does: EX on one database. A result that did not succeed equals nothing.
+    """True when `other` has the same result as `gold`: EX on one database. A failed result equals nothing.
 
     `ordered`: the outermost gold query has an ORDER BY, so the order of rows counts. `columns_count`: results without
-    rows need the same number of columns too, as TS asks. Linear in the cells, but for a sort of the numbers in those
-    rows that are not equal to the last digit.
+    rows must also have the same number of columns, as TS requires. The time is linear in the number of cells, apart
+    from a sort of the numbers in rows that are not exactly equal.
     """
     gold_rows, other_rows = _rows_of(gold), _rows_of(other)
     if gold_rows is None or other_rows is None or len(gold_rows) != len(other_rows):
@@ -74,8 +73,8 @@ def same_result(
 
 
 def same_set(gold: ExecutionResult | Rows, other: ExecutionResult | Rows) -> bool:
-    """BIRD's comparison: the same set of rows; order, repetition and column names are ignored, the columns' order is
-    not (`set(predicted) == set(gold)` in its evaluation.py), numbers by tolerance."""
+    """BIRD's comparison: the same set of rows (`set(predicted) == set(gold)` in its evaluation.py). Row order,
+    repetition and column names are ignored, the order of columns is not; numbers are compared with tolerance."""
     gold_rows, other_rows = _rows_of(gold), _rows_of(other)
     if gold_rows is None or other_rows is None:
         return False
@@ -105,8 +104,8 @@ def _columns(rows: Rows) -> list[_Column]:
 
 
 def _typed_columns(rows: Rows) -> list[tuple[_Column, frozenset[type]]]:
-    """Columns of hashable values that are equal exactly when the module's docstring says so, tolerance aside; with the
-    types that occur."""
+    """The columns, with values made hashable so that they are equal exactly when the module's docstring says so,
+    tolerance aside; with the types that occur."""
     columns: list[tuple[_Column, frozenset[type]]] = []
     for column in zip(*rows, strict=True):
         types = frozenset(map(type, column))
@@ -145,7 +144,7 @@ def _cell(value: object) -> Hashable:
 
 
 def _alike(a: _Column, types_a: frozenset[type], b: _Column, types_b: frozenset[type]) -> tuple[_Column, _Column]:
-    """The two columns, with texts that write numbers read as such where one holds numbers and the other texts."""
+    """The two columns; when one holds numbers and the other texts, texts that represent numbers become numbers."""
     numbers = {int, float}
     if (str in types_a and types_b & numbers) or (str in types_b and types_a & numbers):
         return tuple(map(_number_written, a)), tuple(map(_number_written, b))
@@ -159,8 +158,8 @@ def _number_written(value: Hashable) -> Hashable:
 
 
 def _same_bag(pairs: Sequence[tuple[_Column, _Column]]) -> bool:
-    """The same rows in any order. Rows that are equal to the last digit are paired off; the rest must pair off with
-    close numbers taken for one."""
+    """Whether both have the same rows in any order. Exactly equal rows are paired off; the rest must pair off with
+    close numbers treated as equal."""
     columns = _unpaired_by_fractions(pairs)
     if columns is None or not columns:
         return columns is not None
@@ -179,14 +178,14 @@ def _same_bag(pairs: Sequence[tuple[_Column, _Column]]) -> bool:
 
 def _close_in_order(a: _Column, b: _Column) -> bool:
     if {*map(type, a), *map(type, b)} == {float} and max(map(abs, a)) < 1e8 and all(map(math.isclose, a, b)):  # type: ignore[arg-type]
-        return True  # within 1e-9, which below 1e8 tells whole numbers apart: as good, at a tenth of the time
+        return True  # within 1e-9, which below 1e8 separates whole numbers: as good, in a tenth of the time
     return all(x == y or _equal_numbers(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _unpaired_by_fractions(pairs: Sequence[tuple[_Column, _Column]]) -> Sequence[tuple[_Column, _Column]] | None:
-    """The rows, by column, that are left when both results are sorted by a column of floats and rows that meet and are
-    equal are taken out. None: already that column differs. Empty: the rest is close row by row. All rows where there
-    is no such column."""
+    """The rows, by column, that remain when both results are sorted by a column of floats and equal rows at the same
+    position are removed. None: that column already differs. Empty: the rest is close row by row. All rows when there is
+    no such column."""
     place = next((i for i, (a, b) in enumerate(pairs) if {*map(type, a), *map(type, b)} == {float}), None)
     if place is None:
         return pairs
@@ -200,9 +199,9 @@ def _unpaired_by_fractions(pairs: Sequence[tuple[_Column, _Column]]) -> Sequence
 
 
 def _merged(a: _Column, b: _Column) -> tuple[_Column, _Column]:
-    """The two columns with one number standing for all that lie within tolerance of their lower neighbour.
+    """The two columns, with one number replacing all numbers that lie within tolerance of their lower neighbour.
 
-    Closeness chains along the sorted values; that makes it transitive, without which rows could not be counted.
+    Closeness is chained along the sorted values. That makes it transitive, which is necessary to count rows.
     """
     values = {*a, *b}
     numbers = sorted(v for v in values if _is_number(v))  # type: ignore[type-var]
@@ -216,18 +215,18 @@ def _merged(a: _Column, b: _Column) -> tuple[_Column, _Column]:
 
 
 def _equal_numbers(a: Hashable, b: Hashable) -> bool:
-    """Whether two numbers are equal within tolerance, at least one of them a fraction or beyond 2**53."""
+    """Whether two numbers are equal within tolerance, where at least one is a fraction or beyond 2**53."""
     if type(a) is not float and type(b) is not float:
         return False
     try:
         close = math.isclose(a, b, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_FLOOR)  # type: ignore[arg-type]
-    except (TypeError, OverflowError):  # no number, or an int beyond any float
+    except (TypeError, OverflowError):  # not a number, or an int beyond any float
         return False
     return close and (_is_inexact(a) or _is_inexact(b))
 
 
 def _is_inexact(value: Hashable) -> bool:
-    """A float that is not a whole number that floats hold exactly."""
+    """A float that is not a whole number that floats represent exactly."""
     return type(value) is float and not (abs(value) < _WHOLE_LIMIT and value.is_integer())
 
 

@@ -1,7 +1,7 @@
-"""VES: execution accuracy weighted by gold's time over the query's.
+"""VES: execution accuracy weighted by the gold query's time divided by the answer's time.
 
-In: two statements that may run and a database. Out: the ratio of their times. The two are run in turn, so that what
-else the machine does falls on both, and the fastest run of each counts, the least disturbed one. After BIRD's valid
+In: two statements that may run, and a database. Out: the ratio of their times. The two run alternately, so that other
+load on the machine affects both. The fastest run of each counts, because it was disturbed least. Based on BIRD's valid
 efficiency score (Li et al. 2023), which takes the square root of this ratio.
 """
 
@@ -16,7 +16,7 @@ RUNS = 5
 def time_ratio(
     gold: ReadStatement, other: ReadStatement, database: Database, *, limits: Limits, runs: int = RUNS
 ) -> float | None:
-    """Gold's time over the other's: 2.0 when the other takes half as long. None when either does not run."""
+    """Gold's time divided by the other's: 2.0 when the other takes half as long. None when either does not run."""
     best = {gold: float("inf"), other: float("inf")}
     for _ in range(runs):
         for statement in (gold, other):

@@ -1,7 +1,7 @@
-"""EM: whether two queries are the same text once what cannot matter is taken away. A diagnostic, never a verdict.
+"""EM: whether two queries are equal after normalization of irrelevant differences. A diagnostic, never a verdict.
 
 In: two SQL texts and their dialect. Out: equal or not. Case of keywords and names, whitespace, comments, quotes,
-aliases and needless qualifiers are normalised on the syntax tree; two queries that mean the same but are written
+aliases and unnecessary qualifiers are normalized on the syntax tree. Two queries that mean the same but are written
 differently stay different.
 """
 
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect
-from eval.sql.walking import every
+from eval.sql import parse_normalized
+from eval.sql.traversal import every
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
 
 
 def exact_match(gold_sql: str, sql: str, dialect: Dialect) -> bool:
-    """True when both texts parse and are equal after normalisation."""
+    """True when both texts parse and are equal after normalization."""
     gold, other = canonical(gold_sql, dialect), canonical(sql, dialect)
     return gold is not None and gold == other
 
@@ -28,11 +28,10 @@ def exact_match(gold_sql: str, sql: str, dialect: Dialect) -> bool:
 @lru_cache(maxsize=512)
 def canonical(sql: str, dialect: Dialect) -> str | None:
     """The query in one spelling; None when it is not exactly one statement that parses."""
+    tree = parse_normalized(sql, dialect)
+    if tree is None:
+        return None
     try:
-        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
-        if len(statements) != 1:
-            return None
-        tree = statements[0]
         if dialect == "sqlite":
             _quoted_values_to_text(tree)
         for node in every(tree, exp.Identifier):
@@ -47,7 +46,7 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
 
 
 def _quoted_values_to_text(tree: exp.Expr) -> None:
-    """SQLite reads a double-quoted word that names no column as text; beside a comparison that is what is meant."""
+    """SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the meaning."""
     for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
         for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
             identifier = column.this
@@ -56,7 +55,7 @@ def _quoted_values_to_text(tree: exp.Expr) -> None:
 
 
 def _operands(comparison: exp.Expr) -> list[object]:
-    """What a comparison compares its first operand with."""
+    """The operands that a comparison compares its first operand with."""
     if isinstance(comparison, exp.In):
         return list(comparison.expressions)
     if isinstance(comparison, exp.Between):
@@ -65,8 +64,8 @@ def _operands(comparison: exp.Expr) -> list[object]:
 
 
 def _plain_tables(tree: exp.Expr) -> None:
-    """Table aliases become the table's own name (numbered when it is used more than once); where a SELECT reads one
-    source only, its columns need no qualifier."""
+    """Replace table aliases with the table's own name (numbered when it is used more than once). In a SELECT with only
+    one source, columns need no qualifier."""
     sources = every(tree, exp.Table)
     uses: dict[str, int] = {}
     for table in sources:
@@ -96,7 +95,7 @@ def _requalify(column: exp.Column, renamed: dict[tuple[int, str], str]) -> None:
 
 
 def _without_output_aliases(select: exp.Select) -> None:
-    """Drop the names of output columns, and write out where ORDER BY, GROUP BY or HAVING used them."""
+    """Drop the names of output columns, and replace their uses in ORDER BY, GROUP BY or HAVING with the expression."""
     named = {e.alias: e.this for e in select.expressions if isinstance(e, exp.Alias)}
     for clause in ("group", "having", "order"):
         part = select.args.get(clause)

@@ -1,4 +1,4 @@
-"""How sure a measured rate is, and whether two systems differ: Wilson's and Newcombe's intervals, McNemar's exact test.
+"""Confidence intervals of rates, and tests of whether two systems differ: Wilson, Newcombe, McNemar's exact test.
 
 In: counts. Out: plain numbers. Nothing here knows what was measured.
 """
@@ -6,16 +6,39 @@ In: counts. Out: plain numbers. Nothing here knows what was measured.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 Z_95 = 1.959963984540054
 """The normal quantile of a two-sided 95 % interval."""
 
 
-def wilson_interval(successes: int, total: int, z: float = Z_95) -> tuple[float, float]:
-    """Lower and upper bound (0..1) of the rate behind `successes` of `total`; (0, 1) when nothing was tried.
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`right` of `total`. As text: `0.723 (0.681-0.761)`, with the 95 % interval; `–` when `total` is 0."""
 
-    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212: unlike the normal approximation it stays within 0..1 and is of
-    use for rates near the ends. Raises ValueError unless 0 <= successes <= total.
+    right: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        """0..1; 0 when `total` is 0."""
+        return self.right / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 %, Wilson."""
+        return wilson_interval(self.right, self.total)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:.3f} ({low:.3f}-{high:.3f})" if self.total else "–"
+
+
+def wilson_interval(successes: int, total: int, z: float = Z_95) -> tuple[float, float]:
+    """Lower and upper bound (0..1) of the rate behind `successes` of `total`; (0, 1) when `total` is 0.
+
+    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212: unlike the normal approximation it stays within 0..1 and is useful
+    for rates near the ends. Raises ValueError unless 0 <= successes <= total.
     """
     if not 0 <= successes <= total:
         raise ValueError(f"{successes} successes of {total} cannot be")
@@ -28,10 +51,10 @@ def wilson_interval(successes: int, total: int, z: float = Z_95) -> tuple[float,
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided p-value that two systems, tried on the same items, are equally good.
+    """Two-sided p-value for the hypothesis that two systems, tried on the same items, are equally good.
 
-    `only_first` items were right for the first system alone, `only_second` for the second alone; items on which both
-    agree say nothing. Under the null hypothesis each of the disagreeing items is a fair coin (binomial, exact).
+    `only_first` items were right for the first system only, `only_second` for the second only; items on which both
+    agree carry no information. Under the null hypothesis each disagreeing item is a fair coin flip (binomial, exact).
     Raises ValueError for a negative count.
     """
     if only_first < 0 or only_second < 0:
@@ -42,11 +65,11 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
 
 
 def paired_interval(both: int, only_first: int, only_second: int, neither: int, z: float = Z_95) -> tuple[float, float]:
-    """Lower and upper bound (-1..1) of how much better the second system is than the first on the same items.
+    """Lower and upper bound (-1..1) of the second system's rate minus the first's, on the same items.
 
-    The counts say for how many items which of the two was right. Newcombe (1998), Stat. Med. 17, 2635-2650, method
-    10: Wilson's intervals of both rates, combined with their correlation. (-1, 1) when nothing was tried. Raises
-    ValueError for a negative count.
+    Each counts the items that both systems, one of them, or neither got right. Newcombe (1998), Stat. Med. 17,
+    2635-2650, method 10: Wilson's intervals of both rates, combined with their correlation. (-1, 1) when there are no
+    items. Raises ValueError for a negative count.
     """
     if min(both, only_first, only_second, neither) < 0:
         raise ValueError("counts cannot be negative")
@@ -65,7 +88,7 @@ def paired_interval(both: int, only_first: int, only_second: int, neither: int, 
 
 
 def _correlation(both: int, only_first: int, only_second: int, neither: int) -> float:
-    """Phi of the four counts, drawn towards 0 as method 10 has it."""
+    """Phi of the four counts, shrunk towards 0 as in method 10."""
     margins = (both + only_first) * (only_second + neither) * (both + only_second) * (only_first + neither)
     if margins == 0:
         return 0.0

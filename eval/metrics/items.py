@@ -1,7 +1,7 @@
-"""One answer measured against its gold query: VA, EM, EX, BIRD's comparison, over a test suite TS, and VES.
+"""Measure one answer against its gold query: VA, EM, EX, BIRD's comparison, TS over a test suite, and VES.
 
-In: two SQL texts and a database, and perhaps the databases of its test suite. Out: a `Comparison`. A gold query that
-fails is reported as such; an answer that fails counts 0 everywhere.
+In: two SQL texts and a database, and optionally the databases of its test suite. Out: a `Comparison`. A gold query that
+fails is reported as such; an answer that fails counts 0 on every metric.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from eval.metrics.exact_match import exact_match
 from eval.sql import ParsedQuery, check, orders_rows, parse
 
 COMPARE_LIMITS = Limits(seconds=60.0, rows=1_000_000, bytes=512 * 1024 * 1024, cell_bytes=16 * 1024 * 1024)
-"""Wide, so that results are compared whole; a result cut even so equals nothing that is not cut."""
+"""Wide, so that results are compared whole; a result that is still cut equals no complete result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The figures of one answer; None where they cannot be had."""
+    """The metrics of one answer; None when they cannot be computed."""
 
     va: bool
     """It is one allowed SELECT, and it runs."""
     em: bool
     ex: bool | None
-    """None when gold itself fails: then nothing can be said of the answer."""
+    """None when gold itself fails: nothing can then be said about the answer."""
     bird_ex: bool | None
     ts: bool | None
     """None without a test suite, or when gold fails on one of its databases."""
     gold_error: str | None
     error: str | None
     ves: float | None = None
-    """EX times gold's time over the answer's; None where it was not asked for, or gold fails."""
+    """EX times gold's time divided by the answer's; None when not requested, or when gold fails."""
 
 
 def compare_items(
@@ -46,10 +46,11 @@ def compare_items(
     limits: Limits = COMPARE_LIMITS,
     timed: bool = False,
 ) -> Comparison:
-    """Measure one answer. Runs both queries read-only on the database and, while they agree, on each of the suite.
+    """Measure one answer. Runs both queries read-only on the database and, while they agree, on each database of the
+    suite.
 
-    Order counts where the outermost gold query has an ORDER BY. The suite stands for the whole of TS: the answer must
-    be right on the database itself and on every replica. `timed`: measure VES too, by running both some times more.
+    Order counts when the outermost gold query has an ORDER BY. TS requires the answer to be right on the database
+    itself and on every replica. `timed`: measure VES too, by running both queries several more times.
     """
     gold, other = parse(gold_sql, database.dialect), parse(sql, database.dialect)
     ordered = orders_rows(gold)
@@ -91,7 +92,7 @@ def _on_suite(
 
 
 def _run(parsed: ParsedQuery, database: Database, limits: Limits) -> ExecutionResult:
-    verdict = check(parsed)
+    verdict = check(parsed, database.schema() if database.dialect == "postgres" else None)
     if verdict.statement is None:
         return ExecutionResult("error", error=verdict.reason or parsed.error or "not a single statement")
     return database.execute(verdict.statement, limits=limits)

@@ -1,8 +1,8 @@
-"""Test suites: for a database, its replicas with other rows, as a folder of SQLite files or a `.tar.xz` of them.
+"""Test suites: replicas of a database with other rows, as a folder of SQLite files or a `.tar.xz` of them.
 
-In: a folder that holds `{db}/` or `{db}.tar.xz`. Out: opened databases, in order of their file names. An archive is
-unpacked once into a cache folder, named by the archive's path, size and time, so that a changed one is unpacked anew;
-only plain `.sqlite` files are taken from it, by their bare names.
+In: a folder that contains `{db}/` or `{db}.tar.xz`. Out: opened databases, in order of their file names. An archive is
+unpacked once into a cache folder whose name depends on the archive's path, size and time, so that a changed archive is
+unpacked again. Only plain `.sqlite` files are extracted, under their bare names.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from eval.databases import Database, DatabaseError, open_database
 
 UNPACKED_BYTES = 8 * 1024**3
-"""An archive that would unpack to more is refused."""
+"""An archive that would unpack to more bytes is refused."""
 
 
 def suite_files(folder: Path, name: str, cache: Path) -> tuple[Path, ...]:
-    """The SQLite files of a database's test suite, unpacked if need be; empty when it has none. Raises DatabaseError
+    """The SQLite files of a database's test suite, unpacked if necessary; empty when it has none. Raises DatabaseError
     for an archive that cannot be read."""
     if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
         raise DatabaseError(f"{name!r} cannot be the name of a test suite")
@@ -34,7 +34,7 @@ def suite_files(folder: Path, name: str, cache: Path) -> tuple[Path, ...]:
 
 
 def suite_databases(files: tuple[Path, ...]) -> Iterator[Database]:
-    """Open one replica at a time; each is closed when the next is asked for."""
+    """Open one replica at a time; each is closed when the next is requested."""
     for file in files:
         with open_database(file, infer_keys=False) as database:
             yield database
@@ -47,7 +47,7 @@ def _unpacked(archive: Path, cache: Path) -> Path:
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Unpacked beside its place and renamed at the end, so that two processes cannot see each other's half.
+    # Unpacked next to its final place and renamed at the end, so that no other process sees half of it.
     beside = Path(tempfile.mkdtemp(prefix=f"{key}-", dir=target.parent))
     try:
         _extract(archive, beside)

@@ -6,8 +6,8 @@ with the judge's relevance. Formulas, features and measured figures: docs/scorin
 
 from __future__ import annotations
 
-from eval.scoring.judging import final_score, score
 from eval.scoring.presets import PRESETS, RELEVANCE_WEIGHT, THRESHOLD
+from eval.scoring.scorer import final_score, score
 from eval.scoring.types import DIMENSIONS, Case, Evidence, Score, SecondOpinion
 
 __all__ = [

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from eval.language.words import name_words
 from eval.schema import Schema
-from eval.scoring.words import name_words
-from eval.sql.walking import every
+from eval.sql.traversal import every
 
 ASPECTS = ("output", "rank", "having", "sets", "counts", "names", "pattern", "tables")
 _MOST_TABLES = 4

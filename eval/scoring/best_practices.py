@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eval.scoring.types import Case
-from eval.sql.walking import every
+from eval.sql.traversal import every
 
 LONG_LINE = 200
 

@@ -1,6 +1,6 @@
 """Completeness: all rows and columns that the question asks for, nothing cut.
 
-`1` less what each sign that something is missing costs (`eval.scoring.charges`), at least 0. With
+`1` less what each sign that something is missing costs (`eval.scoring.penalties`), at least 0. With
 gold: the share of gold's rows that the result has.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.scoring.charges import charged
-from eval.scoring.evidence.reading import Observation
+from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
 SIGNS = frozenset(

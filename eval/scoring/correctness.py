@@ -1,11 +1,10 @@
 """Correctness: with gold, whether the results match; without, the probability that they are right.
 
-The probability is a logistic regression over the named observations of `eval.scoring.evidence`; its coefficients are
-in `correctness.txt`, written by `python -m eval.scoring.fit`, which also measures it. The dimension is a monotone image
-of the probability: `dimension(p)` is piecewise linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), where the pivot
-is the greatest probability at which the gate refuses at most 5 % of the recorded right answers, by the
-cross-validated estimates. It puts the gate's threshold, which the weights fix, where the odds of a wrong refusal are
-known.
+The probability starts from the writer's prior, the share of its answers that are right, and moves by the named
+observations of `eval.scoring.evidence`: `log-odds = logit(prior) + sum of weight x value`. Where nothing is observed it
+is the prior: absent evidence is no suspicion. The weights are in `correctness.txt`, written by
+`python -m experiments.judge --write`. The dimension is a monotone image of the probability: `dimension(p)` is piecewise
+linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), so the gate passes from the pivot on.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from eval.metrics.comparison import same_result
-from eval.scoring.evidence.reading import Observation
-from eval.scoring.evidence.signs import sign
+from eval.scoring.evidence.kinds import kind_of, sign
+from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.regression import read_weights
 from eval.scoring.types import Case, Evidence
 
@@ -33,14 +32,22 @@ _SHOWN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The regression: log-odds = intercept + sum of weight x value."""
+    """The regression: log-odds = logit(prior) + sum of weight x value."""
 
-    intercept: float
+    prior: float
+    """The share of right answers of a writer of whom nothing is known."""
     pivot: float
     weights: dict[str, float]
 
-    def probability(self, seen: Iterable[Observation]) -> float:
-        return logistic(self.intercept + sum(self.weights.get(o.name, 0.0) * o.value for o in seen))
+    def probability(self, seen: Iterable[Observation], prior: float | None = None) -> float:
+        moved = sum(self.weights.get(o.name, 0.0) * o.value for o in seen)
+        return logistic(logit(self.prior if prior is None else prior) + moved)
+
+
+def logit(probability: float) -> float:
+    """The log-odds of a probability, which is kept between 0.02 and 0.98."""
+    kept = min(0.98, max(0.02, probability))
+    return math.log(kept / (1 - kept))
 
 
 def logistic(log_odds: float) -> float:
@@ -54,7 +61,7 @@ FITTED = Path(__file__).with_name("correctness.txt")
 def coefficients(path: Path = FITTED) -> Coefficients:
     """Read the file once. Raises ValueError naming a bad line."""
     weights = read_weights(path)
-    return Coefficients(weights.pop("intercept"), weights.pop("pivot"), weights)
+    return Coefficients(weights.pop("prior"), weights.pop("pivot"), weights)
 
 
 def dimension(probability: float, pivot: float) -> float:
@@ -64,15 +71,20 @@ def dimension(probability: float, pivot: float) -> float:
     return PIVOT_VALUE + (1 - PIVOT_VALUE) * (probability - pivot) / (1 - pivot)
 
 
-def correctness(case: Case, seen: Sequence[Observation], *, vetoed: bool) -> tuple[float, float, str]:
-    """The dimension (0..1), the probability behind it (0..1), and a sentence."""
+def correctness(
+    case: Case, seen: Sequence[Observation], *, vetoed: bool, confirmed: bool = False
+) -> tuple[float, float, str]:
+    """The dimension (0..1), the probability behind it (0..1), and a sentence. What the judge has `confirmed`, with
+    nothing but habits against it, is at least as likely as what the gate lets pass."""
     if case.gold is not None:
         right = case.result is not None and same_result(case.gold, case.result, ordered=case.gold_ordered)
         return float(right), float(right), "" if right else "The result differs from the gold query's."
     fitted = coefficients()
     if vetoed:
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
-    probability = fitted.probability(seen)
+    probability = fitted.probability(seen, case.prior)
+    if confirmed:
+        probability = max(probability, fitted.pivot)
     return (
         dimension(probability, fitted.pivot),
         probability,
@@ -87,5 +99,6 @@ def evidence(seen: Iterable[Observation]) -> tuple[Evidence, ...]:
     for o in seen:
         weight = weights.get(o.name, 0.0) * o.value
         if o.text and sign(o.name):
-            found.append(Evidence(o.name, None if abs(weight) < _SHOWN else weight > 0, round(weight, 3), o.text))
+            supports = None if abs(weight) < _SHOWN else weight > 0
+            found.append(Evidence(o.name, supports, round(weight, 3), o.text, kind_of(o.name)))
     return tuple(sorted(found, key=lambda e: -abs(e.weight)))

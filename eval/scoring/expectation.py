@@ -2,30 +2,35 @@
 
 In: a question and a schema. Out: for each aspect of a query's form (`eval.scoring.aspects`) the probability of each
 label, and for a column the probability that it is returned. The weights are in `expectation.txt`, written by
-`python -m eval.scoring.fit` (`eval.scoring.learning` trains them).
+`python -m experiments.judge --expectation` (`experiments.judge.expectation_training` trains them).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from eval.schema import Column, Table
+from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import Softmax
-from eval.scoring.wording import Wording
 
 RETURNED = "returned"
 """The model of columns: `yes` or `no`."""
 LEARNED = Path(__file__).with_name("expectation.txt")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expectation:
     """One model for each aspect, and one for columns."""
 
     models: Mapping[str, Softmax]
+
+    @cached_property
+    def phrases(self) -> frozenset[str]:
+        """Every phrase that some aspect has a weight for."""
+        return frozenset(p for aspect, model in self.models.items() if aspect != RETURNED for p in model.weights)
 
     def form(self, wording: Wording) -> dict[str, dict[str, float]]:
         """By aspect, the natural logarithm of each label's probability."""

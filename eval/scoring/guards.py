@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eval.scoring.evidence.observing import observations
-from eval.scoring.evidence.reading import Reading
+from eval.scoring.evidence.features import observations
+from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.types import Case
 
 GUARDS: dict[str, tuple[str, ...]] = {

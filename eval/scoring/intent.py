@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
+from eval.language.numbers import NUMBER_WORDS, numerals
+from eval.language.quotes import quotations, quotes_replaced
+
 _FLAGS = re.IGNORECASE
-_NUMBER_WORDS = {
-    w: i
-    for i, w in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-    )
-}
-_NUMBERS = "|".join(_NUMBER_WORDS)
+_SMALL_NUMBERS = dict(islice(NUMBER_WORDS.items(), 13))
+"""zero to twelve."""
+_NUMBERS = "|".join(_SMALL_NUMBERS)
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -79,7 +79,6 @@ _LEAST = _any(
     r"slowest",
 )
 _MOST_EXTRA = re.compile(r"\bmost (?:\w+ )?(?:common|popular|expensive|frequent|recent)\w*", _FLAGS)
-_SUPERLATIVE_EXTRA = re.compile(r"\b(?:the|with|has|have|had) (?:the )?(?:most|least|fewest)\b", _FLAGS)
 _TOP_K = re.compile(
     rf"(?<!at )\b(?:top|first|last|best|worst|bottom|most|least|largest|highest|lowest|oldest|youngest)"
     rf"\s+(\d+|{_NUMBERS})\b"
@@ -190,14 +189,7 @@ _ASCENDING = re.compile(
 _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
 _NAME = _any(r"names?", r"who", r"titles?", r"called", r"named")
 _SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
-_QUOTED = re.compile(
-    r"\"([^\"]{1,80})\"|``\s*(.{1,80}?)\s*''|[“]([^”]{1,80})[”]|(?<!\w)[‘']([^'’]{1,80})['’](?!\w)|`([^`']{1,80})[`']"
-)
-_PLAIN_NUMBER = re.compile(
-    r"(?<![\w.])[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?!\w)(?:\s*(thousand|million|billion)\b)?", _FLAGS
-)
 _PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
-_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 Rank = Literal["most", "least"]
 
@@ -265,7 +257,7 @@ _PLURAL = re.compile(
 def read_intent(question: str) -> Intent:
     """Read a question. Never raises; an empty question asks for nothing."""
     text = question[:4000]
-    outside = _QUOTED.sub(" ", text)
+    outside = quotes_replaced(text, " ")
 
     def has(pattern: re.Pattern[str]) -> bool:
         return pattern.search(outside) is not None
@@ -276,7 +268,7 @@ def read_intent(question: str) -> Intent:
     k = None
     if top:
         digits = next(g for g in top.groups() if g)
-        k = int(digits[:9]) if digits.isdecimal() else _NUMBER_WORDS[digits.lower()]
+        k = int(digits[:9]) if digits.isdecimal() else _SMALL_NUMBERS[digits.lower()]
     elif (most or least) and singular:
         k = 1
     descending = True if has(_DESCENDING) else False if has(_ASCENDING) else None
@@ -306,17 +298,8 @@ def read_intent(question: str) -> Intent:
         asks_name=has(_NAME),
         share=has(_SHARE),
         singular=singular,
-        numbers=tuple(_numbers(outside)),
-        quoted=tuple(next(g for g in m.groups() if g).strip() for m in _QUOTED.finditer(text) if any(m.groups())),
+        numbers=numerals(outside),
+        quoted=tuple(q.text.strip() for q in quotations(text)),
         proper=tuple(dict.fromkeys(_PROPER.findall(text))),
         words=len(text.split()),
     )
-
-
-def _numbers(text: str) -> list[float]:
-    found = []
-    for match in _PLAIN_NUMBER.finditer(text):
-        digits = match.group(1).replace(",", "")
-        if len(digits) <= 18:
-            found.append(float(digits) * _SCALE.get((match.group(2) or "").lower(), 1.0))
-    return found

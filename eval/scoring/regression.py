@@ -45,6 +45,8 @@ def fit(
     penalty: float,
     prior: Mapping[str, float] | None = None,
     sign: Callable[[str], int] = lambda _: 0,
+    offsets: Sequence[float] | None = None,
+    importance: Sequence[float] | None = None,
     steps: int = 12,
 ) -> Fit:
     """Maximise the log-likelihood less `penalty / 2` times the squared distance of the weights from `prior`'s (0 where
@@ -52,6 +54,9 @@ def fit(
 
     `sign` gives 1 for a name whose weight may not be negative, -1 for one that may not be positive, 0 for any. A weight
     that would come out with the wrong sign is 0 (projected Newton steps).
+
+    With `offsets`, each row's log-odds start from a known number and there is no intercept. `importance` says how much
+    each row counts (default 1).
 
     Newton's steps (iteratively reweighted least squares) until the largest change is below 1e-3, at most `steps`.
     """
@@ -63,12 +68,14 @@ def fit(
     width = len(names) + 1
     centre = [0.0, *(prior.get(name, 0.0) for name in names)]
     beta = [0.0 if b * s < 0 else b for b, s in zip(centre, signs, strict=True)]
+    known = offsets or [0.0] * len(rows)
+    counts = importance or [1.0] * len(rows)
     for _ in range(steps):
         gradient = [0.0] * width
         hessian = [[0.0] * width for _ in range(width)]
-        for row, label in zip(sparse, labels, strict=True):
-            p = 1 / (1 + math.exp(-max(-30.0, min(30.0, sum(beta[i] * v for i, v in row)))))
-            error, spread = label - p, p * (1 - p)
+        for row, label, start, count in zip(sparse, labels, known, counts, strict=True):
+            p = 1 / (1 + math.exp(-max(-30.0, min(30.0, start + sum(beta[i] * v for i, v in row)))))
+            error, spread = count * (label - p), count * p * (1 - p)
             for a, (i, v) in enumerate(row):
                 gradient[i] += error * v
                 line, scaled = hessian[i], spread * v
@@ -79,6 +86,7 @@ def fit(
             hessian[i][i] += penalty
         # A weight at 0 that would leave to the wrong side stays there for this step: a projected Newton step.
         moving = [i for i in range(width) if not (signs[i] and beta[i] == 0.0 and gradient[i] * signs[i] <= 0)]
+        moving = moving if offsets is None else [i for i in moving if i]
         lower = [[hessian[i][j] for j in moving[: a + 1]] for a, i in enumerate(moving)]
         change = _solved(lower, [gradient[i] for i in moving])
         largest = 0.0

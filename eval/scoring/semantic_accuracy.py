@@ -1,20 +1,19 @@
 """Semantic accuracy: the question's intent, literals and units are the query's.
 
-`1` less what each sign that they are not costs (`eval.scoring.charges`), at least 0.
+`1` less what each sign that they are not costs (`eval.scoring.penalties`), at least 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.scoring.charges import charged
-from eval.scoring.evidence.reading import Observation
+from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
 SIGNS = frozenset(
     {
         "nothing_linked",
-        "tables_unlinked",
         "count_missing",
         "count_several_rows",
         "aggregate_missing",
@@ -26,9 +25,6 @@ SIGNS = frozenset(
         "order_direction_wrong",
         "distinct_missing",
         "negation_missing",
-        "negation_by_row",
-        "negation_unasked",
-        "both_missing",
         "comparison_missing",
         "comparison_direction",
         "quoted_missing",
@@ -39,15 +35,18 @@ SIGNS = frozenset(
         "more_rows_than_tables",
         "cartesian",
         "other_table_named",
-        "either_unasked",
         "contradiction",
         "bound_on_rows",
-        "pattern_unasked",
-        "star_unasked",
         "text_against_number",
-        "aggregate_unasked",
         "double_negation",
         "extreme_of_other_column",
+        "year_missing",
+        "year_foreign",
+        "sum_multiplied",
+        "count_multiplied",
+        "share_not_divided",
+        "versions_counted",
+        "limit_without_order",
     }
 )
 """Observations that say that the query means something else."""

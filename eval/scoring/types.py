@@ -7,7 +7,8 @@ from typing import Literal
 
 from eval.databases.base import ExecutionResult
 from eval.schema import Schema
-from eval.sql.types import ParsedQuery, QueryFacts, References, Verdict
+from eval.scoring.evidence.kinds import Kind
+from eval.sql.types import ParsedQuery, QueryFacts, ReadStatement, References, Verdict
 
 DIMENSIONS = (
     "correctness",
@@ -45,6 +46,15 @@ class StoredConstant:
 
 
 @dataclass(frozen=True, slots=True)
+class FullScan:
+    """A table that the engine reads from end to end for a query."""
+
+    table: str
+    rows: int
+    """Of the table, as the schema has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One query with everything already known of it; scoring parses nothing, connects to nothing, asks no model."""
 
@@ -56,20 +66,34 @@ class Case:
     schema: Schema
     result: ExecutionResult | None
     """None when the query was not executed (refused, unparsable)."""
-    task_description: str = ""
-    plan_lines: tuple[str, ...] = ()
-    """The engine's query plan, where it was asked for."""
+    full_scans: tuple[FullScan, ...] = ()
+    """Large tables that the engine's plan reads from end to end (`eval.examination.query_plan`)."""
     plan_confidence: float | None = None
+    """0..1, the planner's; None where nothing was planned."""
     reasoning: str = ""
     """What the writer of the SQL said about it."""
     second_opinion: SecondOpinion | None = None
     candidates_agreeing: tuple[int, int] | None = None
     """(candidates with the same result as this one, candidates in all), this one counted."""
     stored: tuple[StoredConstant, ...] = ()
-    """The texts that the query compares with columns, looked up (`eval.scoring.stored`); empty when nobody looked."""
+    """The texts that the query compares with columns, looked up (`eval.examination`); empty when nobody looked."""
+    relevance: float | None = None
+    """0..1, the judge's opinion of whether the result answers the question; None where nobody was asked."""
+    prior: float | None = None
+    """The share (0..1) of the writer's answers that are right, where it is known; else the fitted file's."""
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False
+
+    @property
+    def runnable(self) -> ReadStatement | None:
+        """What may be sent; None where the guard refuses it or a name does not exist."""
+        return None if self.references.phantoms else self.verdict.statement
+
+    @property
+    def ran(self) -> bool:
+        """It was executed, and the database returned its rows."""
+        return self.result is not None and self.result.ok
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +108,8 @@ class Evidence:
     """Signed contribution to the log-odds of correctness."""
     text: str
     """One plain sentence for the user."""
+    kind: Kind = "habit"
+    """What it rests on; only a `contradiction` is a conflict that a reader can check."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 
 from eval.databases.base import ExecutionResult
 from eval.metrics.comparison import same_result
-from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.scoring.types import Case, SecondOpinion
 from eval.sql.types import QueryFacts
 

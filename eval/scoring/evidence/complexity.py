@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 
 
 def observe(reading: Reading) -> Observations:

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from eval.schema import Table
 from eval.scoring.types import Case
+from eval.sql.traversal import every
 from eval.sql.types import Constant
-from eval.sql.walking import every
 
 
 def constants(case: Case) -> tuple[Constant, ...]:

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from eval.schema import Schema
 from eval.scoring.aspects import aspects_of, projected
-from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.scoring.expectation import Expectation, expectation
-from eval.scoring.wording import Wording
+from eval.scoring.question_wording import Wording
 
 MOST = 2.0
 """Log-odds: a label that was never seen is as unexpected as one in 7. Habits differ between those who ask."""

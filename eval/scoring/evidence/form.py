@@ -6,14 +6,14 @@ import re
 
 from sqlglot import exp
 
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.scoring.words import akin, name_words, stem
-from eval.sql.walking import every
+from eval.language.inflection import light_stem
+from eval.language.words import akin, name_words
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
 
 _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:different\s+|distinct\s+|total\s+)?([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
-_NUMBERS = re.compile(r"int|real|num|doub|float|dec", re.IGNORECASE)
 
 
 def observe(reading: Reading) -> Observations:
@@ -72,9 +72,8 @@ def _of_one(r: Reading) -> bool:
 def _stored_number(r: Reading) -> bool:
     """`How many credits does it have?`: the query returns a column of numbers that the counted words name."""
     found = _COUNTED.search(r.question)
-    said = {stem(word) for word in found.groups() if word} if found else set()
-    columns = [(name, r.column(table, name)) for table, name in r.output_places]
-    return any(c is not None and _NUMBERS.search(c.type) and said & set(name_words(name)) for name, c in columns)
+    said = {light_stem(word) for word in found.groups() if word} if found else set()
+    return any(said & set(name_words(name)) and r.holds_numbers(table, name) for table, name in r.output_places)
 
 
 def _totals(r: Reading) -> Observations:
@@ -89,7 +88,7 @@ def _totals(r: Reading) -> Observations:
     for function, asked, word in wanted:
         ranked = function in ("max", "min") and r.superlative_form is not None
         stored = any(word[:3] in c.lower() for c in r.output_columns) or any(
-            akin(part, stem(word)) for _, name in r.case.references.columns for part in name_words(name)
+            akin(part, light_stem(word)) for _, name in r.case.references.columns for part in name_words(name)
         )
         if asked and (function in used or ranked):
             yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from eval.schema import Table
 from eval.scoring.aspects import is_key_name
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.sql.walking import every
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
 
 
 def observe(reading: Reading) -> Observations:

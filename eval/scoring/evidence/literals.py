@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.scoring.words import name_words, question_words, stem
+from eval.language.inflection import light_stem
+from eval.language.words import name_words, question_words
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.types import Constant
 
 _SMALL = {0.0, 1.0}
 """Numbers that queries use for their own reasons."""
+_YEARS = (1800, 2199)
+_DATE = re.compile(r"(\d{4})(?:$|%|-\d{2}|(?:0[1-9]|1[0-2])(?:[0-3]\d)?$)")
+_LAST_DAY = 31
 
 
 def observe(reading: Reading) -> Observations:
@@ -29,10 +33,20 @@ def _question_side(r: Reading) -> Observations:
         )
     elif intent.quoted:
         yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
+    years = _years(r)
     numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit}
     known = {n for n in map(_number, constants) if n is not None} | ({float(facts.limit)} if facts.limit else set())
-    absent = [n for n in numbers if not any(abs(n - k) <= 1 for k in known) and _digits(n) not in text]
-    if absent:
+    whole = r.case.parsed.text.casefold() if years else text
+    days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
+    absent = [
+        n
+        for n in numbers
+        if n > days and not any(abs(n - k) <= 1 or abs(n - 100 * k) < 1e-9 for k in known) and _digits(n) not in whole
+    ]
+    unbounded = [y for y in years if not any(str(y + step) in whole for step in (0, 1, -1))]
+    if unbounded:
+        yield Observation("year_missing", 1, f"The question names {unbounded[0]}, which the query does not look at.")
+    elif absent:
         yield Observation("number_missing", 1, f"The question names {_digits(absent[0])}, which is not in the query.")
     elif numbers:
         yield Observation("number_matched", 1, "The numbers of the question are in the query.")
@@ -41,6 +55,18 @@ def _question_side(r: Reading) -> Observations:
         unused = [p for p in intent.proper if not _used(p, text, schema_words)]
         if unused:
             yield Observation("name_missing", 1, f"{_shown(unused[0])} of the question is not in the query.")
+
+
+def _years(r: Reading) -> frozenset[int]:
+    """The years that the question names."""
+    return frozenset(int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1])
+
+
+def _year_of(constant: Constant) -> int | None:
+    """The year of a constant that is written as a date, a month or a year."""
+    found = _DATE.match(constant.value)
+    year = int(found[1]) if found is not None else None
+    return year if year is not None and _YEARS[0] <= year <= _YEARS[1] else None
 
 
 def _used(proper: str, constants: str, schema_words: set[str]) -> bool:
@@ -52,8 +78,16 @@ def _used(proper: str, constants: str, schema_words: set[str]) -> bool:
 
 
 def _query_side(r: Reading) -> Observations:
-    texts = [c for c in r.constants if c.is_string and c.value.strip("% ")]
-    foreign = [c for c in texts if not _in_question(c.value.strip("% "), r)]
+    years = _years(r)
+    dated = [(c, year) for c in r.constants if (year := _year_of(c)) is not None]
+    other_years = [c for c, year in dated if years and all(abs(year - y) > 1 for y in years)]
+    if other_years:
+        text = f"The query looks at {other_years[0].value}, a year that the question does not name."
+        yield Observation("year_foreign", 1, text)
+    dates = {c.value for c, _ in dated}
+    texts = [c for c in r.constants if c.is_string and c.value.strip("% ") and c.value not in dates]
+    compared = [c for c in texts if c.operator is not None and not c.value.strip("% ").isdecimal()]
+    foreign = [c for c in compared if not _in_question(c.value.strip("% "), r)]
     if foreign:
         text = f"The query looks for {_shown(foreign[0].value)}, which the question does not mention."
         yield Observation("value_foreign", min(2.0, len(foreign)), text)
@@ -64,10 +98,11 @@ def _query_side(r: Reading) -> Observations:
         c
         for c in r.constants
         if not c.is_string
+        and c.value not in dates
         and (n := _number(c.value)) is not None
         and n not in _SMALL
         and c.operator is not None
-        and not any(abs(abs(n) - k) <= 1 for k in named)
+        and not any(abs(abs(n) - k) <= 1 or abs(100 * n - k) < 1e-9 for k in named)
         and not _spelled_out(n, r)
     ]
     if strange:
@@ -99,21 +134,17 @@ def _stored(r: Reading) -> Observations:
         yield Observation("value_stored_elsewhere", 1, text)
 
 
-_NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)
-
-
 def _holds_numbers(constant: Constant, r: Reading) -> bool:
     if constant.table is None or constant.column is None or constant.operator not in ("=", "in", "<>"):
         return False
-    column = r.column(constant.table, constant.column)
-    return column is not None and _NUMERIC.search(column.type) is not None
+    return r.holds_numbers(constant.table, constant.column)
 
 
 def _in_question(value: str, r: Reading) -> bool:
     folded = value.casefold()
     if folded in r.question:
         return True
-    words = [stem(w) for w in re.findall(r"\w+", folded)]
+    words = [light_stem(w) for w in re.findall(r"[^\W_]+", folded)]
     return bool(words) and all(
         w in r.all_words or any(q[:5] == w[:5] for q in r.all_words if len(w) >= 5) for w in words
     )
@@ -134,7 +165,9 @@ _WORDS_FOR = {
 
 
 def _spelled_out(number: float, r: Reading) -> bool:
-    return any(stem(w) in r.all_words for n in (number, number + 1, number - 1) for w in _WORDS_FOR.get(int(n), ()))
+    return any(
+        light_stem(w) in r.all_words for n in (number, number + 1, number - 1) for w in _WORDS_FOR.get(int(n), ())
+    )
 
 
 def _number(text: str) -> float | None:

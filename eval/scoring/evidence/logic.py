@@ -6,8 +6,8 @@ import re
 
 from sqlglot import exp
 
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.sql.walking import every
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
 
 _AGGREGATE_BOUND = re.compile(
     r"\b(?:average|total|mean|number|sum)\b[^,.?]{0,40}\b(?:more|less|greater|fewer|higher|lower|longer|shorter|larger"

@@ -6,9 +6,9 @@ import re
 
 from sqlglot import exp
 
+from eval.language.words import meets, name_words
 from eval.scoring.aspects import is_key_name
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.scoring.words import meets, name_words
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 
 
 def observe(reading: Reading) -> Observations:

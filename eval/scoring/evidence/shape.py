@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.scoring.evidence.reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 
 _LOOKED_AT = 500
 """Rows examined; a pattern in these is the pattern."""
@@ -15,6 +15,8 @@ def observe(reading: Reading) -> Observations:
     result = reading.case.result
     if result is not None and result.truncated:
         yield Observation("truncated", 1, "The result was cut at a limit.")
+    if not rows and all(t.row_count == 0 for n in reading.tables if (t := reading.case.schema.table(n))):
+        return  # a schema without rows: nothing could have come back
     if not rows:
         yield Observation("empty_result", 1, "The query returns no rows.")
         if any(c.is_string for c in reading.constants):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from eval.language.words import akin, meets, name_words
 from eval.schema import Schema
-from eval.scoring.evidence.reading import Observation, Observations, Reading
-from eval.scoring.words import akin, name_words
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+
+_FEW_TABLES = 2
+"""A query that reads more is not an answer from an unrelated table."""
 
 
 def observe(reading: Reading) -> Observations:
@@ -19,6 +22,8 @@ def _used_without_need(r: Reading) -> Observations:
         return
     unlinked = [t for t in r.tables if t not in r.linked_tables]
     if len(unlinked) == total and not r.linked_columns:
+        if total > _FEW_TABLES or not _names_another(r):
+            return  # a question in business words names nothing of the schema: that says nothing of the query
         yield Observation("nothing_linked", 1, "No table or column of the query has a link to the question's words.")
     elif unlinked:
         bridges = sum(1 for t in unlinked if _is_bridge(r, t))
@@ -32,6 +37,16 @@ def _used_without_need(r: Reading) -> Observations:
     loose_columns = [c for c in columns if c not in r.linked_columns and not _by_value(r, c)]
     if columns and loose_columns:
         yield Observation("columns_unlinked", len(loose_columns) / len(columns))
+
+
+def _names_another(r: Reading) -> bool:
+    """Whether the question names a table or a column that the query does not use."""
+    used = set(r.tables)
+    return any(
+        meets(table.name, r.words) or any(_is_named(c.name, r.words) for c in table.columns)
+        for table in r.case.schema.tables
+        if table.name not in used
+    )
 
 
 def _is_bridge(r: Reading, table: str) -> bool:

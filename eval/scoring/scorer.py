@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eval.scoring.best_practices import best_practices
 from eval.scoring.completeness import completeness
 from eval.scoring.correctness import correctness, evidence
 from eval.scoring.efficiency import efficiency
-from eval.scoring.evidence.observing import observations
-from eval.scoring.evidence.reading import Reading
+from eval.scoring.evidence.features import observations
+from eval.scoring.evidence.kinds import kind_of
+from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
@@ -16,6 +19,9 @@ from eval.scoring.types import DIMENSIONS, Case, Score
 from eval.scoring.vetoes import vetoes
 
 _JUST_BELOW = 0.01
+SURE_RELEVANCE = 0.9
+"""Relevance from which the judge's opinion outweighs habits."""
+_HABITS = ("habit", "context")
 
 
 def score(case: Case, preset: str = "default") -> Score:
@@ -26,7 +32,10 @@ def score(case: Case, preset: str = "default") -> Score:
     by_name = weights(preset)
     forbidden = vetoes(case)
     seen = observations(Reading(case))
-    right, probability, sentence = correctness(case, seen, vetoed=bool(forbidden))
+    confirmed = _confirmed(case, seen)
+    if confirmed:
+        seen = tuple(o for o in seen if kind_of(o.name) not in _HABITS)
+    right, probability, sentence = correctness(case, seen, vetoed=bool(forbidden), confirmed=confirmed)
     judged = {
         "correctness": (right, sentence),
         "safety": safety(case),
@@ -46,6 +55,14 @@ def score(case: Case, preset: str = "default") -> Score:
         notes={name: judged[name][1] for name in DIMENSIONS if judged[name][1]},
         probability=probability,
     )
+
+
+def _confirmed(case: Case, seen: Sequence[Observation]) -> bool:
+    """Whether the judge is sure of the result and nothing but habits objects: neither a contradiction that can be
+    checked, nor another query for the same question. Habits are then left out, so that an unusual query passes."""
+    if case.gold is not None or (case.relevance or 0.0) < SURE_RELEVANCE:
+        return False
+    return not any(e.supports is False and e.kind not in _HABITS for e in evidence(seen))
 
 
 def final_score(scored: Score, relevance: float) -> float:

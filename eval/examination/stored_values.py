@@ -1,17 +1,15 @@
-"""Whether the texts that a query compares with a column are in that column: a bounded look-up for `Case.stored`.
+"""Whether the texts that a query compares with a column are stored in that column: a bounded look-up.
 
-In: a case and its open database. Out: one `StoredConstant` for each text compared with `=`, `<>` or IN, at most
-`MOST` of them. One statement where all are stored as written, two otherwise; built on the syntax tree and passed by
-the guard.
+In: a case that ran and its open database. Out: one `StoredConstant` for each text compared with `=`, `<>` or IN, at
+most `MOST` of them. One statement where all are stored as written, two otherwise; built on the syntax tree and passed
+by the guard.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
-from eval.databases.base import Database, Limits
+from eval.databases.base import CancelToken, Database, Limits
 from eval.schema import Schema, Table
 from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, StoredConstant
@@ -27,28 +25,27 @@ LIMITS = Limits(seconds=1.0, rows=1)
 _TEXT = ("char", "text", "clob", "string", "enum")
 
 
-def with_stored(case: Case, database: Database) -> Case:
-    """The case with `stored` filled. A look-up that fails or takes too long leaves it as it is."""
-    if case.result is None or not case.result.ok:
-        return case
+def stored_constants(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[StoredConstant, ...]:
+    """Empty where a table is too large to search, and where the look-up fails or takes too long."""
     if any((t.row_count or 0) > ROWS for name in case.references.tables if (t := case.schema.table(name)) is not None):
-        return case
+        return ()
     compared = [c for c in constants(case) if c.is_string and c.table and c.column and c.operator in ("=", "<>", "in")]
     wanted = list(dict.fromkeys(compared))[:MOST]
     if not wanted:
-        return case
-    exactly = _answers([_exists(case.schema, c, c.table or "", c.column or "") for c in wanted], database)
+        return ()
+    exactly = _answers([_exists(case.schema, c, c.table or "", c.column or "") for c in wanted], database, cancel)
     if exactly is None:
-        return case
-    missing = [c for c, found in zip(wanted, exactly, strict=True) if not found]
-    others = _answers([question for c in missing for question in _elsewhere(case, c)], database) if missing else []
-    if others is None:
-        return case
-    told = dict(zip(missing, zip(others[::3], others[1::3], others[2::3], strict=True), strict=True))
-    return replace(case, stored=tuple(_told(c, told.get(c)) for c in wanted))
+        return ()
+    missing = [c for c, is_stored in zip(wanted, exactly, strict=True) if not is_stored]
+    questions = [question for constant in missing for question in _elsewhere(case, constant)]
+    answers = _answers(questions, database, cancel) if missing else []
+    if answers is None:
+        return ()
+    places = dict(zip(missing, zip(answers[::3], answers[1::3], answers[2::3], strict=True), strict=True))
+    return tuple(_stored(c, places.get(c)) for c in wanted)
 
 
-def _told(constant: Constant, missing: tuple[bool, bool, bool] | None) -> StoredConstant:
+def _stored(constant: Constant, missing: tuple[bool, bool, bool] | None) -> StoredConstant:
     assert constant.table is not None
     assert constant.column is not None
     found = "exactly"
@@ -96,11 +93,11 @@ def _source(known: Table | None, name: str) -> exp.Table:
     )
 
 
-def _answers(questions: list[exp.Expr], database: Database) -> list[bool] | None:
+def _answers(questions: list[exp.Expr], database: Database, cancel: CancelToken | None) -> list[bool] | None:
     tree = exp.select(*(exp.alias_(q, f"q{i}") for i, q in enumerate(questions)))
     # Through text: the guard knows functions such as TRIM by how they were written.
     statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
-    result = database.execute(statement, limits=LIMITS) if statement is not None else None
+    result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
     if result is None or not result.ok or not result.rows:
         return None
     return [bool(cell) for cell in result.rows[0]]

@@ -14,14 +14,15 @@ from functools import cached_property
 from sqlglot import exp
 
 from eval.databases.base import Value
+from eval.language.inflection import light_stem
+from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column
 from eval.scoring.aspects import outermost
 from eval.scoring.evidence.constants import constants
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
-from eval.scoring.words import content_words, meets, name_words, question_words, stem
+from eval.sql.traversal import every
 from eval.sql.types import Constant
-from eval.sql.walking import every
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Observation:
 Observations = Iterator[Observation]
 
 _WORDS = re.compile(r"[^\W_]+")
+_NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)
 _SAID: dict[type, tuple[str, ...]] = {
     exp.Count: ("number", "numbers", "count", "many", "amount"),
     exp.Avg: ("average", "avg", "mean"),
@@ -156,12 +158,17 @@ class Reading:
         found = self.case.schema.table(table)
         return found.column(name) if found is not None else None
 
+    def holds_numbers(self, table: str, name: str) -> bool:
+        """Whether the column's type is one of numbers."""
+        found = self.column(table, name)
+        return found is not None and _NUMERIC.search(found.type) is not None
+
     def asked_positions(self) -> list[int | None]:
         """For each output expression, where in the question it is first spoken of: an aggregate at the word for it, a
         column at the first word of its own that is there, or else of its table; None when it is not named."""
         order = question_words(self.case.question)
         spoken = [w.casefold() for w in _WORDS.findall(self.case.question)]
-        stems = [stem(w) for w in spoken]
+        stems = [light_stem(w) for w in spoken]
         places: list[int | None] = []
         for expression in self.output:
             call = expression.find(exp.AggFunc)

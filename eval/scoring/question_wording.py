@@ -11,35 +11,15 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from eval.language.inflection import light_stem
+from eval.language.lexicon import word_set
+from eval.language.quotes import quotes_replaced
+from eval.language.words import STOPWORDS, name_words
 from eval.schema import Column, Schema, Table
-from eval.scoring.words import STOPWORDS, name_words, stem
 
-_QUOTED = re.compile(r"\"[^\"]{1,80}\"|``\s*.{1,80}?\s*''|(?<!\w)'[^']{1,80}'(?!\w)|“[^”]{1,80}”")
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:'[a-z]+)?|[,?.!;]")
 _VALUE, _NUMBER, _TABLE, _COLUMN, _NAME = "<value>", "<number>", "<table>", "<column>", "<name>"
-_HEAD_ENDS = frozenset(
-    [
-        "of",
-        "for",
-        "where",
-        "who",
-        "that",
-        "which",
-        "with",
-        "whose",
-        "from",
-        "in",
-        "ordered",
-        "by",
-        "sorted",
-        "having",
-        "when",
-        "at",
-        "on",
-        "to",
-        "than",
-    ]
-)
+_HEAD_ENDS = word_set("of for where who that which with whose from in ordered by sorted having when at on to than")
 _LONGEST = 3
 _STANDS_FOR_VALUE = ("VALUE",)
 _READ = 2_000
@@ -86,7 +66,7 @@ class Wording:
 
     @cached_property
     def _tokens(self) -> tuple[str, ...]:
-        return tuple(_TOKEN.findall(_QUOTED.sub(f" {_STANDS_FOR_VALUE[0]} ", self.question[:_READ])))
+        return tuple(_TOKEN.findall(quotes_replaced(self.question[:_READ], f" {_STANDS_FOR_VALUE[0]} ")))
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -94,7 +74,7 @@ class Wording:
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
-        return tuple(stem(w) for w in self._words)
+        return tuple(light_stem(w) for w in self._words)
 
     @cached_property
     def phrases(self) -> frozenset[str]:

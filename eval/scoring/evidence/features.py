@@ -1,0 +1,40 @@
+"""All evidence of a case, in a fixed order. A new kind of evidence is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eval.scoring.evidence import (
+    agreement,
+    complexity,
+    expected,
+    form,
+    joins,
+    literals,
+    logic,
+    pitfalls,
+    projection,
+    schema_linking,
+    shape,
+)
+from eval.scoring.evidence.question_reading import Observation, Reading
+from eval.scoring.expectation import Expectation
+from eval.scoring.familiarity import clarity, familiarity, reach
+from eval.sql.traversal import unchanging
+
+KINDS = (form, logic, pitfalls, literals, shape, projection, schema_linking, joins, agreement, complexity)
+
+
+def observations(reading: Reading, learned: Expectation | None = None) -> tuple[Observation, ...]:
+    """What is seen of a query that parses, each value scaled by how far it reaches (`eval.scoring.familiarity`).
+
+    Empty for a query that does not parse. `learned` replaces the shipped expectation, where that has seen the question.
+    """
+    if reading.case.parsed.tree is None:
+        return ()
+    with unchanging(reading.case.parsed.tree):
+        familiar, clear = familiarity(reading), clarity(reading)
+        seen = [o for kind in KINDS for o in kind.observe(reading)]
+        if familiar:
+            seen += [*expected.observe(reading, learned), Observation("familiar", 1.0)]
+        return tuple(replace(o, value=o.value * scale) for o in seen if (scale := reach(o.name, familiar, clear)) > 0)

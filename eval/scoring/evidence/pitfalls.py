@@ -1,0 +1,291 @@
+"""Pitfalls: SQL that means something else than it seems to, whatever the question's style.
+
+Each check reads query, types and keys: rows that a join multiplies under a sum or a count, NULLs that empty a result,
+whole numbers that divide to whole numbers, versions counted as things, zeros that enter an average.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from eval.language.inflection import light_stem
+from eval.language.words import name_words
+from eval.schema import Column, Table
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
+
+_COUNTED = re.compile(
+    r"\b(?:how many|number of)\s+(?:(?:different|distinct|unique|total|other|current|active|new)\s+)*"
+    r"([^\W\d_]+)(?:\s+([^\W\d_]+))?"
+)
+_CURRENT = frozenset({"current", "latest", "live", "valid"})
+_SHARE_NAMES = re.compile(r"percent|pct|ratio|share|proportion|rate|average|avg", re.IGNORECASE)
+_MEASURES = (exp.Sum, exp.Avg)
+
+
+def observe(reading: Reading) -> Observations:
+    tree = reading.case.parsed.tree
+    if tree is None:
+        return
+    yield from _multiplied(reading, tree)
+    yield from _wrong_operands(reading, tree)
+    yield from _nulls(reading, tree)
+    yield from _divisions(reading, tree)
+    yield from _versions(reading, tree)
+    yield from _conditions(reading, tree)
+    yield from _windows(reading, tree)
+
+
+def _table(r: Reading, name: str) -> Table | None:
+    return r.case.schema.table(name)
+
+
+def _multiplies(r: Reading) -> dict[str, set[str]]:
+    """For each table that is joined, those in reach of it that hold several rows for one of its own."""
+    steps: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    for (one, one_column), (other, other_column) in r.case.facts.join_columns:
+        if one != other:
+            steps[one].append((other, not _unique(_table(r, other), other_column)))
+            steps[other].append((one, not _unique(_table(r, one), one_column)))
+    reached: dict[str, set[str]] = {}
+    for start in steps:
+        many: set[str] = set()
+        seen, left = {start}, [(start, False)]
+        while left:
+            place, multiplied = left.pop()
+            for table, several in steps[place]:
+                if table not in seen:
+                    seen.add(table)
+                    if multiplied or several:
+                        many.add(table)
+                    left.append((table, multiplied or several))
+        reached[start] = many
+    return reached
+
+
+def _unique(table: Table | None, column: str) -> bool:
+    """Whether one value of the column is in one row at most, as far as keys say; unknown counts as unique."""
+    if table is None or (not table.primary_key and not table.foreign_keys):
+        return True
+    folded = column.casefold()
+    keys = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
+    if any(tuple(c.casefold() for c in key) == (folded,) for key in keys):
+        return True
+    references = any(folded in {c.casefold() for c in key.columns} for key in table.foreign_keys)
+    return not references and folded not in {c.casefold() for c in table.primary_key}
+
+
+def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
+    """A sum or count of one table's rows while a join repeats them."""
+    reached = _multiplies(r)
+    if not reached or any(isinstance(s.args.get("from_"), exp.From) and s.find(exp.Lateral) for s in r.selects):
+        return
+    for call in every(tree, *_MEASURES):
+        if isinstance(call.this, exp.Distinct) or call.find_ancestor(exp.Subquery, exp.CTE):
+            continue
+        owners = {t for c in every(call, exp.Column) for t in _owners(r, c)}
+        if len(owners) == 1:
+            table = owners.pop()
+            if reached.get(table):
+                other = min(reached[table])
+                name = "sum_multiplied" if isinstance(call, exp.Sum) else "average_multiplied"
+                text = (
+                    f"The join repeats each row of {table} for every row of {other}, and the aggregate counts them all."
+                )
+                yield Observation(name, 1, text)
+                break
+    counted = _counted_table(r)
+    if counted is None or "count" not in r.case.facts.output_aggregates or r.case.facts.count_distinct:
+        return
+    if reached.get(counted):
+        yield Observation(
+            "count_multiplied", 1, f"The query counts rows of a join; one of {counted} may be in several."
+        )
+    elif counted not in r.tables and r.tables:
+        yield Observation(
+            "count_of_others", 1, f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
+        )
+
+
+def _counted_table(r: Reading) -> str | None:
+    found = _COUNTED.search(r.question)
+    if found is None:
+        return None
+    said = {light_stem(word) for word in found.groups() if word}
+    named = [
+        t.name
+        for t in r.case.schema.tables
+        if (words := name_words(t.name)) and (words[-1] in said) and len(words) <= 2
+    ]
+    among = [name for name in named if name in r.tables] or named
+    return among[0] if len(among) == 1 else None
+
+
+def _owners(r: Reading, column: exp.Column) -> Iterable[str]:
+    """The real tables that a column may be of."""
+    names = [t for t, c in r.case.references.columns if c.casefold() == column.name.casefold()]
+    if len(names) < 2 or not column.table:
+        return names
+    select = column.find_ancestor(exp.Select)
+    sources = {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)} if select is not None else {}
+    real = sources.get(column.table.casefold(), "").casefold()
+    return [t for t in names if t.casefold() == real] or names
+
+
+def _column(r: Reading, column: exp.Column) -> tuple[Table, Column] | None:
+    owners = list(_owners(r, column))
+    table = _table(r, owners[0]) if len(owners) == 1 else None
+    found = table.column(column.name) if table is not None else None
+    return (table, found) if table is not None and found is not None else None
+
+
+_TEXT = re.compile("char|text|string|clob|date|time|bool|json|blob", re.IGNORECASE)
+
+
+def _wrong_operands(r: Reading, tree: exp.Expr) -> Observations:
+    """A sum or average of what is no amount: a text, a date, a key."""
+    for call in every(tree, *_MEASURES):
+        if not isinstance(call.this, exp.Column):
+            continue
+        known = _column(r, call.this)
+        if known is None:
+            continue
+        table, column = known
+        word = "adds up" if isinstance(call, exp.Sum) else "averages"
+        key = {column.name.casefold()} == {c.casefold() for c in table.primary_key}
+        refers = any(column.name.casefold() in {c.casefold() for c in k.columns} for k in table.foreign_keys)
+        if key or refers:
+            yield Observation("aggregate_of_key", 1, f"The query {word} {column.name}, which identifies rows.")
+        elif _TEXT.search(column.type) and not re.search("numeric|decimal|int", column.type, re.IGNORECASE):
+            yield Observation(
+                "aggregate_of_text", 1, f"The query {word} {column.name}, which holds {column.type.lower()}."
+            )
+
+
+def _nulls(r: Reading, tree: exp.Expr) -> Observations:
+    if any(isinstance(e.left, exp.Null) or isinstance(e.right, exp.Null) for e in every(tree, exp.EQ, exp.NEQ)):
+        yield Observation("compared_with_null", 1, "A comparison with NULL is never true.")
+    empty = r.ran and (not r.rows or r.rows == ((0,),))
+    for node in every(tree, exp.Not):
+        query = node.this.args.get("query") if isinstance(node.this, exp.In) else None
+        inner = query.find(exp.Select) if query is not None else None
+        if empty and inner is not None and len(inner.expressions) == 1 and isinstance(inner.expressions[0], exp.Column):
+            known = _column(r, inner.expressions[0])
+            if known and known[1].nullable and not known[1].primary_key and not every(inner, exp.Is):
+                text = f"NOT IN finds nothing where {known[1].name} holds a NULL, and the query finds nothing."
+                yield Observation("not_in_nulls", 1, text)
+                break
+    for case in (c for call in every(tree, exp.Avg, exp.Min) for c in every(call, exp.Case)):
+        default, values = case.args.get("default"), [i.args.get("true") for i in case.args.get("ifs") or ()]
+        if (
+            default is not None
+            and default.sql() in ("0", "0.0")
+            and any(v is not None and v.find(exp.Column) for v in values)
+        ):
+            yield Observation("zero_in_average", 1, "Rows outside the condition enter the average or minimum as zeros.")
+            break
+
+
+def _divisions(r: Reading, tree: exp.Expr) -> Observations:
+    divisions = every(tree, exp.Div)
+    if r.case.parsed.dialect in ("sqlite", "postgres") and any(
+        _whole(r, d.left) and _whole(r, d.right) for d in divisions
+    ):
+        yield Observation("whole_number_division", 1, "Whole numbers are divided, and the fraction is cut off.")
+    named = any(_SHARE_NAMES.search(c) for _, c in r.case.references.columns)
+    if r.intent.share and not divisions and not named and not every(tree, exp.Avg, exp.CumeDist, exp.PercentRank):
+        yield Observation("share_not_divided", 1, "The question asks for a share, and the query divides nothing.")
+
+
+def _whole(r: Reading, node: exp.Expr) -> bool:
+    """Whether an operand is sure to be a whole number."""
+    node = node.unnest()
+    if isinstance(node, exp.Literal):
+        return not node.is_string and "." not in node.name
+    if isinstance(node, exp.Count):
+        return True
+    if isinstance(node, exp.Sum | exp.Min | exp.Max | exp.Coalesce | exp.Nullif):
+        return _whole(r, node.this)
+    if isinstance(node, exp.Mul | exp.Add | exp.Sub):
+        return _whole(r, node.left) and _whole(r, node.right)
+    if isinstance(node, exp.Case):
+        values = [i.args.get("true") for i in node.args.get("ifs") or ()]
+        return all(v is not None and _whole(r, v) for v in values)
+    if isinstance(node, exp.Column):
+        known = _column(r, node)
+        return known is not None and re.search(r"\bint", known[1].type, re.IGNORECASE) is not None
+    return False
+
+
+def _versions(r: Reading, tree: exp.Expr) -> Observations:
+    """Rows of a table that marks its current versions, counted without looking at the mark."""
+    used = {(t.casefold(), c.casefold()) for t, c in r.case.references.columns}
+    counts = [c for c in every(tree, exp.Count) if not isinstance(c.this, exp.Distinct)]
+    if not counts or len(r.tables) > 1:
+        return
+    for name in r.tables:
+        table = _table(r, name)
+        marks = [c.name for c in table.columns if _marks_version(c)] if table is not None else []
+        if marks and not any((name.casefold(), m.casefold()) in used for m in marks):
+            text = (
+                f"{name} holds several versions of a thing; the query counts them all and does not look at {marks[0]}."
+            )
+            yield Observation("versions_counted", 1, text)
+
+
+def _marks_version(column: Column) -> bool:
+    words = set(name_words(column.name))
+    return (
+        bool(words & _CURRENT) and bool(words & {"is", "flag", "from", "to", "row", "record", "version"})
+    ) or words >= {
+        "valid",
+        "to",
+    }
+
+
+def _conditions(r: Reading, tree: exp.Expr) -> Observations:
+    for node in every(tree, exp.Or):
+        if node.find_ancestor(exp.Where) and any(isinstance(side, exp.And) for side in (node.left, node.right)):
+            yield Observation("and_before_or", 1, "AND binds closer than OR, and no parentheses say otherwise.")
+            break
+    for select in r.selects:
+        sides = {
+            j.this.alias_or_name.casefold()
+            for j in select.args.get("joins") or ()
+            if j.side == "LEFT" and isinstance(j.this, exp.Table)
+        }
+        where = select.args.get("where")
+        if sides and where is not None and not where.find(exp.Or):
+            undone = [
+                c.table
+                for b in every(where, exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Like)
+                if not b.find_ancestor(exp.Subquery)
+                for c in (b.this,)
+                if isinstance(c, exp.Column) and c.table.casefold() in sides
+            ]
+            if undone:
+                text = f"A condition on {undone[0]} removes the rows that the outer join keeps."
+                yield Observation("outer_join_undone", 1, text)
+                break
+        group = select.args.get("group")
+        if (
+            sides
+            and group is not None
+            and any(isinstance(c.this, exp.Star) for e in select.expressions for c in every(e, exp.Count))
+        ):
+            yield Observation("count_of_outer_rows", 1, "COUNT(*) counts one row where the outer join finds none.")
+            break
+
+
+def _windows(r: Reading, tree: exp.Expr) -> Observations:
+    windows = every(tree, exp.Window)
+    if windows and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
+        yield Observation(
+            "window_not_partitioned", 1, "The question asks per group, and the window runs over all rows."
+        )
+    if r.case.facts.limit is not None and not r.case.facts.order_by and r.intent.superlative:
+        yield Observation("limit_without_order", 1, "The query keeps some rows without an order to choose them by.")

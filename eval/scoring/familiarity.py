@@ -1,0 +1,131 @@
+"""Familiarity: how far evidence may be trusted on this question, this query and this schema, 0..1.
+
+In: a `Reading`. Out: `familiarity`, by which habits count, and `clarity`, by which comparisons of the question's words
+with the query count. Each is a product of ramps over measured sizes. A ramp is 1 up to what is usual where the habits
+were learned (Spider's training questions: the last tenth begins near the ramp's start) and 0 from its end on. So a
+habit of one benchmark says nothing about a long business question or a query of many steps.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sqlglot import exp
+
+from eval.schema import Schema
+from eval.scoring.evidence.kinds import kind_of, sign
+from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.expectation import expectation
+from eval.scoring.question_wording import Wording
+from eval.sql.traversal import every
+
+_WORDS = (20, 40)
+"""Words of the question."""
+_STRANGE = (0.5, 0.65)
+"""Share of the question's word pairs and triples that the training questions do not share."""
+_CLAUSES = (8, 16)
+"""SELECTs, joins, conditions and sort keys of the query."""
+_CALLS = (1, 6)
+"""Functions, operators, windows and CTEs of the query, plain aggregates aside."""
+_COLUMNS = (60, 200)
+"""Columns of the schema."""
+_UNFINISHED = 0.6
+"""Factor for a question without a full stop or question mark: typed keywords rather than a sentence."""
+_CLEAR_WORDS = (25, 50)
+_CLEAR_CLAUSES = (12, 30)
+_PLAIN = (exp.AggFunc, exp.Connector, exp.Predicate)
+
+
+def familiarity(reading: Reading) -> float:
+    """How much question, query and schema resemble those that habits were learned from."""
+    case = reading.case
+    tree = case.parsed.tree
+    calls = [] if tree is None else every(tree, exp.Func, exp.Window, exp.CTE, exp.Binary)
+    value = _ramp(len(case.question.split()), _WORDS) * _ramp(_strange(case.question, case.schema), _STRANGE)
+    value *= _ramp(_clauses(reading), _CLAUSES) * _ramp(sum(not isinstance(c, _PLAIN) for c in calls), _CALLS)
+    value *= _ramp(sum(len(t.columns) for t in case.schema.tables), _COLUMNS)
+    return value if case.question.rstrip().endswith((".", "?")) else value * _UNFINISHED
+
+
+def clarity(reading: Reading) -> float:
+    """How far the words of the question can be compared with the query: not in a paragraph, not in a report's SQL."""
+    return _ramp(len(reading.case.question.split()), _CLEAR_WORDS) * _ramp(_clauses(reading), _CLEAR_CLAUSES)
+
+
+def reach(name: str, familiar: float, clear: float) -> float:
+    """By how much an observation counts, 0..1.
+
+    Habits, confirmations and an independent reading that differs count by familiarity; a contradiction that rests on
+    the question's words counts by clarity; agreement, and a conflict with data or types, counts everywhere.
+    """
+    kind = kind_of(name)
+    if kind == "contradiction":
+        return clear if name in WORDED else 1.0
+    return 1.0 if kind == "agreement" and sign(name) > 0 else familiar
+
+
+def _ramp(value: float, ends: tuple[float, float]) -> float:
+    start, end = ends
+    return min(1.0, max(0.0, (end - value) / (end - start)))
+
+
+def _clauses(reading: Reading) -> int:
+    tree = reading.case.parsed.tree
+    return 0 if tree is None else len(every(tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
+
+
+@lru_cache(maxsize=256)
+def _strange(question: str, schema: Schema) -> float:
+    known = expectation().phrases
+    runs = [phrase for phrase in Wording(question, schema).phrases if " " in phrase and " x " not in phrase]
+    return sum(phrase not in known for phrase in runs) / max(1, len(runs))
+
+
+WORDED = frozenset(
+    {
+        "aggregate_missing",
+        "aggregate_several_rows",
+        "bound_on_rows",
+        "columns_fewer_than_listed",
+        "comparison_direction",
+        "comparison_missing",
+        "comparison_strictness",
+        "count_distinct_missing",
+        "count_missing",
+        "count_multiplied",
+        "count_of_others",
+        "count_several_rows",
+        "distinct_missing",
+        "fewer_than_top",
+        "filtered_value_returned",
+        "group_missing",
+        "group_single_row",
+        "key_not_returned",
+        "known_word_unused",
+        "limit_differs",
+        "limit_missing",
+        "limit_unasked",
+        "limit_without_order",
+        "name_missing",
+        "name_not_returned",
+        "named_column_unused",
+        "named_table_unused",
+        "negation_missing",
+        "nothing_linked",
+        "number_for_name",
+        "number_foreign",
+        "number_missing",
+        "order_direction_wrong",
+        "order_missing",
+        "pattern_missing",
+        "quoted_missing",
+        "rank_direction_wrong",
+        "share_not_divided",
+        "superlative_missing",
+        "value_foreign",
+        "window_not_partitioned",
+        "year_foreign",
+        "year_missing",
+    }
+)
+"""Contradictions that rest on the question's words."""
