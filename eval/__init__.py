@@ -1,1 +1,3 @@
-"""Runs and judges SQL. No language model in here; `eval` never imports `agent`."""
+"""Runs and judges SQL. This package contains no language model and never imports `agent`."""
+
+__all__: list[str] = []

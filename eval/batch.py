@@ -1,7 +1,7 @@
 """Batch commands over files of statements: `python -m eval.batch check`, `run` and `compare`.
 
-In: JSON lines on standard input or in a file. Out: one JSON line for each, same order (`eval.jsonl` has the protocol).
-`DIR/{db}.sqlite` is the database, or `--databases` is a URL with `{db}` in it.
+In: JSON lines on standard input or in a file. Out: one JSON line for each, in the same order (`eval.jsonl` has the
+protocol). The database is `DIR/{db}.sqlite`, or `--databases` is a URL that contains `{db}`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eval.sql import References
 
 USAGE = 2
-"""Exit code for a wrong option or an input that cannot be read; 0 otherwise, whatever the lines hold."""
+"""Exit code for a wrong option or an unreadable input; 0 otherwise, whatever the lines contain."""
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -120,8 +120,8 @@ def _checked(dialect: Dialect, databases: str | None, record: Record) -> Record:
     from eval.sql import parse, resolve
 
     parsed = parse(_sql(record), dialect)
-    verdict = guard(parsed)
     schema = _schema(databases, text_field(record, "db")) if databases is not None else None
+    verdict = guard(parsed, schema)
     return {
         "allowed": verdict.allowed,
         "reason": verdict.reason,
@@ -146,7 +146,7 @@ def _ran(databases: str, record: Record) -> Record:
 
     sql = _sql(record)
     database = _database(databases, text_field(record, "db"))
-    verdict = guard(parse(sql, database.dialect))
+    verdict = guard(parse(sql, database.dialect), database.schema() if database.dialect == "postgres" else None)
     if verdict.statement is None:
         return _result("refused", error=verdict.reason)
     done = database.execute(verdict.statement)
@@ -186,7 +186,7 @@ def _result(status: str, **known: object) -> Record:
 
 
 def _sql(record: Record) -> str:
-    """The statement; an empty one is for the guard to refuse. Raises LineError when there is none."""
+    """The statement of a record; an empty one is left for the guard to refuse. Raises LineError when there is none."""
     sql = record.get("sql")
     if not isinstance(sql, str):
         raise LineError("'sql' is missing or not a text")

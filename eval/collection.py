@@ -1,7 +1,7 @@
-"""Many databases behind one name: a folder of `{db}.sqlite` files, or a URL with `{db}` in it.
+"""A collection of databases: a folder of `{db}.sqlite` files, or a URL that contains `{db}`.
 
-In: what `--databases` said, then a database's name from a line of input. Out: the opened `Database`, kept open while
-it is among the last few that were asked for. A name cannot lead out of the folder.
+In: the value of `--databases`, then a database's name from a line of input. Out: the opened `Database`, kept open while
+it is among the most recently used. A name cannot lead out of the folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from eval.databases import Database, DatabaseNotFound, open_database
 
 KEPT_OPEN = 16
-"""Databases held open at once; batch files tend to name the same one many times in a row."""
+"""Databases held open at once; batch files often name the same one many times in a row."""
 
 
 class Collection:
@@ -26,14 +26,14 @@ class Collection:
         self._lock = threading.Lock()
 
     def database(self, name: str) -> Database:
-        """Open the database of that name, or give the open one. Raises DatabaseError."""
+        """Open the database with that name, or return the open one. Raises DatabaseError."""
         with self._lock:
             if name in self._open:
                 self._open.move_to_end(name)
                 return self._open[name]
             database = self._open[name] = open_database(self._target(name))
             while len(self._open) > KEPT_OPEN:
-                self._open.popitem(last=False)  # whoever still uses it keeps it alive
+                self._open.popitem(last=False)  # a caller that still uses it keeps it alive
             return database
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""The line protocol of the batch commands: JSON objects in, one a line; JSON objects out, same order, `id` carried.
+"""The line protocol of the batch commands: one JSON object per line in and out, in the same order, with the same `id`.
 
-In: lines of bytes and a function that submits one record. Out: one line for each, written as soon as it and all before
-it are finished. A line that cannot be read, or whose work fails, becomes `{"id", "error"}` and the rest goes on. When
-whoever reads the output goes away, the work stops quietly. Progress goes to standard error.
+In: lines of bytes and a function that submits one record. Out: one line for each, written as soon as it and all earlier
+ones are finished. A line that cannot be read, or whose work fails, becomes `{"id", "error"}`, and the rest continues.
+When the reader closes the output, the work stops quietly. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any, TextIO, cast
 
+from eval.errors import InputError
+
 Record = dict[str, Any]
 Submit = Callable[[Record], "Future[Record]"]
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-class LineError(ValueError):
+class LineError(InputError):
     """This line cannot be answered; the message says why, in one sentence."""
 
 
@@ -41,9 +43,9 @@ class Line:
     """One line of input. Exactly one of `record` and `problem` is set."""
 
     number: int
-    """From 1."""
+    """Line number, from 1."""
     id: Any
-    """The record's own `id`, None where it has none or cannot be read."""
+    """The record's own `id`; None when it has none or cannot be read."""
     record: Record | None
     problem: str | None
 
@@ -67,7 +69,7 @@ def read_line(number: int, raw: bytes) -> Line | None:
 
 
 def encode(value: object) -> str:
-    """One line of JSON, letters kept readable; every character that could steer a terminal is escaped.
+    """One line of JSON with readable letters; every character that could control a terminal is escaped.
 
     Raises ValueError for NaN and infinities, which are not JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
@@ -75,7 +77,7 @@ def encode(value: object) -> str:
 
 
 def text_field(record: Record, name: str) -> str:
-    """A required field that must be a text with something in it. Raises LineError."""
+    """A required field that must be a non-empty text. Raises LineError."""
     value = record.get(name)
     if not isinstance(value, str) or not value.strip():
         raise LineError(f"{name!r} is missing, empty or not a text")
@@ -87,7 +89,8 @@ def answer_lines(
 ) -> int:
     """Answer every line in order and return an exit code: 0, or 130 after Ctrl-C.
 
-    `ahead`: how many records may be under way at once. A closed output ends the work with 0: the reader has had enough.
+    `ahead`: how many records may be in progress at once. A closed output ends the work with 0: the reader needs no
+    more.
     """
     pending: queue.Queue[tuple[Line, Future[Record] | None] | None] = queue.Queue(maxsize=max(1, ahead - 1))
     stopped = threading.Event()
@@ -168,7 +171,7 @@ def _drain(pending: queue.Queue[tuple[Line, Future[Record] | None] | None]) -> I
 
 
 def forget_output(out: TextIO) -> None:
-    """Point a broken standard output at nothing, so that the interpreter's last flush does not complain."""
+    """Redirect a broken standard output to nothing, so that the interpreter's last flush does not complain."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, out.fileno())
@@ -176,7 +179,8 @@ def forget_output(out: TextIO) -> None:
 
 
 class _Progress:
-    """How many lines are done: in place on a terminal, otherwise a line every ten seconds and one at the end."""
+    """The number of finished lines: updated in place on a terminal, otherwise a line every ten seconds and one at the
+    end."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -207,7 +211,8 @@ class _Progress:
 
 @contextlib.contextmanager
 def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
-    """Give a `submit` that runs `work` here (one job), or in that many processes (`work` must then be picklable).
+    """Yield a `submit` that runs `work` in this process (one job), or in that many processes (`work` must then be
+    picklable).
 
     Leaving the block ends the processes without waiting for work that nobody will read.
     """
@@ -218,7 +223,7 @@ def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
     try:
         yield lambda record: pool.submit(work, record)
     finally:
-        processes = list((pool._processes or {}).values())  # before shutdown, which forgets them
+        processes = list((pool._processes or {}).values())  # before shutdown, which clears them
         manager = cast("threading.Thread | None", pool._executor_manager_thread)
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
@@ -226,7 +231,7 @@ def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
         for process in processes:
             process.join()
         if manager is not None:
-            manager.join()  # else it may close its pipe while the interpreter, ending, still wakes it through that
+            manager.join()  # otherwise it may close its pipe while the ending interpreter wakes it through it
 
 
 def _done(work: Callable[[Record], Record], record: Record) -> Future[Record]:
@@ -243,7 +248,7 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 def output() -> TextIO:
-    """Standard output as UTF-8, which JSON is, whatever the locale says."""
+    """Standard output as UTF-8, which JSON requires, regardless of the locale."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     return sys.stdout
@@ -255,7 +260,7 @@ def input_lines(path: str | None) -> Iterator[Iterable[bytes]]:
     if path is None or path == "-":
         try:
             descriptor = sys.stdin.fileno()
-        except io.UnsupportedOperation:  # something in memory stands in for it
+        except io.UnsupportedOperation:  # replaced by an in-memory stream
             yield sys.stdin.buffer
         else:
             yield _descriptor_lines(descriptor)
@@ -265,8 +270,8 @@ def input_lines(path: str | None) -> Iterator[Iterable[bytes]]:
 
 
 def _descriptor_lines(descriptor: int) -> Iterator[bytes]:
-    """Lines as they arrive. Python's own buffered standard input cannot be waited on in a daemon thread: its lock,
-    still held when the interpreter ends, makes it abort."""
+    """Lines as they arrive. A daemon thread cannot wait on Python's own buffered standard input: if its lock is still
+    held when the interpreter ends, the interpreter aborts."""
     started = b""
     while block := os.read(descriptor, 1 << 16):
         *lines, started = (started + block).split(b"\n")

@@ -1,7 +1,7 @@
-"""`python -m eval.run_benchmark`: how good is a text-to-SQL agent, on which questions, at what cost?
+"""`python -m eval.run_benchmark`: measure the accuracy and cost of text-to-SQL agents on a set of questions.
 
 In: agents by URL, or commands that start them; tasks. Out: a folder with results.jsonl, summary.md and report.html. A
-run that was stopped goes on where it was; docs/benchmark.md has the rules of the score.
+stopped run continues where it stopped; docs/benchmark.md has the scoring rules.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from eval.jsonl import INTERRUPTED
 
 if TYPE_CHECKING:
     from eval.assessment import Options, Participant, Selection, TaskResult
-    from eval.assessment.store import RunFolder
+    from eval.run_folder import RunFolder
 
 USAGE = 2
-"""Exit code for wrong options, tasks that are not there, an agent that does not start."""
+"""Exit code for wrong options, missing tasks, or an agent that does not start."""
 
 _EPILOG = "\n".join(
     [
@@ -141,8 +141,9 @@ def _run(
     quiet: bool,
 ) -> int:
     from eval.assessment import ParticipantUnusable
-    from eval.assessment.spawning import SpawnError
-    from eval.assessment.store import RunFolder, StoreError
+    from eval.assessment.subprocesses import SpawnError
+    from eval.assessment.types import TaskResult
+    from eval.run_folder import RunFolder, RunFolderError
 
     places = [*(_named(a) for a in agents), *(_named(c) for c in commands)]
     names = [name for name, _ in places]
@@ -161,9 +162,9 @@ def _run(
         "samples": samples,
     }
     try:
-        with RunFolder(out, settings) as folder:
+        with RunFolder(out, settings, TaskResult) as folder:
             if retry:
-                folder.without({(r.participant, r.task_id) for r in folder.results if not _unanswered(r)})
+                folder.results = [r for r in folder.results if not _unanswered(r)]
             code = 0
             try:
                 if len(folder.results) < len(selection.assignments) * len(places):
@@ -171,20 +172,20 @@ def _run(
                         asyncio.run(_assess(selection, found, options, folder, quiet))
             except KeyboardInterrupt:
                 code = INTERRUPTED
-            _tell(folder)
+            _write_reports(folder)
             return code
-    except (ParticipantUnusable, SpawnError, StoreError) as error:
+    except (ParticipantUnusable, SpawnError, RunFolderError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
 
 
 async def _assess(
-    selection: Selection, found: Sequence[Participant], options: Options, folder: RunFolder, quiet: bool
+    selection: Selection, found: Sequence[Participant], options: Options, folder: RunFolder[TaskResult], quiet: bool
 ) -> None:
     from eval.assessment import assess
 
-    done = {(r.participant, r.task_id) for r in folder.results}
+    done = {r.key for r in folder.results}
     with _progress(len(selection.assignments) * len(found), folder.results, quiet) as told:
 
         def on_result(result: TaskResult) -> None:
@@ -196,9 +197,9 @@ async def _assess(
 
 @contextlib.contextmanager
 def _participants(agents: Sequence[str], commands: Sequence[str], protocol: str) -> Iterator[list[Participant]]:
-    """Everybody who is asked; those that are started here are stopped with the block."""
+    """All participants; those started here are stopped at the end of the block."""
     from eval.assessment import participant
-    from eval.assessment.spawning import OURS, spawned
+    from eval.assessment.subprocesses import OURS, spawned
 
     with contextlib.ExitStack() as stack:
         found = [participant(*_named(a), protocol) for a in agents]  # type: ignore[arg-type]
@@ -261,7 +262,7 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
         yield told
 
 
-def _tell(folder: RunFolder) -> None:
+def _write_reports(folder: RunFolder[TaskResult]) -> None:
     """Write the reports, and print a line for each participant."""
     from eval.report import figures_lines, report_html, summary_markdown
 
@@ -275,9 +276,9 @@ def _tell(folder: RunFolder) -> None:
 
 
 def _compare(first: Path, second: Path, out: Path) -> None:
-    from eval.assessment.store import StoreError
     from eval.report import compare, comparison_html, comparison_markdown
-    from eval.report.comparing import verdict
+    from eval.report.run_comparison import verdict
+    from eval.run_folder import RunFolderError
 
     try:
         (name_a, a), (name_b, b) = _one_participant(first), _one_participant(second)
@@ -287,7 +288,7 @@ def _compare(first: Path, second: Path, out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "comparison.md").write_text(comparison_markdown(found), encoding="utf-8")
         (out / "comparison.html").write_text(comparison_html(found), encoding="utf-8")
-    except (StoreError, ValueError) as error:
+    except (RunFolderError, ValueError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
@@ -296,13 +297,14 @@ def _compare(first: Path, second: Path, out: Path) -> None:
 
 
 def _one_participant(place: Path) -> tuple[str, list[TaskResult]]:
-    """A folder with one participant, or `FOLDER:NAME` for one of several. Raises StoreError, ValueError."""
-    from eval.assessment.store import load_run
+    """A folder with one participant, or `FOLDER:NAME` for one of several. Raises RunFolderError, ValueError."""
+    from eval.assessment.types import TaskResult
+    from eval.run_folder import load_run
 
     folder, name = place, ""
     if not place.exists() and ":" in place.name:
         folder, name = place.with_name(place.name.rpartition(":")[0]), place.name.rpartition(":")[2]
-    _, results = load_run(folder)
+    _, results = load_run(folder, TaskResult)
     names = sorted({r.participant for r in results})
     if name and name not in names:
         raise ValueError(f"{folder} has no participant {name!r}; it has {', '.join(names)}")

@@ -1,7 +1,7 @@
-"""The shape of a database, as plain frozen values.
+"""The structure of a database, as plain frozen values.
 
-Everything that reads a database's structure comes to one of these types: `eval.databases` produces a
-`Schema`, while `eval.sql`, `eval.scoring` and `agent` consume it. Nothing here connects to anything.
+Every module that handles a database's structure uses these types: `eval.databases` produces a `Schema`, while
+`eval.sql`, `eval.scoring` and `agent` consume it. Nothing here connects to anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 Dialect = Literal["sqlite", "duckdb", "postgres", "mysql"]
-"""The four dialects, by sqlglot's names. `dialect_named` accepts the usual other spellings."""
+"""The four dialects, by sqlglot's names. `dialect_named` also accepts other common spellings."""
 
 DIALECTS: tuple[Dialect, ...] = ("sqlite", "duckdb", "postgres", "mysql")
 
@@ -38,11 +38,11 @@ def dialect_named(name: str) -> Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as the engine declares it."""
+    """One column as declared in the engine."""
 
     name: str
     type: str = ""
-    """The declared type, verbatim (`VARCHAR(20)`); empty where the engine has none (SQLite allows it)."""
+    """The declared type, verbatim (`VARCHAR(20)`); empty when there is none (SQLite allows that)."""
     nullable: bool = True
     primary_key: bool = False
     default: str | None = None
@@ -58,7 +58,7 @@ class ForeignKey:
     ref_table: str
     ref_columns: tuple[str, ...]
     inferred: bool = False
-    """True when the database does not declare it and it was concluded from names, types and keys."""
+    """True when the database does not declare the key and it was inferred from names, types and keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class Table:
     columns: tuple[Column, ...]
     kind: Literal["table", "view"] = "table"
     namespace: str | None = None
-    """Schema (PostgreSQL, DuckDB) to qualify with; None when the bare name reaches it."""
+    """Schema (PostgreSQL, DuckDB) to qualify the name with; None when the bare name is enough."""
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     indexes: tuple[Index, ...] = ()
     row_count: int | None = None
-    """Rows; None for views and where counting was too costly."""
+    """Row count; None for views and when counting was too costly."""
     row_count_estimated: bool = False
     comment: str | None = None
 
@@ -101,7 +101,7 @@ class Schema:
     tables: tuple[Table, ...] = field(default=())
 
     def table(self, name: str, namespace: str | None = None) -> Table | None:
-        """Find a table by name, ignoring case; a namespace narrows the search where one was written."""
+        """Find a table by name, ignoring case; a namespace, if one was written, narrows the search."""
         for table in self._tables_folded.get(name.casefold(), ()):
             if namespace is None or (table.namespace or "").casefold() in ("", namespace.casefold()):
                 return table
@@ -112,7 +112,8 @@ class Schema:
         return sum(len(t.columns) for t in self.tables)
 
     def __hash__(self) -> int:
-        """By fingerprint, which is computed once; hashing every column on each cache look-up would cost more."""
+        """The hash of the fingerprint, which is computed once; hashing every column on each cache look-up would cost
+        more."""
         return hash(self.fingerprint)
 
     @cached_property
@@ -125,7 +126,7 @@ class Schema:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) over structure alone: neither time nor row counts change it, table order does not either."""
+        """SHA-256 (hex) over the structure only: neither time, row counts nor table order change it."""
         tables = []
         for table in sorted(self.tables, key=lambda t: (t.namespace or "", t.name)):
             shape = asdict(table)

@@ -1,1 +1,3 @@
-"""What every A2A server here needs, whatever it does: the endpoint, the card's URL, bounds, listening."""
+"""Code shared by all A2A servers here: the endpoint, the card's URL, size limits, listening."""
+
+__all__: list[str] = []

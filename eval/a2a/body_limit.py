@@ -1,6 +1,6 @@
-"""A bound on what a server reads of one request.
+"""A size limit on request bodies.
 
-In: an ASGI app, a number of bytes, the JSON of the refusal. Out: an ASGI app that answers 413 to what is larger.
+In: an ASGI app, a number of bytes, the JSON of the refusal. Out: an ASGI app that answers 413 to a larger request.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from eval.errors import Text2SQLError
 
-class _TooLarge(Exception):
-    """More came than is read."""
+
+class _TooLarge(Text2SQLError):
+    """The request body exceeds the limit."""
 
 
 class BodyLimit:
-    """Refuses a larger request before anything is made of it, whether it says its length or not."""
+    """Refuses a larger request before it is processed, whether or not it declares its length."""
 
     def __init__(self, app: ASGIApp, most: int, refusal: Mapping[str, Any]) -> None:
         self._app = app

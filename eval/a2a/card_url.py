@@ -1,17 +1,20 @@
-"""The URL of an agent card: how others reach a server, which calls what the card says.
+"""The URL of an agent card: the address at which clients reach a server. Clients call the URL in the card.
 
-In: a URL or a host as the user wrote it. Out: the URL, if clients elsewhere can use it. One that only this machine
-would understand as itself (`0.0.0.0`) is refused. Needs no SDK.
+In: a URL or a host as the user wrote it. Out: the URL, if clients on other machines can use it. An address that works
+only on this machine (`0.0.0.0`) is refused. Needs no SDK.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import socket
 from urllib.parse import urlsplit
 
+from eval.errors import InputError
 
-class CardUrlUnusable(ValueError):
-    """The URL cannot stand in a card; the message says why."""
+
+class CardUrlUnusable(InputError):
+    """The URL is not usable in a card; the message says why."""
 
 
 def checked_card_url(url: str) -> str:
@@ -30,8 +33,15 @@ def checked_card_url(url: str) -> str:
     return url if parts.path else url + "/"
 
 
+def default_card_url(host: str, port: int) -> str:
+    """The address at which others reach a server: the listening address, or this machine's name when it listens on
+    every address."""
+    name = socket.gethostname() if everywhere(host) else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+
+
 def everywhere(host: str) -> bool:
-    """Whether a host to listen at is no address to be called at."""
+    """Whether a listening host means every address, so that clients cannot call it."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_unspecified
     except ValueError:

@@ -1,6 +1,6 @@
-"""Where two results part: how many rows each has, and a few rows that only one of them has.
+"""The difference of two results: their row counts, and a few rows that only one of them has.
 
-In: gold's result and the answer's. Out: a `Difference`, small whatever the results are.
+In: gold's result and the answer's. Out: a `Difference`, small regardless of the size of the results.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from eval.metrics.comparison import same_result
 SHOWN = 5
 """Rows of each kind."""
 _LOOKED_AT = 20_000
-"""Rows of each result that are compared for this; beyond them only the counts are told."""
+"""Rows of each result that are compared for this; beyond them only the counts are reported."""
 _CELL = 120
 _COLUMNS = 12
 
 
 def difference(gold: ExecutionResult, other: ExecutionResult, *, ordered: bool) -> Difference:
-    """What a person would want to see of two results that are not the same."""
+    """A readable summary of how two unequal results differ."""
     wanted, got = ([_shown(row) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other))
     missing, extra = _less(wanted, got), _less(got, wanted)
     return Difference(

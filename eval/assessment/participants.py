@@ -1,8 +1,8 @@
-"""Participants: other people's servers, asked over plain REST (`POST /generate`) or A2A's JSON-RPC (protocol 0.3).
+"""Participants: other people's servers, called over plain REST (`POST /generate`) or A2A's JSON-RPC (protocol 0.3).
 
-In: a name, a URL, a task as JSON. Out: an `Answer` in every case: a server that is down, slow, broken or hostile
-yields one with a `failure`. A reply is read up to a bound, redirects are not followed, and an agent card may say which
-path to call, but never which host: that is for the user to say.
+In: a name, a URL, a task as JSON. Out: always an `Answer`; a server that is down, slow, broken or hostile yields one
+with a `failure`. A reply is read up to a size limit, and redirects are not followed. An agent card may say which path
+to call, but never which host: only the user chooses the host.
 """
 
 from __future__ import annotations
@@ -20,29 +20,30 @@ import httpx
 
 from eval.assessment.replies import read_answer
 from eval.assessment.types import Answer
+from eval.errors import InputError, Text2SQLError
 
 MAX_REPLY = 4 * 1024 * 1024
-"""Bytes of one reply."""
+"""Size limit of one reply, in bytes."""
 CONNECT_SECONDS = 10.0
 _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 
-class ParticipantUnusable(ValueError):
+class ParticipantUnusable(InputError):
     """The name or URL cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Who is asked, and where. Made by `participant`."""
+    """A participant: name and address. Created by `participant`."""
 
     name: str
     url: str
     protocol: Literal["auto", "rest", "a2a"] = "auto"
-    """`auto`: A2A where there is an agent card that says so, REST otherwise."""
+    """`auto`: A2A if there is an agent card that says so, REST otherwise."""
 
 
 def participant(name: str, url: str, protocol: Literal["auto", "rest", "a2a"] = "auto") -> Participant:
-    """A participant, if its URL is one of http or https without a password in it. Raises ParticipantUnusable."""
+    """A participant, if its URL uses http or https and contains no password. Raises ParticipantUnusable."""
     shown = name.strip()
     if not shown or len(shown) > 100 or not shown.isprintable():
         raise ParticipantUnusable(f"{name[:100]!r} cannot be the name of a participant: 1 to 100 printable characters")
@@ -58,20 +59,20 @@ def participant(name: str, url: str, protocol: Literal["auto", "rest", "a2a"] = 
     return Participant(shown, url.rstrip("/"), protocol)
 
 
-class _Failed(Exception):
-    """No reply to read."""
+class _Failed(Text2SQLError):
+    """There is no reply to read."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.error)
         self.answer = answer
 
 
-class _NoRpc(Exception):
-    """What answers here does not speak JSON-RPC."""
+class _NoRpc(Text2SQLError):
+    """The server that answers does not speak JSON-RPC."""
 
 
 class Caller:
-    """Asks one participant. Use as an async context manager; several tasks may be under way at once."""
+    """Calls one participant. Use as an async context manager; several tasks may run at once."""
 
     def __init__(self, whom: Participant, *, timeout: float = 300.0, connections: int = 4) -> None:
         self.whom = whom
@@ -94,7 +95,7 @@ class Caller:
         await self._http.aclose()
 
     async def ask(self, message: Mapping[str, Any]) -> Answer:
-        """Send one task. Never raises but for cancellation."""
+        """Send one task. Never raises, except on cancellation."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
@@ -146,7 +147,7 @@ class Caller:
         }
         result = await self._call(url, "message/send", params)
         pause = 0.1
-        while _state(result) in ("submitted", "working"):  # a server that does not wait although it was asked to
+        while _state(result) in ("submitted", "working"):  # the server does not wait, although asked to
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
             result = await self._call(url, "tasks/get", {"id": result.get("id")})
@@ -175,7 +176,7 @@ class Caller:
         return result
 
     async def _find_rpc(self) -> str | None:
-        """Where the agent card says that JSON-RPC is spoken, on the host that the user named; None without a card."""
+        """The JSON-RPC endpoint from the agent card, on the host that the user named; None without a card."""
         for path in _CARDS:
             status, body = await self._exchange("GET", self.whom.url + path, None)
             card = _loaded(body) if status == 200 else None
@@ -222,13 +223,13 @@ def _maps(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _state(result: Mapping[str, Any]) -> str:
-    """A task's state as 0.3 writes it; empty for a message."""
+    """A task's state in the notation of 0.3; empty for a message."""
     status = result.get("status")
     return str(status.get("state", "")) if isinstance(status, Mapping) else ""
 
 
 def _parts(result: Mapping[str, Any]) -> list[Any]:
-    """Everything that a task or a message says: artifacts first, then the message of its status, then its own."""
+    """All parts of a task or a message: artifacts first, then the message of its status, then its own."""
     status = result.get("status")
     said = status.get("message") if isinstance(status, Mapping) else None
     found: list[Any] = []

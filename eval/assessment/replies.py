@@ -1,6 +1,6 @@
-"""What a participant's reply says: the JSON object of the contract, out of whatever form it came in.
+"""Read a participant's reply: the JSON object of the contract, in whatever form it arrives.
 
-In: the parts of a reply, each a JSON object or a text (JSON, JSON in a fence or with words around it, or SQL alone).
+In: the parts of a reply, each a JSON object or a text (JSON, JSON in a fence or surrounded by words, or SQL alone).
 Out: an `Answer`, without its time. Pure functions; nothing raises.
 """
 
@@ -15,11 +15,11 @@ from typing import Any
 from eval.assessment.types import Answer
 
 MAX_SQL = 100_000
-"""Characters; a longer statement is no answer."""
+"""Characters; a longer statement does not count as an answer."""
 MAX_WORDS = 4_000
 """Characters of reasoning and of error texts that are kept."""
 _MAX_STARTS = 40
-"""Places at which an object is looked for, so that a text of nothing but braces stays cheap."""
+"""Positions at which an object is searched for, so that a text consisting only of braces stays cheap."""
 _SQL_KEYS = ("sql", "SQL", "query", "sql_query")
 _FENCE = re.compile(r"```[ \t]*\w{0,16}[ \t]*\r?\n?(.*?)```", re.DOTALL)
 _QUERY = re.compile(r"\s*(?:--[^\n]*\n\s*)*\(*\s*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE)
@@ -67,7 +67,7 @@ def _sized(answer: Answer) -> Answer:
 
 
 def objects_in(parts: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects among parts, and in those that are texts (fenced, or with words around them)."""
+    """The JSON objects among the parts, and inside the parts that are texts (fenced, or surrounded by words)."""
     for part in parts:
         if isinstance(part, Mapping):
             yield part
@@ -76,7 +76,7 @@ def objects_in(parts: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _in_text(text: str, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The objects that a text is or holds."""
+    """The objects that a text is or contains."""
     value = _json(text)
     if isinstance(value, Mapping):
         yield value
@@ -110,7 +110,7 @@ def _json(text: str) -> Any:
 
 
 def _sql_alone(text: str) -> str:
-    """A text that is a query, in a fence or not; else nothing."""
+    """A text that is a query, fenced or not; otherwise empty."""
     fenced = next((f[1] for f in _FENCE.finditer(text) if _QUERY.match(f[1])), None)
     if fenced is not None:
         return fenced.strip()
@@ -129,7 +129,7 @@ def _dumped(value: Any) -> str:
 
 
 def _amount(value: Any) -> float | None:
-    """A number that is none of NaN, infinite and negative."""
+    """A number that is not NaN, infinite or negative."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

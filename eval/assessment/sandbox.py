@@ -1,7 +1,7 @@
-"""Judging in processes of their own: a query that takes too long or eats memory costs its own answer and nothing else.
+"""Judge in separate processes: a query that takes too long or exhausts memory costs only its own answer.
 
-In: `JudgeRequest`s. Out: `Judgement`s, always. Each worker process has a bound on its memory; one that does not come
-back in time, or dies, is replaced, and the answer that it was at counts as failed (gold, if it was at gold).
+In: `JudgeRequest`s. Out: always `Judgement`s. Each worker process has a memory limit. A worker that dies or misses its
+deadline is replaced, and the answer it was running counts as failed (or gold, if it was running gold).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 
-from eval.assessment.judging import JudgeRequest, judge, nothing_right
+from eval.assessment.judgement import JudgeRequest, judge, nothing_right
 from eval.assessment.types import Judgement, Mistake
 
 MEMORY_BYTES = 3 * 1024**3
-"""Address space of one worker; where the platform has such a bound."""
+"""Memory that one worker may use beyond its own start, on platforms that can limit it."""
 GRACE_SECONDS = 10.0
-"""Beyond the statement's own deadline, before its process is ended."""
+"""Time beyond the statement's own deadline before its process is ended."""
 _START_SECONDS = 120.0
 _SUITE_FACTOR = 20
-"""Statements' worth of time for a whole test suite or the timing of VES."""
+"""Time for a whole test suite or for timing VES, in multiples of the time of one statement."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Worker:
 
 
 class Sandbox:
-    """A few judging processes. Use as an async context manager."""
+    """A pool of judging processes. Use as an async context manager."""
 
     def __init__(self, workers: int = 2, memory_bytes: int = MEMORY_BYTES) -> None:
         self._count = max(1, workers)
@@ -60,7 +60,7 @@ class Sandbox:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
-        """Judge one answer; waits while all workers are at work. Cancelling ends the worker."""
+        """Judge one answer; waits while all workers are busy. Cancelling ends the worker."""
         worker = await self._idle.get()
         back: _Worker | None = None
         try:
@@ -97,11 +97,11 @@ class Sandbox:
 class _Found:
     judgement: Judgement
     usable: bool
-    """Whether the worker can go on."""
+    """Whether the worker can continue."""
 
 
 def _exchange(worker: _Worker, request: JudgeRequest) -> _Found:
-    """One request and its judgement, in a thread."""
+    """Send one request and receive its judgement, in a thread."""
     stage, patience = "gold", request.seconds + GRACE_SECONDS
     try:
         if not worker.ready:
@@ -132,9 +132,12 @@ def _lost(request: JudgeRequest, stage: str, why: str) -> Judgement:
 
 
 def _serve(pipe: Connection, memory_bytes: int) -> None:
-    """A worker process: judge what comes until nobody is there any more."""
+    """A worker process: judge requests until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _bound_memory(memory_bytes)
+    if sys.platform != "win32":
+        from eval.databases.isolation.confinement import limit_memory
+
+        limit_memory(memory_bytes)
     stage = "gold"
 
     def at(name: str) -> None:
@@ -154,13 +157,3 @@ def _serve(pipe: Connection, memory_bytes: int) -> None:
                 pipe.send((stage, f"judging it failed: {type(error).__name__}: {str(error)[:200]}"))
     except (EOFError, OSError, KeyboardInterrupt):
         os._exit(0)
-
-
-def _bound_memory(size: int) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,7 +1,7 @@
-"""Which questions are asked, on which databases: the task library, Spider, BIRD or JSON lines, and filters over them.
+"""Select the questions and databases: the task library, Spider, BIRD or JSON lines, with filters.
 
-In: a source as the user wrote it, and filters. Out: a `Selection` with the database's place and the structure to send
-for each task; or a `SelectionError` that says what to change.
+In: a source as the user wrote it, and filters. Out: a `Selection` with, for each task, the location of the database and
+the structure to send; or a `SelectionError` that says what to change.
 """
 
 from __future__ import annotations
@@ -15,45 +15,48 @@ from typing import Any
 
 from eval.assessment.wire import structure_message
 from eval.databases import DatabaseError, open_database
+from eval.errors import InputError
 from eval.schema import Dialect, dialect_named
 from eval.tasks.cache_folder import cache_folder
 from eval.tasks.library import DIFFICULTIES, tasks
-from eval.tasks.library.checking import demo_file, demos_on
+from eval.tasks.library.checks import demo_file, demos_on
 from eval.tasks.library.forms import FORMS, forms
 from eval.tasks.library.task import Task
 from eval.tasks.loaders import TaskLoadError, TaskSet, load_bird, load_jsonl, load_spider
 
 PLAIN = ("one table",)
-"""What a query without any of the forms counts under."""
+"""The category of a query that has none of the forms."""
 
 
-class SelectionError(ValueError):
-    """There is nothing to ask, or it is not known what; the message says what to change."""
+class SelectionError(InputError):
+    """There is no task to ask, or the request is unclear; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which tasks of a source. Empty means all."""
+    """Filters on the tasks of a source. Empty means all."""
 
     databases: tuple[str, ...] = ()
     difficulties: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    """A task must have them all."""
+    """A task must have all of these tags."""
     ids: tuple[str, ...] = ()
     limit: int | None = None
-    """So many, spread evenly over what the other filters leave."""
+    """The number of tasks, spread evenly over those that pass the other filters."""
+    shard: tuple[int, int] = (0, 1)
+    """(index, count): the share of one of `count` evaluators. The shares are disjoint and together complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One task with the database that it is asked of."""
+    """One task with its database."""
 
     task: Task
     target: str
-    """Path or URL of the database; may hold credentials, never shown."""
+    """Path or URL of the database; may contain credentials, never shown."""
     dialect: Dialect
     structure: Mapping[str, Any]
-    """What the participant is sent as `schema`."""
+    """The `schema` sent to the participant."""
     suite: tuple[Path, ...] = ()
 
     @property
@@ -62,7 +65,7 @@ class Assignment:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Forms of SQL that gold has; the library's tasks carry them among their tags."""
+        """Forms of SQL in gold; the library's tasks list them among their tags."""
         if self.task.wrong:
             return tuple(tag for tag in FORMS if tag in self.task.tags) or PLAIN
         try:
@@ -76,13 +79,12 @@ class Selection:
     """The tasks of a run."""
 
     source: str
-    """For people: where they are from."""
+    """The source of the tasks, for people."""
     assignments: tuple[Assignment, ...]
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) over questions, golds, structures and dialects: equal means that results may be put
-        together."""
+        """SHA-256 (hex) over questions, golds, structures and dialects: if it is equal, results may be combined."""
         told = [
             [a.task.id, a.task.question, a.task.evidence, a.golds, a.dialect, a.structure] for a in self.assignments
         ]
@@ -101,10 +103,10 @@ def select_tasks(
 ) -> Selection:
     """The tasks of `source` (`library`, `spider:PLACE`, `bird:PLACE`, or a file of JSON lines) that pass the filters.
 
-    `dialect`: for the library, the engine that it runs on: `sqlite` and `duckdb` from files that are built if need be;
-    PostgreSQL and MySQL need `engine`, the URL of a database that holds the demos or may be loaded with them. The other
-    sources have SQLite files, in `databases` or beside the questions. `samples`: rows of each table to send along.
-    Raises SelectionError.
+    `dialect`: for the library, the engine it runs on. `sqlite` and `duckdb` use files, built if necessary; PostgreSQL
+    and MySQL need `engine`, the URL of a database that holds the demos or that they may be loaded into. The other
+    sources have SQLite files, in `databases` or next to the questions. `samples`: the number of rows of each table to
+    send as well. Raises SelectionError.
     """
     filters = filters or Filters()
     try:
@@ -213,4 +215,7 @@ def _filtered(found: Iterable[Task], filters: Filters, levels: tuple[str, ...] =
         raise SelectionError("no task passes all the filters")
     if filters.limit is not None and filters.limit < len(chosen):
         chosen = [chosen[i * len(chosen) // filters.limit] for i in range(filters.limit)]
-    return chosen
+    index, count = filters.shard
+    if not chosen[index::count]:
+        raise SelectionError(f"shard {index} of {count} has no task: there are {len(chosen)}")
+    return chosen[index::count]

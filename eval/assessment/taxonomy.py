@@ -1,8 +1,8 @@
-"""Why an answer is wrong, in the words of the error taxonomy, by comparing its tree, facts and references with gold's.
+"""Classify a wrong answer by the error taxonomy: compare its tree, facts and references with gold's.
 
-In: both queries as parsed, checked, resolved and run. Out: `Mistake` values, the weightiest first, each with one line
-of reason. These are differences from gold, not proofs: a right query can be written with other tables, but these
-answers are known to be wrong, and where they part from gold is the best guess at why.
+In: both queries as parsed, checked, resolved and run. Out: `Mistake` values, the most serious first, each with one line
+of reason. They are differences from gold, not proofs. A right query may use other tables, but these answers are known
+to be wrong, and where they differ from gold is the best guess at the cause.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eval.schema import Schema
 from eval.sql import Constant, ParsedQuery, QueryFacts, References, Verdict, facts, resolve
 
 _MAX = 6
-"""Mistakes reported of one answer."""
+"""Mistakes reported for one answer."""
 _MEMORY = re.compile(r"out of memory|MemoryError", re.IGNORECASE)
 _FUNCTION = re.compile(r"function|argument", re.IGNORECASE)
 _COLUMN = re.compile(r"\bcolumn|referenced column", re.IGNORECASE)
@@ -36,7 +36,7 @@ def mistakes(
     wanted: ExecutionResult,
     schema: Schema,
 ) -> tuple[Mistake, ...]:
-    """What is wrong with an answer that is not gold's; never empty."""
+    """The mistakes of an answer whose result differs from gold's; never empty."""
     if parsed.tree is None:
         return (Mistake("syntax", f"It does not parse: {_line(parsed.error)}."),)
     if verdict.statement is None:
@@ -90,10 +90,10 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], Category], ...] = (
 def _different(
     parsed: ParsedQuery, references: References, gold: ParsedQuery, gold_references: References, schema: Schema
 ) -> Iterator[Mistake]:
-    """Schema first, then joins, calculation, conditions, and the form of the whole."""
+    """Schema first, then joins, calculation, conditions, and the overall form."""
     mine, theirs = facts(parsed, schema), facts(gold, schema)
     yield from _tables(set(references.tables), set(gold_references.tables))
-    yield from _joins(parsed, gold, mine, theirs)
+    yield from _joins(mine, theirs)
     yield from _columns(references, gold_references)
     yield from _calculation(parsed, gold, mine, theirs)
     yield from _conditions(mine, theirs)
@@ -115,7 +115,7 @@ def _tables(used: set[str], wanted: set[str]) -> Iterator[Mistake]:
         yield Mistake("join", f"It brings in {_and(extra)}, which gold does not need.")
 
 
-def _joins(parsed: ParsedQuery, gold: ParsedQuery, mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
+def _joins(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
     if mine.cartesian and not theirs.cartesian:
         yield Mistake("join", f"{_and(mine.unlinked) or 'A source'} is joined without a condition.")
     if bool(mine.outer_joins) != bool(theirs.outer_joins) and mine.joins and theirs.joins:
@@ -189,7 +189,7 @@ def _condition(constant: Constant) -> str:
 
 
 def _plan(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
-    """How the work is cut into steps."""
+    """Differences in how the query is split into steps."""
     for what, used, wanted in (
         ("set operations", sorted(mine.set_operations), sorted(theirs.set_operations)),
         ("window functions", sorted(mine.window_functions), sorted(theirs.window_functions)),
@@ -202,7 +202,7 @@ def _plan(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
 
 
 def _form(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
-    """What the answer looks like: groups, order, number of rows and columns."""
+    """Differences in the form of the result: groups, order, number of rows and columns."""
     if len(mine.group_by) != len(theirs.group_by):
         yield Mistake(
             "erroneous_data_analysis",

@@ -1,7 +1,6 @@
-"""What is known of one answer: what the participant said (`Answer`), what it is worth (`Judgement`), both with their
-task (`TaskResult`).
+"""One answer: what the participant said (`Answer`), its score (`Judgement`), and both with their task (`TaskResult`).
 
-In: nothing. Out: frozen values that cross processes and that are written to and read from JSON.
+In: nothing. Out: frozen values that cross process boundaries and that are written to and read from JSON.
 """
 
 from __future__ import annotations
@@ -38,23 +37,23 @@ GROUPS: Mapping[str, tuple[Category, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a participant said to one task."""
+    """A participant's answer to one task."""
 
     sql: str = ""
     reasoning: str = ""
     failure: Failure = ""
     error: str = ""
-    """In words, why there is no SQL."""
+    """Why there is no SQL, in words."""
     seconds: float = 0.0
-    """From the request to the whole reply."""
+    """From sending the request to receiving the whole reply."""
     confidence: float | None = None
-    """0..1, where the participant gives it."""
+    """0..1, if the participant reports it."""
     tokens: int | None = None
-    """Of all model calls together, where the participant gives it."""
+    """Tokens of all model calls together, if the participant reports them."""
     cost: float | None = None
-    """In the participant's currency (US dollars by custom), where it gives it."""
+    """In the participant's currency (usually US dollars), if the participant reports it."""
     note: str = ""
-    """What was odd about the reply and did no harm."""
+    """Harmless irregularities of the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,45 +66,45 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the two results part, in JSON values; a few rows of each kind."""
+    """The difference of the two results, in JSON values; a few rows of each kind."""
 
     gold_columns: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     gold_rows: int = 0
     rows: int = 0
     missing: tuple[tuple[Any, ...], ...] = ()
-    """Rows of gold that the answer lacks."""
+    """Rows of gold that are missing from the answer."""
     extra: tuple[tuple[Any, ...], ...] = ()
-    """Rows of the answer that gold lacks."""
+    """Rows of the answer that are not in gold."""
     reordered: bool = False
-    """The same rows in another order than gold's."""
+    """The rows are the same, but in a different order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one answer is worth."""
+    """The score of one answer."""
 
     va: bool = False
     em: bool = False
-    """Equal text after normalisation; not looked at where the rows are others."""
+    """Whether the texts are equal after normalisation; not checked when the rows differ."""
     ex: bool | None = False
-    """None when gold itself fails: it counts as not right, and is reported apart."""
+    """None when gold itself fails: the answer counts as not right, and the failure is reported separately."""
     bird_ex: bool | None = False
     ts: bool | None = None
-    """None without a test suite; with one, whatever is not right on every database is False, no answer and a failed
-    gold among them."""
+    """None without a test suite. With one, it is False for every answer that is not right on every database, including
+    a missing answer and a failed gold query."""
     ves: float | None = None
     gold_error: str | None = None
     error: str | None = None
     """Why the answer did not run."""
     dimensions: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DIMENSIONS, 0.0))
     notes: Mapping[str, str] = field(default_factory=dict)
-    """By dimension, one sentence on why it is not 1."""
+    """For each dimension, one sentence on why it is below 1."""
     overall: float = 0.0
     mistakes: tuple[Mistake, ...] = ()
-    """The weightiest first; empty for right answers and where there is no answer."""
+    """The most serious first; empty for right answers and when there is no answer."""
     features: tuple[str, ...] = ()
-    """Forms of SQL that gold has."""
+    """Forms of SQL in gold."""
     gold_ms: float = 0.0
     answer_ms: float = 0.0
     difference: Difference | None = None
@@ -114,7 +113,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One task, one participant: one line of results.jsonl."""
+    """One task of one participant: one line of results.jsonl."""
 
     participant: str
     task_id: str
@@ -131,13 +130,17 @@ class TaskResult:
     def right(self) -> bool:
         return self.judgement.ex is True
 
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.participant, self.task_id
+
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """The result as JSON."""
         return asdict(self)
 
-    @staticmethod
-    def from_record(record: Mapping[str, Any]) -> TaskResult:
-        """Back from JSON. Raises TypeError or KeyError for a record that is none."""
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> TaskResult:
+        """Read a result from JSON. Raises TypeError or KeyError for a record that is not a result."""
         judged = dict(record["judgement"])
         gap = judged["difference"]
         judged["difference"] = (

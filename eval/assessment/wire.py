@@ -1,6 +1,6 @@
-"""What a participant is sent: the question, the structure of the database, the dialect. Never gold.
+"""The message to a participant: the question, the structure of the database, the dialect. Never gold.
 
-In: an `Assignment`'s task and its database. Out: JSON as the contract has it.
+In: an `Assignment`'s task and its database. Out: JSON in the format of the contract.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SAMPLE_LIMITS = Limits(seconds=10.0, rows=20, bytes=256 * 1024, cell_bytes=4 * 
 
 
 def task_message(task: Task, structure: dict[str, Any], dialect: str) -> dict[str, Any]:
-    """The task as it is sent."""
+    """The task message."""
     message: dict[str, Any] = {
         "task_id": task.id,
         "question": task.question,
@@ -30,7 +30,7 @@ def task_message(task: Task, structure: dict[str, Any], dialect: str) -> dict[st
 
 
 def structure_message(database: Database, samples: int = 0) -> dict[str, Any]:
-    """`schema.tables` as a list, with declared keys only; with `samples`, that many rows of each table too. Raises
+    """`schema.tables` as a list, with declared keys only; with `samples`, also that many rows of each table. Raises
     DatabaseError."""
     schema = database.schema()
     tables = []

@@ -1,6 +1,6 @@
-"""`python -m eval.green_agent`: the evaluator at the command line.
+"""`python -m eval.green_agent`: the evaluator on the command line.
 
-In: where to listen and how others reach it, or a scenario. Out: a running server, or a ranking.
+In: the address to listen on and the public URL, or a scenario. Out: a running server, or a ranking.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from eval.a2a.listening import listening, run
+from eval.a2a.listener import listening, run
 
 USAGE = 2
 CANNOT_START = 3
@@ -43,7 +43,11 @@ def serve(
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes any free one.")] = 9009,
     card_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="How others reach this evaluator. Default: from the address.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="How others reach this evaluator. Default: the address, or this machine's name.",
+        ),
     ] = None,
     tasks: Annotated[
         str, typer.Option(metavar="SOURCE", help="library, spider:PLACE, bird:PLACE, or a file of JSON lines.")
@@ -57,16 +61,11 @@ def serve(
     """Serve assessments of text-to-SQL agents, over A2A and plain REST. Nobody is asked for a token."""
     if context.invoked_subcommand is not None:
         return
-    from eval.a2a.card_url import CardUrlUnusable, everywhere
-    from eval.green_agent.assessing import Evaluator, Source
+    from eval.a2a.card_url import CardUrlUnusable, default_card_url
+    from eval.green_agent.assessment_run import Evaluator, Source
 
     if log_level not in ("error", "warning", "info", "debug"):
         _refuse("--log-level is one of error, warning, info, debug.")
-    if card_url is None and everywhere(host):
-        _refuse(
-            f"--host {host} listens at every address, which says nothing about how others reach this evaluator: "
-            f"add --card-url http://NAME-OR-ADDRESS:{port or 'PORT'}/"
-        )
     try:
         from eval.green_agent.app import build_app
     except ModuleNotFoundError as error:
@@ -75,10 +74,11 @@ def serve(
         _refuse("The A2A protocol needs its package: pip install 'text2sql[a2a]'")
     try:
         with listening(host, port) as listener:
-            shown = f"[{host}]" if ":" in host else host
-            here = f"http://{shown}:{listener.getsockname()[1]}/"
-            made = build_app(Evaluator(Source(tasks, databases, test_suites, engine, dialect)), card_url or here)
-            sys.stdout.write(f"Evaluator at {here}, card {card_url or here}. Ctrl-C stops it.\n")
+            port = listener.getsockname()[1]
+            here = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+            card_url = card_url or default_card_url(host, port)
+            made = build_app(Evaluator(Source(tasks, databases, test_suites, engine, dialect)), card_url)
+            sys.stdout.write(f"Evaluator at {here}, card {card_url}. Ctrl-C stops it.\n")
             sys.stdout.flush()
             run(made, listener, log_level)
     except CardUrlUnusable as error:
@@ -94,7 +94,7 @@ def scenario(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the artifact there, as JSON.")] = None,
 ) -> None:
     """Start the evaluator and the participants of a scenario, run it, print the ranking."""
-    from eval.assessment.spawning import SpawnError
+    from eval.assessment.subprocesses import SpawnError
     from eval.green_agent.scenario import ScenarioError, read_scenario, run_scenario
 
     try:

@@ -1,7 +1,7 @@
-"""The evaluator's server: A2A at `/`, plain REST at `/assess`, health.
+"""The evaluator's server: A2A at `/`, plain REST at `/assess`, and a health check.
 
-In: an `Evaluator` and the card's URL. Out: a Starlette app. It asks nobody who they are, and calls the URLs that it is
-told: it belongs on loopback or in a network of its own.
+In: an `Evaluator` and the card's URL. Out: a Starlette app. It has no authentication, and it calls the URLs that
+clients send: run it only on loopback or in an isolated network.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from eval.a2a.body_limit import BodyLimit
-from eval.a2a.leaving import while_there
-from eval.a2a.serving import served
-from eval.green_agent.assessing import Busy, Evaluator
+from eval.a2a.disconnect import while_there
+from eval.a2a.jsonrpc import served
+from eval.errors import Busy
+from eval.green_agent.assessment_run import Evaluator
 from eval.green_agent.executor import AssessmentExecutor, agent_card
 from eval.green_agent.request import AssessmentRequest, RequestUnusable, read_request
 
 MAX_BYTES = 1024 * 1024
-"""Of one request."""
+"""Size limit of one request body."""
 GONE = 499
-"""Nobody reads this status: the client has left."""
+"""Nobody reads this status: the client has disconnected."""
 
 
 def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
-    """The app whose card says `card_url`. Raises CardUrlUnusable."""
+    """The app with a card for `card_url`. Raises CardUrlUnusable."""
     rpc = served(AssessmentExecutor(evaluator), agent_card(card_url))
 
     @contextlib.asynccontextmanager
@@ -92,7 +93,8 @@ async def _whole(evaluator: Evaluator, asked: AssessmentRequest) -> dict[str, An
 
 
 def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
-    """Server-sent events: `progress` with a sentence, then `artifact`, or `error`. A client that leaves stops it."""
+    """Server-sent events: `progress` with a sentence, then `artifact`, or `error`. The assessment stops when the client
+    disconnects."""
     from sse_starlette import EventSourceResponse
 
     async def events() -> AsyncIterator[dict[str, str]]:

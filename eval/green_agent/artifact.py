@@ -1,6 +1,6 @@
-"""The one artifact of an assessment, as the contract has it.
+"""The one artifact of an assessment, in the format of the contract.
 
-In: results. Out: JSON. Gold queries and their rows are not in it: who asked for an assessment may be a participant.
+In: results. Out: JSON. It contains no gold queries and none of their rows, because the requester may be a participant.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eval.assessment import Figures, TaskResult, figures
-from eval.assessment.counting import Rate
 from eval.assessment.types import GROUPS
+from eval.metrics.intervals import Rate
 
 
 def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[s
 
 
 def _rank(place: int, f: Figures, all_of_them: Sequence[Figures]) -> dict[str, Any]:
-    """Equal scores share a rank."""
+    """The rank; equal scores share a rank."""
     better = sum(other.overall > f.overall for other in all_of_them[:place])
     return {
         "rank": better + 1,
@@ -100,7 +100,7 @@ def _task_result(r: TaskResult) -> dict[str, Any]:
 
 
 def _errors(results: Sequence[TaskResult]) -> dict[str, Any]:
-    """Each wrong answer under its weightiest mistake; tasks without an answer apart."""
+    """Each wrong answer under its most serious mistake; tasks without an answer separately."""
     primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
     failures = Counter(r.answer.failure for r in results if r.answer.failure)
     return {

@@ -1,7 +1,7 @@
-"""The evaluator behind A2A's JSON-RPC: a message → an assessment → status updates and one artifact of one data part.
+"""The evaluator over A2A's JSON-RPC: a message → an assessment → status updates and one artifact with one data part.
 
-In: the SDK's request context. Out: events on its queue. A message that is no request leaves the task `rejected` with a
-sentence that says what to send; a fault of this program leaves it `failed`, without a stack trace.
+In: the SDK's request context. Out: events on its queue. A message that is not a request leaves the task `rejected` with
+a sentence that says what to send. An internal error leaves it `failed`, without a stack trace.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from a2a.types.a2a_pb2 import TaskStatus as Status
 from google.protobuf.json_format import MessageToDict
 
 from eval.a2a.card import card
-from eval.green_agent.assessing import Busy, Evaluator
+from eval.errors import Busy
+from eval.green_agent.assessment_run import Evaluator
 from eval.green_agent.request import WHAT_TO_SEND, RequestUnusable, read_parts
+from eval.version import VERSION
 
 log = logging.getLogger(__name__)
 
 
 class AssessmentExecutor(AgentExecutor):
-    """Makes assessments; holds no state of any of them."""
+    """Runs assessments; holds no state of any of them."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
@@ -60,7 +62,7 @@ class AssessmentExecutor(AgentExecutor):
             await updater.failed(said("Something went wrong inside."))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """The SDK cancels `execute` right after this, which ends the calls and the judging processes."""
+        """The SDK cancels `execute` right after this; that ends the calls and the judging processes."""
         await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
 
 
@@ -69,7 +71,7 @@ def _parts(message: Message) -> list[Any]:
 
 
 def agent_card(url: str) -> AgentCard:
-    """The card of the evaluator at that URL. Raises CardUrlUnusable."""
+    """The evaluator's agent card for that URL. Raises CardUrlUnusable."""
     return card(
         url,
         name="text2sql evaluator",
@@ -77,7 +79,7 @@ def agent_card(url: str) -> AgentCard:
             "Asks text-to-SQL agents the questions of a task library, runs what they write read-only beside the gold "
             "query, and ranks them: execution accuracy with intervals, seven dimensions, kinds of mistakes."
         ),
-        version="1.0.0",
+        version=VERSION,
         skill=AgentSkill(
             id="assess-text-to-sql",
             name="Assess text-to-SQL agents",

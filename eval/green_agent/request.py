@@ -1,17 +1,27 @@
-"""What an evaluator is asked for: participants by role, and which tasks, judged how.
+"""The request to an evaluator: participants by role, which tasks, and how they are judged.
 
-In: JSON as it came. Out: an `AssessmentRequest`, or a `RequestUnusable` whose message says what to send.
+In: JSON as received. Out: an `AssessmentRequest`, or a `RequestUnusable` whose message says what to send.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from eval.assessment import Filters, Options, Participant, ParticipantUnusable, participant
 from eval.assessment.replies import objects_in
+from eval.errors import InputError
 from eval.schema import dialect_named
 from eval.scoring import PRESETS
 
@@ -22,12 +32,12 @@ WHAT_TO_SEND = (
 )
 
 
-class RequestUnusable(ValueError):
-    """No assessment can be made of what was sent; the message says why, and what to send."""
+class RequestUnusable(InputError):
+    """The request cannot be turned into an assessment; the message says why, and what to send."""
 
 
 def _words(value: Any) -> Any:
-    """A list of words from a list, or from a text with commas; `all` and nothing mean no filter."""
+    """A list of words from a list, or from a text with commas; `all` and an empty value mean no filter."""
     if value is None or value in ("all", ""):
         return ()
     if isinstance(value, str):
@@ -39,25 +49,30 @@ _Words = Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_
 
 
 class Config(BaseModel):
-    """Which tasks, and how they are judged. Fields that are not known are told and ignored."""
+    """Which tasks, and how they are judged. Unknown fields are reported and ignored."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    task_count: int | None = Field(None, ge=1, le=MAX_TASKS)
-    """So many, spread evenly over what the filters leave; None asks all of them."""
+    task_count: int | None = Field(
+        None, ge=1, le=MAX_TASKS, validation_alias=AliasChoices("task_count", "num_instances")
+    )
+    """The number of tasks, spread evenly over those that pass the filters; None asks all of them."""
     difficulty: _Words = ()
     tags: _Words = ()
     schema_: _Words = Field((), alias="schema")
     """Ids of databases."""
     task_ids: _Words = ()
+    num_shards: int = Field(1, ge=1, le=MAX_TASKS)
+    """The number of evaluators that share the tasks; this one asks the share of `shard_index`."""
+    shard_index: int = Field(0, ge=0)
     scorer_preset: str = "default"
     dialect: str | None = None
     timeout_seconds: float = Field(300.0, gt=0, le=900)
-    """For each reply."""
+    """Timeout for each reply, in seconds."""
     sql_timeout_seconds: float = Field(30.0, gt=0, le=120)
-    """For each statement."""
+    """Timeout for each statement, in seconds."""
     jobs: int = Field(4, ge=1, le=16)
-    """Tasks that each participant works on at once."""
+    """Tasks sent to each participant in parallel."""
     protocol: Literal["auto", "rest", "a2a"] = "auto"
 
     @field_validator("scorer_preset")
@@ -72,9 +87,16 @@ class Config(BaseModel):
     def _dialect(cls, value: str | None) -> str | None:
         return None if value is None else dialect_named(value[:50])
 
+    @model_validator(mode="after")
+    def _shard(self) -> Self:
+        if self.shard_index >= self.num_shards:
+            raise ValueError(f"shard_index is counted from 0 and below num_shards ({self.num_shards})")
+        return self
+
     @property
     def filters(self) -> Filters:
-        return Filters(self.schema_, self.difficulty, self.tags, self.task_ids, self.task_count)
+        shard = (self.shard_index, self.num_shards)
+        return Filters(self.schema_, self.difficulty, self.tags, self.task_ids, self.task_count, shard)
 
     @property
     def options(self) -> Options:
@@ -87,7 +109,7 @@ class Config(BaseModel):
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Names of fields that mean nothing here."""
+        """Names of unknown fields, which are ignored."""
         return tuple(name[:100] for name in sorted(self.model_extra or {}))[:50]
 
 
@@ -105,7 +127,7 @@ class AssessmentRequest(BaseModel):
 
 
 def read_request(given: Any) -> AssessmentRequest:
-    """The request in a JSON object. Raises RequestUnusable."""
+    """Read the request from a JSON object. Raises RequestUnusable."""
     if not isinstance(given, Mapping):
         raise RequestUnusable(f"An assessment is asked for with a JSON object. {WHAT_TO_SEND}")
     try:
@@ -122,7 +144,7 @@ def read_request(given: Any) -> AssessmentRequest:
 
 
 def read_parts(parts: Iterable[Any]) -> AssessmentRequest:
-    """The request in the parts of a message, data or text. Raises RequestUnusable."""
+    """Read the request from the parts of a message, data or text. Raises RequestUnusable."""
     found = next((o for o in objects_in(parts) if "participants" in o), None)
     if found is None:
         raise RequestUnusable(f"The message holds no JSON with participants. {WHAT_TO_SEND}")

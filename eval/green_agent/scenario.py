@@ -1,7 +1,7 @@
-"""A scenario: an evaluator and participants, started together, one assessment, the ranking.
+"""A scenario: an evaluator and participants, started together, one assessment, and the ranking.
 
 In: a `scenario.toml` with `[green_agent] endpoint, cmd`, `[[participants]] role, endpoint, cmd` and `[config]`. Out:
-the artifact, and progress as it comes. A part without `cmd` is expected to be running.
+the artifact, and progress messages. A part without `cmd` must already be running.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eval.assessment import ParticipantUnusable, participant
-from eval.assessment.spawning import spawned
+from eval.assessment.subprocesses import spawned
+from eval.errors import InputError
 from eval.green_agent.request import RequestUnusable, read_request
 
 _Text = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class ScenarioError(ValueError):
+class ScenarioError(InputError):
     """The scenario cannot be read or run; the message says why."""
 
 
@@ -50,7 +51,7 @@ class Scenario(BaseModel):
 
     @property
     def request(self) -> dict[str, Any]:
-        """What the evaluator is sent."""
+        """The request to send to the evaluator."""
         return {"participants": {p.role: p.endpoint for p in self.participants}, "config": self.config}
 
 
@@ -75,8 +76,8 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def run_scenario(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]:
-    """Start what is to be started, ask the evaluator over A2A, give its artifact. `told` gets sentences of progress.
-    Raises ScenarioError, SpawnError."""
+    """Start the parts that have a command, ask the evaluator over A2A, and return its artifact. `told` receives
+    progress messages. Raises ScenarioError, SpawnError."""
     with contextlib.ExitStack() as stack:
         for part in (*scenario.participants, scenario.green_agent):
             if part.cmd:
@@ -131,7 +132,7 @@ def _data(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _whole_numbers(value: Any) -> Any:
-    """Data parts know floats alone: 20 comes as 20.0."""
+    """Restore whole numbers: A2A data parts have only floats, so 20 arrives as 20.0."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

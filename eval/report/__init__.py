@@ -1,14 +1,14 @@
-"""What came of a run, for people: `summary.md` and a self-contained `report.html`; and two runs side by side.
+"""Reports of a run, for people: `summary.md`, a self-contained `report.html`, and a comparison of two runs.
 
-In: results (`eval.assessment.TaskResult`) and the run's settings. Out: text. Everything that a model or a database said
-is escaped; the page holds no script and asks for nothing from anywhere.
+In: results (`eval.assessment.TaskResult`) and the run's settings. Out: text. Everything from a model or a database is
+escaped; the page has no script and loads nothing.
 """
 
 from __future__ import annotations
 
-from eval.report.comparing import Comparison, compare, comparison_html, comparison_markdown
 from eval.report.html import report_html
 from eval.report.markdown import figures_lines, summary_markdown
+from eval.report.run_comparison import Comparison, compare, comparison_html, comparison_markdown
 
 __all__ = [
     "Comparison",

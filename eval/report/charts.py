@@ -1,4 +1,4 @@
-"""The charts of a report: rates with their intervals, the error taxonomy, accuracy against time or cost, calibration.
+"""The charts of a report: rates with intervals, error taxonomy, accuracy against time or cost, calibration.
 
 In: `Figures` of the participants, in the order of their colours. Out: SVG text.
 """
@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.assessment import Figures
-from eval.assessment.counting import Rate
 from eval.assessment.types import GROUPS
+from eval.metrics.intervals import Rate
 from eval.report.svg import LETTER, Drawing, shortened
 
 WIDTH = 760.0
 COLOURS = 8
-"""Participants that have a colour of their own; beyond that they repeat."""
+"""Number of participants with a distinct colour; beyond that, colours repeat."""
 _BAR = 13.0
 _GAP = 9.0
 _VALUE = 118.0
@@ -27,13 +27,13 @@ def colour(place: int) -> str:
 
 
 def percent(value: float) -> str:
-    """`82.0 %`; `0 %` and `100 %` where it is that."""
+    """`82.0 %`; `0 %` and `100 %` when exact."""
     rounded = round(100 * value, 1)
     return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
 
 
 def rates(title: str, found: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
-    """Bars of rates by category, one colour a participant, with 95 % intervals. `found`: name and rates of each."""
+    """Bars of rates by category, one colour per participant, with 95 % intervals. `found`: name and rates of each."""
     keys = list(dict.fromkeys(key for _, by in found for key in by))
     left = _label_width(keys)
     span = WIDTH - left - _VALUE
@@ -65,7 +65,7 @@ def rates(title: str, found: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
 
 
 def taxonomy(found: Sequence[Figures]) -> str:
-    """Wrong answers by the category of their weightiest mistake, one colour a participant."""
+    """Wrong answers by the category of their most serious mistake, one colour per participant."""
     longest = max([1, *(n for f in found for n in f.categories.values())])
     left = _label_width([c for group in GROUPS.values() for c in group])
     span = WIDTH - left - 60
@@ -88,7 +88,8 @@ def taxonomy(found: Sequence[Figures]) -> str:
 
 
 def against(found: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
-    """Accuracy (EX, with its interval) over a figure such as seconds a task; a dot for each participant that has it."""
+    """Accuracy (EX, with its interval) against a figure such as seconds per task; one dot for each participant that has
+    it."""
     points = [(place, one, x) for place, one in enumerate(found) if (x := of(one)) is not None]
     if not points:
         return ""
@@ -112,7 +113,7 @@ def against(found: Sequence[Figures], of: Callable[[Figures], float | None], wha
 
 
 def calibration(found: Sequence[Figures]) -> str:
-    """The share that is right over the confidence given, against the diagonal; larger dots stand for more answers."""
+    """The share of right answers against the reported confidence, with the diagonal; larger dots mean more answers."""
     if not any(one.calibration for one in found):
         return ""
     drawing, at = _square("Share that is right against the confidence given", "confidence given", 1.0)
@@ -133,7 +134,7 @@ def calibration(found: Sequence[Figures]) -> str:
 
 
 def _square(title: str, across: str, most: float) -> tuple[Drawing, Callable[[float, float], tuple[float, float]]]:
-    """Axes: a figure from 0 to `most` across, a share from 0 to 1 upwards."""
+    """Axes: a figure from 0 to `most` on the horizontal axis, a share from 0 to 1 on the vertical one."""
     left, top, wide, high = 58.0, 12.0, 470.0, 290.0
     drawing = Drawing(left + wide + 40, top + high + 44, title)
 

@@ -1,4 +1,4 @@
-"""The HTML report of one run: who achieved what, by what, at what cost, and every wrong answer beside gold.
+"""The HTML report of one run: each participant's scores, breakdowns and cost, and every wrong answer next to gold.
 
 In: the run's settings and results. Out: one self-contained page. docs/benchmark.md says how to read it.
 """
@@ -9,18 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval.assessment import Figures, TaskResult, figures
-from eval.assessment.counting import Rate
 from eval.assessment.types import Difference
+from eval.metrics.intervals import Rate
 from eval.report.charts import against, calibration, colour, percent, rates, taxonomy
-from eval.report.escaping import esc
+from eval.report.escape import esc
 from eval.report.page import document, figure, table
 
 SHOWN = 400
-"""Wrong answers of one participant that are shown whole; the others stand in results.jsonl."""
+"""Wrong answers of one participant that are shown in full; the others are in results.jsonl."""
 
 
 def report_html(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
-    """The page. Results may be fewer than the run has tasks: then it says so."""
+    """The page. If there are fewer results than tasks, the page says so."""
     found = ranked(results)
     body = [_opening(settings, results), _ranking(found)]
     if found:
@@ -62,7 +62,7 @@ def ranked(results: Sequence[TaskResult]) -> list[Figures]:
 
 
 def settings_lines(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a reader must know to judge the figures."""
+    """The settings that a reader needs to interpret the figures."""
     samples = settings.get("samples") or 0
     return [
         ("Tasks", f"{settings.get('task_count', '?')} from {settings.get('source', '?')}"),
@@ -134,7 +134,7 @@ def _calibration(found: Sequence[Figures], legend: str) -> str:
 
 
 def _unanswered(found: Sequence[Figures]) -> str:
-    """Tasks without an answer, by kind, which are no mistakes in SQL."""
+    """Tasks without an answer, by kind; these are not mistakes in SQL."""
     kinds = sorted({kind for f in found for kind in f.failures})
     if not kinds:
         return ""

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval.assessment import Figures, TaskResult
-from eval.assessment.counting import Rate
+from eval.metrics.intervals import Rate
 from eval.report.charts import percent
-from eval.report.escaping import md, visible
+from eval.report.escape import md, visible
 from eval.report.html import ranked, rate_text, settings_lines
 
 _FAILURES = 25
 
 
 def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
-    """The text, whole, with a line feed at its end."""
+    """The whole text, with a line feed at its end."""
     found = ranked(results)
     lines = ["# Text-to-SQL benchmark", ""]
     planned = settings.get("task_count", 0) * len(settings.get("participants", []))
@@ -39,7 +39,7 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
 
 
 def figures_lines(results: Sequence[TaskResult]) -> list[str]:
-    """A line for each participant, as plain text for a terminal."""
+    """One line per participant, as plain text for a terminal."""
     return [
         f"{visible(f.participant)}: EX {rate_text(f.ex)}; overall {f.overall:.3f}" + _silence(f)
         for f in ranked(results)
@@ -96,7 +96,7 @@ def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
 
 
 def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of cells that are safe already."""
+    """A table of cells that are already safe."""
     return [
         f"| {' | '.join(head)} |",
         f"|{' --- |' * len(head)}",

@@ -1,13 +1,13 @@
-"""The page around a report: one HTML document with its style sheet in it, no script, nothing fetched.
+"""The page around a report: one HTML document with an inline style sheet, no script and no external resources.
 
-In: a title and the body. Out: HTML. Light and dark by the reader's setting, light on paper.
+In: a title and the body. Out: HTML. It is light or dark according to the reader's setting, and light on paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eval.report.escaping import esc
+from eval.report.escape import esc
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1c2430;--dim:#5b6675;--paper:#fff;--card:#f6f7f9;--edge:#d9dee5;--good:#1a7f4b;
@@ -52,7 +52,7 @@ _SERIES = "".join(
 
 
 def document(title: str, body: Iterable[str]) -> str:
-    """A whole page. `body`: HTML that is safe already."""
+    """A whole page. `body`: HTML that is already safe."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -64,7 +64,7 @@ def document(title: str, body: Iterable[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] | set[int] = frozenset()) -> str:
-    """A table. Cells are HTML that is safe already; `numbers` are the places of columns that are flush right."""
+    """A table. Cells are HTML that is already safe; `numbers` lists the right-aligned columns."""
 
     def cells(tag: str, values: Sequence[str]) -> str:
         styled = ((' class="n"' if place in numbers else "", value) for place, value in enumerate(values))
@@ -75,6 +75,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset
 
 
 def figure(caption: str, drawing: str) -> str:
-    """A chart under its caption; on a narrow screen it is scrolled instead of shrunk."""
+    """A chart with its caption; on a narrow screen it scrolls instead of shrinking."""
     told = f"<figcaption>{esc(caption)}</figcaption>" if caption else ""
     return f'<figure>{told}<div class="scroll">{drawing}</div></figure>' if drawing else ""

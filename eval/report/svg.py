@@ -1,7 +1,7 @@
-"""The few shapes that the charts are drawn with, as SVG text for inside an HTML page.
+"""The few shapes that the charts use, as SVG text for an HTML page.
 
-In: coordinates in pixels from the top left. Out: a `Drawing` that renders itself. Colours are classes that the page's
-style sheet knows, so that a chart follows the light and dark theme; every text is escaped here.
+In: coordinates in pixels from the top left. Out: a `Drawing` that renders itself. Colours are classes of the page's
+style sheet, so that a chart follows the light and dark theme. Every text is escaped here.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from eval.report.escaping import esc
+from eval.report.escape import esc
 
 LETTER = 6.7
-"""Pixels of an average letter of the charts' font; labels are measured by this."""
+"""Width in pixels of an average letter of the charts' font, used to measure labels."""
 
 
 @dataclass
 class Drawing:
-    """An SVG picture of a size."""
+    """An SVG picture of a given size."""
 
     width: float
     height: float
     label: str
-    """What it shows, for readers who do not see it."""
+    """A description of the picture, for readers who cannot see it."""
     parts: list[str] = field(default_factory=list)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, style: str) -> None:

@@ -1,7 +1,7 @@
-"""`python -m eval.tasks`: build the demo databases, in the cache folder or in a database of your own; check the tasks.
+"""`python -m eval.tasks`: build the demo databases, in the cache folder or in your own database; check the tasks.
 
-Paths and tables go to standard output, progress and notes to standard error. Exit code 1 when a demo could not be
-built, or when a task breaks a rule.
+Paths and tables go to standard output, progress and notes to standard error. The exit code is 1 when a demo could not
+be built, or when a task breaks a rule.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def check(
       python -m eval.tasks check --engine postgresql://me@localhost/demo --tag scd
     """
     from eval.tasks.library import TaskFileError
-    from eval.tasks.library.reporting import check_and_print
+    from eval.tasks.library.check_report import check_and_print
 
     try:
         with _progress() as bar:

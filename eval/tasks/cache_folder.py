@@ -1,8 +1,8 @@
-"""Where built databases are kept, and how a file gets there whole or not at all.
+"""The cache folder for built databases. A file appears in it complete or not at all.
 
-A file is built beside its place under a temporary name and renamed when complete, so a killed build leaves no half
-database. A lock file, released by the operating system when its holder dies, keeps two processes from building the
-same file at once.
+A file is built in the same folder under a temporary name and renamed when it is complete, so a killed build leaves no
+partial database. A lock file, which the operating system releases when its holder dies, keeps two processes from
+building the same file at once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LOCK_SECONDS = 120.0
-"""How long one process waits for another's build before it builds for itself."""
+"""How long a process waits for another's build before it builds the file itself."""
 
 
 def cache_folder(chosen: str | Path | None = None) -> Path:
-    """The folder for caches: the one chosen, else TEXT2SQL_CACHE_DIR, else the platform's place for user caches.
+    """The folder for caches: the chosen one, else TEXT2SQL_CACHE_DIR, else the platform's folder for user caches.
 
-    Raises OSError when none is named and the user has no home (a service account, say).
+    Raises OSError when none is given and the user has no home directory (a service account, for example).
     """
     place = chosen or os.environ.get("TEXT2SQL_CACHE_DIR", "").strip()
     try:
@@ -38,7 +38,7 @@ def cache_folder(chosen: str | Path | None = None) -> Path:
 
 
 def fallback_folder() -> Path:
-    """A private folder among the temporary files, for when the cache folder cannot be written. Raises OSError."""
+    """A private temporary folder, used when the cache folder is not writable. Raises OSError."""
     owner = str(os.getuid()) if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"text2sql-{owner}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -48,8 +48,8 @@ def fallback_folder() -> Path:
 
 
 def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
-    """`path`, built first if it is not there: `build` fills the path it is given. Raises OSError, and whatever `build`
-    raises; neither leaves a file behind."""
+    """Return `path`, and build it first if it is missing: `build` fills the path it is given. Raises OSError, and
+    whatever `build` raises; neither leaves a file behind."""
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
         if path.exists():  # another process built it while this one waited
             return path
         if alone:
-            for left in path.parent.glob(path.name + ".*.tmp"):  # of a build that was killed
+            for left in path.parent.glob(path.name + ".*.tmp"):  # left by a killed build
                 left.unlink(missing_ok=True)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
@@ -70,8 +70,8 @@ def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
-    """Hold the lock file; False when it could not be had, because of its age-long holder or a file system without
-    locks. The rename stays atomic then: the worst case is that two processes do the same work."""
+    """Hold the lock file. Yields False when the lock is not available, because another process has held it for too long
+    or the file system has no locks. The rename is still atomic then: at worst two processes do the same work."""
     with path.open("a+b") as file:
         deadline = time.monotonic() + LOCK_SECONDS
         held = _try_lock(file.fileno())

@@ -1,7 +1,7 @@
-"""One checksum for the same content on every engine.
+"""A checksum that is the same for the same content on every engine.
 
 In: tables and their rows, generated or read back from an engine. Out: SHA-256 over a canonical text: rows sorted, money
-with two decimals, flags as 0 and 1, dates and moments as ISO text, NULL apart from the empty text.
+with two decimals, flags as 0 and 1, dates and timestamps as ISO text, NULL distinct from the empty text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from eval.tasks.definition import TableDef
+from eval.tasks.archive import TableDef
 
 
 def checksum(filled: Iterable[tuple[TableDef, Iterable[Sequence[object]]]]) -> str:
@@ -26,7 +26,8 @@ def checksum(filled: Iterable[tuple[TableDef, Iterable[Sequence[object]]]]) -> s
 
 
 def _shape(definition: TableDef) -> tuple[object, ...]:
-    """What of a definition reaches the database, field by field: a new field elsewhere must not change checksums."""
+    """The parts of a definition that reach the database, field by field. A new field elsewhere must not change
+    checksums."""
     table = definition.table
     return (
         table.name,

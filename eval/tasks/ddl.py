@@ -1,6 +1,6 @@
 """CREATE statements of a demo database for each engine, built as syntax trees from one definition.
 
-In: `TableDef`. Out: SQL text by dialect. Comments go where the engine keeps them: COMMENT ON for PostgreSQL and
+In: `TableDef`. Out: SQL text by dialect. Comments are stored in each engine's own way: COMMENT ON for PostgreSQL and
 DuckDB, the COMMENT clause for MySQL; in SQLite they stay readable in the stored CREATE TABLE text.
 """
 
@@ -11,10 +11,10 @@ import re
 from sqlglot import exp, parse_one
 
 from eval.schema import Column, Dialect, ForeignKey, Index
-from eval.tasks.definition import TableDef
+from eval.tasks.archive import TableDef
 
 _SQLITE_TYPES = {"DECIMAL": "REAL", "VARCHAR": "TEXT"}
-"""SQLite keeps DATE, TIMESTAMP and BOOLEAN as declared words: they tell a reader what the text or number means."""
+"""SQLite keeps DATE, TIMESTAMP and BOOLEAN as declared type names: they tell a reader what the text or number means."""
 
 
 def create_table(definition: TableDef, dialect: Dialect) -> str:
@@ -24,7 +24,7 @@ def create_table(definition: TableDef, dialect: Dialect) -> str:
     parts.append(exp.PrimaryKey(expressions=[_name(c) for c in table.primary_key]))
     parts += [_foreign_key(key) for key in table.foreign_keys]
     conditions = list(definition.checks)
-    if dialect == "sqlite":  # which has no boolean type of its own
+    if dialect == "sqlite":  # SQLite has no boolean type
         conditions += [f"{column.name} IN (0, 1)" for column in table.columns if column.type == "BOOLEAN"]
     for number, condition in enumerate(conditions, 1):
         check = exp.CheckColumnConstraint(this=_condition(condition))
@@ -41,12 +41,12 @@ def create_table(definition: TableDef, dialect: Dialect) -> str:
 
 
 def create_indexes(definition: TableDef, dialect: Dialect) -> list[str]:
-    """CREATE INDEX statements, to run once the rows are in."""
+    """CREATE INDEX statements, to run after the rows are loaded."""
     return [_index(definition.name, index, dialect) for index in definition.table.indexes]
 
 
 def describe(definition: TableDef, dialect: Dialect) -> list[str]:
-    """COMMENT ON statements; none for engines that take comments elsewhere or not at all."""
+    """COMMENT ON statements; none for engines that store comments elsewhere or not at all."""
     if dialect not in ("postgres", "duckdb"):
         return []
     table = definition.table
@@ -61,7 +61,7 @@ def describe(definition: TableDef, dialect: Dialect) -> list[str]:
 
 
 def insert(definition: TableDef, dialect: Dialect) -> str:
-    """INSERT with one placeholder a column, in the driver's own style."""
+    """INSERT with one placeholder per column, in the driver's own style."""
     columns = [_name(c.name) for c in definition.table.columns]
     into = exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect=dialect)
     mark = "%s" if dialect in ("mysql", "postgres") else "?"
@@ -75,14 +75,14 @@ def copy_stdin(definition: TableDef) -> str:
 
 
 def copy_csv(definition: TableDef, path: str) -> str:
-    """DuckDB's COPY of a CSV file without a header, texts in double quotes, NULL as an unquoted empty field."""
+    """DuckDB's COPY of a CSV file without a header, with texts in double quotes and NULL as an unquoted empty field."""
     table, file = _table(definition.name), exp.Literal.string(path)
     options = "(FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', ALLOW_QUOTED_NULLS false)"
     return f"COPY {table.sql(dialect='duckdb')} FROM {file.sql(dialect='duckdb')} {options}"
 
 
 def select_all(definition: TableDef, dialect: Dialect) -> str:
-    """Every row, columns in the order of the definition."""
+    """A query for every row, with the columns in the order of the definition."""
     columns = [exp.column(_name(c.name)) for c in definition.table.columns]
     return exp.select(*columns).from_(_table(definition.name)).sql(dialect=dialect)
 

@@ -1,8 +1,8 @@
-"""The demo databases: what they are called, what one can ask of them, and where their file is.
+"""The demo databases: their names, sample questions, and the location of their files.
 
 In: a demo's id. Out: a SQLite file ready to open, built on first use into the cache folder, or the same tables in any
-engine. A file's name carries the first digits of its content's checksum, so that a release with other content builds
-anew and never opens an old file.
+engine. A file's name carries the first digits of its content's checksum, so that a release with different content
+builds a new file and never opens an old one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eval.tasks.archive import Row, TableDef, table_definitions, table_rows
 from eval.tasks.cache_folder import cache_folder, fallback_folder, kept_file
 
 if TYPE_CHECKING:
-    from eval.tasks.definition import Row, TableDef
     from eval.tasks.load import OnProgress
 
 
@@ -27,26 +27,18 @@ class Demo:
     name: str
     description: str
     checksum: str
-    """SHA-256 of the content, the same on every engine (`eval.tasks.canonical`); a test holds it against the rows."""
+    """SHA-256 of the content, the same on every engine (`eval.tasks.canonical`); a test compares it with the rows."""
     example_questions: tuple[str, ...]
-    """What a new user might ask, from easy to hard; gold SQL for each stands in tests/fixtures."""
+    """Questions that a new user might ask, from easy to hard; the gold SQL for each is in tests/fixtures."""
 
     @property
     def tables(self) -> tuple[TableDef, ...]:
         """The definitions of the tables, referenced tables first."""
-        if self.id == "shop":
-            from eval.tasks.shop.tables import TABLES
-        else:
-            from eval.tasks.enterprise.tables import TABLES
-        return TABLES
+        return table_definitions(self.id)
 
     def rows(self) -> Iterator[tuple[TableDef, list[Row]]]:
-        """Each table with its rows; the same in every run."""
-        if self.id == "shop":
-            from eval.tasks.shop.rows import rows
-        else:
-            from eval.tasks.enterprise.rows import rows
-        return rows()
+        """Each table with its rows."""
+        return table_rows(self.id)
 
     def build(self, target: str, on_progress: OnProgress | None = None) -> None:
         """Write the demo into `target`, a file or a database URL of any of the four engines; see `load.load`."""
@@ -104,7 +96,7 @@ def demo_ids() -> tuple[str, ...]:
 
 
 def demo_named(demo_id: str) -> Demo:
-    """The demo of that id; KeyError names those there are."""
+    """The demo with that id; the KeyError for an unknown id lists the known ones."""
     for demo in DEMOS:
         if demo.id == demo_id:
             return demo
@@ -112,10 +104,10 @@ def demo_named(demo_id: str) -> Demo:
 
 
 def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: OnProgress | None = None) -> Path:
-    """The demo's SQLite file, built first if it is not there (seconds). A cache folder that cannot be written is
-    replaced by a folder among the temporary files, with a note to `on_progress`.
+    """The demo's SQLite file, built first if it is missing (this takes seconds). If the cache folder is not writable, a
+    temporary folder is used instead, with a note to `on_progress`.
 
-    Raises KeyError for an unknown id, DatabaseError when nothing can be written anywhere.
+    Raises KeyError for an unknown id, DatabaseError when no folder is writable.
     """
     demo = demo_named(demo_id)
 

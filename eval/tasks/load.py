@@ -1,8 +1,8 @@
-"""Writes a demo database into an engine: tables, rows, indexes, comments, in that order, all or nothing.
+"""Write a demo database into an engine: tables, rows, indexes, comments, in that order, all or nothing.
 
 In: the definition of a demo and its rows. Out: a filled SQLite or DuckDB file, or tables in a PostgreSQL or MySQL
-database. This is the one place in `eval` that writes to a database, and it writes nothing but the demo: a table that
-is there already is never touched (`LoadError`).
+database. This is the only module in `eval` that writes to a database, and it writes only the demo: an existing table is
+never touched (`LoadError`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from eval.databases.base import DatabaseError, DriverMissing
 from eval.schema import Dialect
 from eval.tasks import ddl
-from eval.tasks.definition import Row, TableDef
+from eval.tasks.archive import Row, TableDef
 
 
 class LoadError(DatabaseError):
@@ -31,25 +31,25 @@ class Progress:
     """One step of a build, for a progress bar."""
 
     done: int
-    """Tables finished."""
+    """Number of finished tables."""
     total: int
-    """Tables in all."""
+    """Number of tables in all."""
     message: str
-    """What was just done."""
+    """The step that was just completed."""
     is_note: bool = False
-    """The message is something the user should know, not a step."""
+    """The message is a note for the user, not a step."""
 
 
 OnProgress = Callable[[Progress], None]
 Filled = Iterable[tuple[TableDef, list[Row]]]
-"""Tables with their rows, in an order in which every foreign key finds its target."""
+"""Tables with their rows, ordered so that the target of every foreign key comes first."""
 
 
 def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress: OnProgress | None = None) -> None:
-    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `duckdb:///`, `sqlite:///`) or the path of a
-    file (DuckDB for `.duckdb` and `.ddb`, else SQLite). A missing file is created, a server's database must exist.
+    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `duckdb:///`, `sqlite:///`) or a file path
+    (DuckDB for `.duckdb` and `.ddb`, otherwise SQLite). A missing file is created; a server's database must exist.
 
-    Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without driver.
+    Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without a driver.
     """
     dialect, where = _target(target)
     if where in ("", ":memory:"):
@@ -117,7 +117,7 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
                 for batch in _by_level(table, rows):
                     _duckdb_rows(connection, table, batch, Path(folder) / f"{table.name}.csv")
             connection.execute("COMMIT")
-            for table in tables:  # indexes after the commit: DuckDB builds them faster on settled rows
+            for table in tables:  # indexes after the commit: DuckDB builds them faster then
                 for statement in [*ddl.create_indexes(table, "duckdb"), *ddl.describe(table, "duckdb")]:
                     connection.execute(statement)
     except (duckdb.Error, OSError) as error:
@@ -125,8 +125,8 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
 
 
 def _by_level(table: TableDef, rows: list[Row]) -> Iterator[list[Row]]:
-    """The rows in batches of which each refers only to earlier ones: DuckDB does not look for the target of a
-    table's reference to itself among the rows of the same statement."""
+    """The rows in batches that refer only to earlier batches. When a table refers to itself, DuckDB does not look for
+    the target among the rows of the same statement."""
     names = [column.name for column in table.table.columns]
     loops = [key for key in table.table.foreign_keys if key.ref_table == table.name]
     if not loops:
@@ -142,7 +142,8 @@ def _by_level(table: TableDef, rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _duckdb_rows(connection: Any, table: TableDef, rows: list[Row], file: Path) -> None:
-    """Through a CSV file: DuckDB takes single rows a hundred times more slowly. NULL is an unquoted empty field."""
+    """Load the rows through a CSV file: single rows take DuckDB a hundred times longer. NULL is an unquoted empty
+    field."""
     with file.open("w", encoding="utf-8", newline="") as out:
         out.writelines(",".join(_csv_cell(cell) for cell in row) + "\n" for row in rows)
     connection.execute(ddl.copy_csv(table, str(file)))
@@ -197,7 +198,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
                         cursor.execute(index)
                 connection.commit()
             except BaseException:
-                for name in reversed(made):  # MySQL commits each CREATE: undo by hand what this call created
+                for name in reversed(made):  # MySQL commits each CREATE, so undo explicitly
                     cursor.execute(ddl.drop(name, "mysql"))
                 raise
     except pymysql.Error as error:
@@ -205,7 +206,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
 
 
 def mysql_arguments(url: str) -> dict[str, Any]:
-    """What `pymysql.connect` takes, from a URL; `unix_socket` may be given as an option."""
+    """The arguments of `pymysql.connect` for a URL; `unix_socket` may be given as an option."""
     parts = urlsplit(url)
     arguments: dict[str, Any] = {
         "host": parts.hostname or "127.0.0.1",

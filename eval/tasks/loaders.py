@@ -1,8 +1,8 @@
-"""Public benchmarks as `Task` values: Spider, BIRD, and plain JSON lines, with their databases and test suites.
+"""Load public benchmarks as `Task` values: Spider, BIRD, and plain JSON lines, with their databases and test suites.
 
-In: the files as their makers publish them, somewhere on this machine; nothing is downloaded. Out: a `TaskSet`. An entry
-that cannot be read stops the loading with a `TaskLoadError` that says where; a question whose gold query fails is kept,
-because leaving it out is for whoever reports the score to decide.
+In: the files as published, on this machine; nothing is downloaded. Out: a `TaskSet`. An entry that cannot be read stops
+the loading with a `TaskLoadError` that says where. A question whose gold query fails is kept: whether to leave it out
+is a decision for the report of the score.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
+from eval.errors import InputError
 from eval.schema import Dialect
 from eval.tasks.library.task import Query, Task
 
@@ -23,27 +24,27 @@ _DATABASE_FOLDERS = ("databases", "database", "dev_databases", "test_database", 
 _SUITE_FOLDERS = ("test_suite", "test_suite_database", "test_suites")
 
 
-class TaskLoadError(ValueError):
+class TaskLoadError(InputError):
     """A benchmark's file cannot be read; the message names the file, the entry and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The questions of one benchmark and where their databases are."""
+    """The questions of one benchmark and the location of their databases."""
 
     tasks: tuple[Task, ...]
     databases: Mapping[str, Path]
-    """SQLite file by database id. A database that is not there is missing here: see `without_database`."""
+    """SQLite file by database id. A database that was not found is absent here: see `without_database`."""
     suites: Path | None = None
     """Folder of test suites, `{db}/` or `{db}.tar.xz`, as `eval.metrics.suites.suite_files` reads them."""
 
     @property
     def without_database(self) -> tuple[str, ...]:
-        """Ids of databases that tasks ask for and that were not found."""
+        """Ids of databases that tasks need and that were not found."""
         return tuple(sorted({task.database for task in self.tasks} - set(self.databases)))
 
     def suite(self, database: str, cache: Path) -> tuple[Path, ...]:
-        """The SQLite files of a database's test suite, unpacked into `cache` if need be; empty when it has none.
+        """The SQLite files of a database's test suite, unpacked into `cache` if necessary; empty when it has none.
         Raises DatabaseError."""
         from eval.metrics.suites import suite_files
 
@@ -55,8 +56,8 @@ def load_spider(
 ) -> TaskSet:
     """Spider's `dev.json` or `train_spider.json`: a list of `{"db_id", "question", "query", …}`.
 
-    `databases`: folder with `{db}/{db}.sqlite` or `{db}.sqlite`; `suites`: folder of test suites. Both are looked for
-    beside the questions where they are not given. Spider's questions have no id: they are numbered, `dev-0`, `dev-1`, …
+    `databases`: folder with `{db}/{db}.sqlite` or `{db}.sqlite`; `suites`: folder of test suites. By default both are
+    searched for next to the questions. Spider's questions have no id: they are numbered, `dev-0`, `dev-1`, …
     """
     path = Path(questions)
 
@@ -74,7 +75,7 @@ def load_spider(
 
 def load_bird(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
     """BIRD's `dev.json` or `mini_dev_sqlite.json`: a list of `{"question_id", "db_id", "question", "evidence", "SQL",
-    "difficulty"}`. Folders as in `load_spider`; tasks are called `bird-` and the question's number.
+    "difficulty"}`. Folders as in `load_spider`; a task's id is `bird-` and the question's number.
     """
     path = Path(questions)
 
@@ -92,8 +93,8 @@ def load_bird(questions: str | Path, databases: str | Path | None = None, suites
 
 
 def load_jsonl(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
-    """JSON lines with `id`, `db`, `question`, `gold_sql`, and where known `difficulty`, `tags`, `evidence`,
-    `alt_gold_sql` (other right answers), `gold_sql_{dialect}` (another wording for one engine). A folder stands for its
+    """JSON lines with `id`, `db`, `question`, `gold_sql`, and optionally `difficulty`, `tags`, `evidence`,
+    `alt_gold_sql` (other right answers), `gold_sql_{dialect}` (a variant for one engine). A folder means its
     `questions.jsonl`. Folders as in `load_spider`.
     """
     path = Path(questions)

@@ -1,7 +1,7 @@
 """The task library: questions on the demo databases with gold SQL, and wrong queries that a fair judge must reject.
 
 In: a database, a difficulty, tags, or nothing. Out: `Task` values, read from the `.sql` files in the folders `shop` and
-`enterprise`, which are made to be read. `python -m eval.tasks check` runs them all.
+`enterprise`, which are written for people to read. `python -m eval.tasks check` runs them all.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from eval.tasks.library.reading import TaskFileError, read_tasks
 from eval.tasks.library.tags import TAGS
 from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
+from eval.tasks.library.task_files import TaskFileError, read_tasks
 
 __all__ = ["DIFFICULTIES", "TAGS", "Query", "Task", "TaskFileError", "WrongQuery", "tasks"]
 
@@ -22,7 +22,8 @@ _DATABASES = ("shop", "enterprise")
 def tasks(
     database: str | None = None, difficulty: str | None = None, tags: Iterable[str] | None = None
 ) -> tuple[Task, ...]:
-    """The library's tasks, in the order of their files; those of one database, one difficulty, with all these tags.
+    """The library's tasks, in the order of their files, filtered by database, by difficulty and by tags (a task must
+    have all of them).
 
     Raises KeyError for a database, difficulty or tag that the library does not have.
     """

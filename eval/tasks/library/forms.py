@@ -1,4 +1,4 @@
-"""Which tags name a form of SQL, and which of them a gold query has: these are counted, not chosen.
+"""The tags that name a form of SQL, and which of them a gold query has. They are derived from the query, not chosen.
 
 In: a gold query. Out: tags. The other tags say what a question is about, and only a person can choose them.
 """
@@ -27,11 +27,11 @@ FORMS = (
     "subquery",
     "window",
 )
-"""Tags that follow from the gold query's text (SQLite's, where engines differ)."""
+"""Tags that follow from the gold query's text (SQLite's text, if engines differ)."""
 
 
 def forms(sql: str) -> tuple[str, ...]:
-    """The tags of FORMS that hold for a query. Raises ValueError for what does not parse."""
+    """The tags of FORMS that apply to a query. Raises ValueError for a query that does not parse."""
     from sqlglot import exp
 
     parsed = parse(sql, "sqlite")
@@ -77,13 +77,13 @@ def _aggregates(select: exp.Select) -> bool:
 
 
 def _sources(select: exp.Select) -> list[exp.Expression]:
-    """What stands in FROM and JOIN of this query itself."""
+    """The sources in FROM and JOIN of this query itself."""
     first = select.args.get("from_")
     return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
 
 
 def _reaches_out(select: exp.Select) -> bool:
-    """The query names a source of the query around it."""
+    """Whether the query refers to a source of an enclosing query."""
     from sqlglot import exp
 
     own = {source.alias_or_name for inner in select.find_all(exp.Select) for source in _sources(inner)}

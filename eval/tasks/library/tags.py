@@ -1,6 +1,6 @@
 """The features that a task can be tagged with, and what each means. A tag that is not listed here is an error.
 
-Tags that name a form of SQL (`forms.FORMS`) follow from the gold query; the check says which those are.
+Tags that name a form of SQL (`forms.FORMS`) follow from the gold query; the check verifies them.
 """
 
 from __future__ import annotations

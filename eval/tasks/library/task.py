@@ -1,7 +1,7 @@
-"""What a task is: a question about one database, the SQL that answers it, and queries that look right and are not.
+"""A task: a question about one database, the gold query, and plausible but wrong queries.
 
-In: nothing. Out: the frozen values that the library, the loaders of public benchmarks, the checks and the benchmark
-runner hand to each other.
+In: nothing. Out: the frozen values shared by the library, the loaders of public benchmarks, the checks and the
+benchmark runner.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from eval.schema import Dialect
 
 DIFFICULTIES = ("easy", "medium", "hard", "enterprise")
-"""The library's levels, from one table and one condition to what only an analyst of a warehouse asks. Loaded
-benchmarks keep their own words ("simple", "extra")."""
+"""The library's difficulty levels, from one table with one condition to questions that only a warehouse analyst asks.
+Loaded benchmarks keep their own words ("simple", "extra")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query, with the texts of the engines that need another wording."""
+    """One query, with variants for engines that need different SQL."""
 
     sql: str
-    """For every engine that has no variant; for the library, SQLite's."""
+    """For every engine that has no variant; in the library, SQLite's text."""
     variants: tuple[tuple[Dialect, str], ...] = ()
 
     def on(self, dialect: Dialect) -> str:
@@ -30,7 +30,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class WrongQuery:
-    """A query that a careful reader might write and that answers another question."""
+    """A query that a careful reader might write, but that answers a different question."""
 
     query: Query
     note: str
@@ -46,10 +46,11 @@ class Task:
     question: str
     gold: Query
     difficulty: str = ""
-    """One of DIFFICULTIES, or the word of the benchmark that the task was loaded from; empty where it has none."""
+    """One of DIFFICULTIES, or the level given by the benchmark that the task was loaded from; empty when it has
+    none."""
     tags: tuple[str, ...] = ()
     wrong: tuple[WrongQuery, ...] = ()
     evidence: str = ""
-    """A hint that comes with the question (BIRD's external knowledge)."""
+    """A hint given with the question (BIRD's external knowledge)."""
     also_right: tuple[str, ...] = ()
-    """Other gold queries, where the benchmark accepts several."""
+    """Other gold queries, if the benchmark accepts several."""

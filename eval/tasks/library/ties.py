@@ -1,6 +1,6 @@
-"""Does an ORDER BY settle the order of every row? A gold query that leaves ties would judge by chance.
+"""Check whether an ORDER BY determines the order of every row; with ties, a gold query would judge by chance.
 
-In: a parsed query. Out: the same query that also returns its sort keys, and one row more than its LIMIT keeps: two rows
+In: a parsed query. Out: the same query that also returns its sort keys, and one row more than its LIMIT keeps. Two rows
 with equal keys are a tie.
 """
 
@@ -17,12 +17,12 @@ class KeyedQuery:
 
     query: ParsedQuery
     width: int
-    """Columns before the keys."""
+    """Number of columns before the keys."""
 
 
 def with_sort_keys(parsed: ParsedQuery) -> KeyedQuery | None:
-    """None where the outermost query has no ORDER BY, or is DISTINCT or a set operation, whose keys are columns
-    of the result: there, a full row cannot tie with another unless both look the same."""
+    """None when the outermost query has no ORDER BY, or is DISTINCT or a set operation. In the last two cases the sort
+    keys are columns of the result, so two rows can tie only if they look the same."""
     from sqlglot import exp
 
     tree = parsed.tree

@@ -1,6 +1,6 @@
-"""The printed result of `python -m eval.tasks check`: a table of verdicts by engine, then what broke.
+"""Print the result of `python -m eval.tasks check`: a table of verdicts by engine, then the violations.
 
-In: which tasks, on which engines. Out: text on standard output, and whether every rule held.
+In: the tasks and engines to check. Out: text on standard output, and whether every rule held.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.table import Table
 from eval.databases import Database
 from eval.schema import Dialect
 from eval.tasks.library import DIFFICULTIES, tasks
-from eval.tasks.library.checking import Report, check_tasks, demos_on
+from eval.tasks.library.checks import Report, check_tasks, demos_on
 from eval.tasks.library.task import Task
 
 
@@ -28,7 +28,7 @@ def check_and_print(
     jobs: int,
     progress: Progress,
 ) -> bool:
-    """Check the tasks that match; True when every gold query holds and every wrong query fails, on every engine.
+    """Check the tasks that match. True when, on every engine, every gold query holds and every wrong query fails.
 
     Raises DatabaseError, TaskFileError, and KeyError for an unknown database, difficulty or tag.
     """

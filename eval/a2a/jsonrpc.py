@@ -1,7 +1,7 @@
-"""A2A's JSON-RPC endpoint and the agent card, for protocol 1.0 and 0.3, on the official SDK.
+"""A2A's JSON-RPC endpoint, HTTP+JSON and the agent card, for protocol 1.0 and 0.3, on the official SDK.
 
-In: what executes a message, and its card. Out: Starlette routes, and how to end what they started. The agent and the
-evaluator both serve through it.
+In: the executor of messages, and its card. Out: Starlette routes, and a function that stops the runs they started. The
+agent and the evaluator both use it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from a2a.auth.user import User
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import DefaultRequestHandlerV2
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.tasks import InMemoryTaskStore
 from a2a.types.a2a_pb2 import AgentCard, Task, TaskState
@@ -25,25 +25,28 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 KEPT_TASKS = 1_000
-"""Tasks that can still be asked for; the oldest that is at rest goes first."""
+"""Tasks that can still be queried; the oldest inactive one is dropped first."""
 PARKED_SECONDS = 30.0
-"""A task that waits for input is put away after this, and taken up again from the store by a follow-up."""
+"""After this time, a task that waits for input is released; a follow-up resumes it from the store."""
 CARD_SECONDS = 300
-"""For which a client may keep the card without asking again."""
+"""How long a client may cache the card."""
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""The second is where protocol 0.2 and some clients of 0.3 look."""
+"""Protocol 0.2 and some clients of 0.3 look at the second path."""
 
 
 @dataclass(frozen=True, slots=True)
 class RpcRoutes:
     routes: list[Route]
     aclose: Callable[[], Awaitable[None]]
-    """Stops every run that is under way; call it when the server ends."""
+    """Stops every active run; call it when the server shuts down."""
 
 
 def served(executor: AgentExecutor, card: AgentCard, *, path: str = "/") -> RpcRoutes:
-    """The endpoint at `path`, and the card. Tasks belong to whom the server found to be asking
-    (`request.scope["state"]["client"].name`); without that, all belong to one."""
+    """JSON-RPC at `path`, with and without its trailing slash; HTTP+JSON below it; the card.
+
+    Tasks belong to the client that the server identified (`request.scope["state"]["client"].name`). Without
+    identification, all tasks belong to the same client.
+    """
     handler = DefaultRequestHandlerV2(
         agent_executor=executor,
         task_store=RecentTasks(),
@@ -52,7 +55,11 @@ def served(executor: AgentExecutor, card: AgentCard, *, path: str = "/") -> RpcR
         validate_input_modes=True,
     )
     [endpoint] = create_jsonrpc_routes(handler, path, context_builder=_Callers(), enable_v0_3_compat=True)
-    routes = [Route(path, _with_checked_params(endpoint.endpoint), methods=["POST"])]
+    rpc = _with_checked_params(endpoint.endpoint)
+    base = path.rstrip("/")
+    routes = [Route(at, rpc, methods=["POST"]) for at in dict.fromkeys((path, f"{base}/"))]
+    rest = create_rest_routes(handler, context_builder=_Callers(), enable_v0_3_compat=True, path_prefix=base)
+    routes += [route for route in rest if isinstance(route, Route)]  # all but tenant routes; there are no tenants
     for card_path in CARD_PATHS:
         routes += create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
     return RpcRoutes(routes, handler.aclose)
@@ -62,8 +69,8 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def _with_checked_params(endpoint: _Endpoint) -> _Endpoint:
-    """The SDK answers wrong parameters of a 0.3 method with -32600 and pydantic's whole text; the protocol wants
-    -32602. Everything else is left to it, what is no JSON-RPC among them."""
+    """The SDK answers wrong parameters of a 0.3 method with -32600 and pydantic's whole text; the protocol requires
+    -32602. Everything else is left to the SDK, including bodies that are not JSON-RPC."""
 
     async def call(request: Request) -> Response:
         try:
@@ -108,7 +115,7 @@ class _Caller(User):
 
 
 class _Callers(DefaultServerCallContextBuilder):
-    """Whoever the server in front says is asking."""
+    """The client, as identified by the server in front."""
 
     def build_user(self, request: Request) -> User:
         client = request.scope.get("state", {}).get("client")
@@ -116,7 +123,7 @@ class _Callers(DefaultServerCallContextBuilder):
 
 
 class RecentTasks(InMemoryTaskStore):
-    """The last tasks in memory, so that a server that runs for weeks does not grow."""
+    """The most recent tasks, in memory; the limit keeps a server from growing over weeks."""
 
     def __init__(self, kept: int = KEPT_TASKS) -> None:
         super().__init__()

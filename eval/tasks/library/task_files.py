@@ -22,19 +22,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
+from eval.errors import InputError
 from eval.schema import Dialect
 from eval.tasks.library.tags import TAGS
 from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
 
 LEAST_WRONG = 2
-"""Wrong queries that every task must bring."""
+"""Wrong queries that every task must have."""
 
 _MARK = re.compile(r"-- (TASK|ASK|GOLD|WRONG|ON)\b *(.*)")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _HEAD = re.compile(r"(\S+) +(\S+) +(.+)")
 
 
-class TaskFileError(ValueError):
+class TaskFileError(InputError):
     """A task file breaks the format; the message names the file, the line and what was expected."""
 
 

@@ -1,4 +1,4 @@
-"""Work for a client that may leave before it is done."""
+"""Work for a client that may disconnect before it is done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ T = TypeVar("T")
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T | None:
-    """What the work gives; None, and the work stopped, when the client leaves before. The request's body was read."""
+    """The result of the work. If the client disconnects first, the work is stopped and the result is None. The
+    request's body must already have been read."""
     running = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_gone(request))
     try:

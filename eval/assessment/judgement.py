@@ -1,7 +1,8 @@
-"""One answer against gold: both run, read-only and bounded; measures, dimensions, mistakes and what differs.
+"""Judge one answer against gold: run both, read-only and bounded; compute metrics, dimensions, mistakes and
+differences.
 
-In: a `JudgeRequest`. Out: a `Judgement`. Runs in a process of its own (`eval.assessment.sandbox`); gold is executed
-anew for each answer, and `at` tells whoever watches which of the two is running.
+In: a `JudgeRequest`. Out: a `Judgement`. Runs in a separate process (`eval.assessment.sandbox`). Gold is executed again
+for each answer, and `at` reports which of the two is running.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from eval.assessment.difference import difference
 from eval.assessment.taxonomy import mistakes
 from eval.assessment.types import Judgement, Mistake
 from eval.databases import Database, DatabaseError, ExecutionResult, Limits, open_database
+from eval.examination import Query, examine
 from eval.metrics.comparison import same_result, same_set
 from eval.metrics.efficiency import time_ratio
 from eval.metrics.exact_match import exact_match
 from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases
 from eval.schema import Dialect
-from eval.scoring import Case, Score, score
+from eval.scoring import Score, score
 from eval.scoring.presets import weights
-from eval.sql import ParsedQuery, Verdict, check, facts, orders_rows, parse, resolve
+from eval.sql import ParsedQuery, Verdict, check, orders_rows, parse
 
 WRONG_AT_MOST = 0.25
-"""Overall score that a wrong answer can have, however fine it is otherwise."""
+"""The highest overall score of a wrong answer, regardless of its other dimensions."""
 ROWS = 1_000_000
 BYTES = 64 * 1024 * 1024
 CELL_BYTES = 8 * 1024 * 1024
@@ -36,32 +38,32 @@ _KEPT_OPEN = 8
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """All that is needed to judge one answer; crosses to the judging process."""
+    """The input for judging one answer; it is sent to the judging process."""
 
     target: str
-    """Path or URL of the database, with credentials where it has any."""
+    """Path or URL of the database, with credentials if it has any."""
     question: str
     golds: tuple[str, ...]
-    """In the database's dialect; the first is the gold query, the others are right too."""
+    """In the database's dialect; the first is the gold query, the others are also right."""
     sql: str
     reasoning: str
     preset: str = "default"
     seconds: float = 30.0
-    """For each statement."""
+    """Timeout for each statement, in seconds."""
     features: tuple[str, ...] = ()
-    """Forms of SQL that gold has."""
+    """Forms of SQL in gold."""
     suite: tuple[Path, ...] = ()
     timed: bool = False
-    """Measure VES too."""
+    """Whether to measure VES too."""
 
     @property
     def limits(self) -> Limits:
         return Limits(seconds=self.seconds, rows=ROWS, bytes=BYTES, cell_bytes=CELL_BYTES)
 
 
-def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None) -> Judgement:
-    """Judge one answer. `at` is called with `gold`, `answer` and `suite` as each begins. Never raises for what SQL
-    does; a database that cannot be opened is a gold failure."""
+def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> Judgement:
+    """Judge one answer. `at` is called with `gold`, `answer` and `suite` when each begins. Never raises for errors in
+    SQL; a database that cannot be opened is a gold failure."""
     at("gold")
     unanswered = nothing_right(request)
     try:
@@ -69,16 +71,18 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None)
         schema = database.schema()
     except DatabaseError as error:
         return replace(unanswered, ex=None, bird_ex=None, gold_error=str(error))
-    gold, _, wanted = _run(request.golds[0], database, request.limits)
+    gold, wanted = _run(request.golds[0], database, request.limits)
     at("answer")
-    parsed, verdict, got = _run(request.sql, database, request.limits)
+    query = Query(request.question, request.sql, reasoning=request.reasoning)
+    case = examine(query, database, schema=schema, limits=request.limits, send_unknown_names=True)
+    got = case.result or _refused(case.parsed, case.verdict)
     ordered = orders_rows(gold)
     right = same_result(wanted, got, ordered=ordered) if wanted.ok else None
     bird = same_set(wanted, got) if wanted.ok else None
     if right is False and got.ok:
         for other in request.golds[1:]:
             at("gold")
-            alternative, _, result = _run(other, database, request.limits)
+            alternative, result = _run(other, database, request.limits)
             if same_result(result, got, ordered=orders_rows(alternative)):
                 gold, wanted, right = alternative, result, True
                 break
@@ -87,26 +91,12 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None)
             unanswered, ex=right, bird_ex=bird, gold_error=wanted.error, error=got.error,
             gold_ms=round(wanted.execution_time_ms, 3),
         )  # fmt: skip
-    references = resolve(parsed, schema)
-    statement = verdict.statement
-    case = Case(
-        question=request.question,
-        parsed=parsed,
-        verdict=verdict,
-        references=references,
-        facts=facts(parsed, schema),
-        schema=schema,
-        result=got if statement else None,
-        plan_lines=database.plan_lines(statement) if statement and got.ok else (),
-        reasoning=request.reasoning,
-        gold=wanted if wanted.ok else None,
-        gold_ordered=orders_rows(gold),
-    )
+    case = replace(case, gold=wanted if wanted.ok else None, gold_ordered=orders_rows(gold))
     scored = score(case, request.preset)
     dimensions = {**scored.dimensions, "correctness": float(right is True)}
     found: tuple[Mistake, ...] = ()
     if right is False:
-        found = mistakes(parsed, verdict, references, got, gold, wanted, schema)
+        found = mistakes(case.parsed, case.verdict, case.references, got, gold, wanted, schema)
     at("suite")
     return Judgement(
         va=got.ok,
@@ -114,7 +104,7 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None)
         ex=right,
         bird_ex=bird,
         ts=_on_suite(request, database, right),
-        ves=_ves(request, gold, verdict, database, right) if request.timed else None,
+        ves=_ves(request, gold, case.verdict, database, right) if request.timed else None,
         gold_error=wanted.error,
         error=got.error,
         dimensions={name: round(value, 4) for name, value in dimensions.items()},
@@ -129,8 +119,8 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda stage: None)
 
 
 def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
-    """The weighted sum of the dimensions for a right answer. A wrong one gets at most WRONG_AT_MOST: the weighted mean
-    of the dimensions other than correctness, on a scale that ends there, because safe, fast and readable SQL for
+    """The weighted sum of the dimensions for a right answer. A wrong answer gets at most WRONG_AT_MOST: the weighted
+    mean of the dimensions other than correctness, scaled to that maximum, because safe, fast and readable SQL for
     another question is worth little. Raises ValueError for an unknown preset."""
     by_name = weights(preset)
     if right:
@@ -139,17 +129,22 @@ def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
     return WRONG_AT_MOST * sum(w * dimensions[name] for name, w in rest.items()) / sum(rest.values())
 
 
-def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, Verdict, ExecutionResult]:
+def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, ExecutionResult]:
+    """Parse and run a gold query."""
     parsed, verdict = _read(sql, database.dialect)
     if verdict.statement is None:
-        refused = ExecutionResult("error", error=parsed.error or verdict.reason or "not a single statement")
-        return parsed, verdict, refused
-    return parsed, verdict, database.execute(verdict.statement, limits=limits)
+        return parsed, _refused(parsed, verdict)
+    return parsed, database.execute(verdict.statement, limits=limits)
+
+
+def _refused(parsed: ParsedQuery, verdict: Verdict) -> ExecutionResult:
+    return ExecutionResult("error", error=parsed.error or verdict.reason or "not a single statement")
 
 
 @lru_cache(maxsize=512)
 def _read(sql: str, dialect: Dialect) -> tuple[ParsedQuery, Verdict]:
-    """Parsed and checked; the same gold query comes with each participant. Nobody changes a tree."""
+    """The query parsed and checked; cached, because the same gold query comes with each participant. The tree is never
+    changed."""
     parsed = parse(sql, dialect)
     return parsed, check(parsed)
 
@@ -186,7 +181,7 @@ def _ves(
 
 
 def nothing_right(request: JudgeRequest) -> Judgement:
-    """Where there is no answer, or its judging came to nothing: all 0, with what is known of the task."""
+    """The judgement when there is no answer or judging failed: all 0, with the known facts about the task."""
     return Judgement(features=request.features, ts=False if request.suite else None)
 
 
@@ -194,7 +189,7 @@ _open: OrderedDict[str, Database] = OrderedDict()
 
 
 def _opened(target: str) -> Database:
-    """This process's open databases. Raises DatabaseError."""
+    """Open a database, or return this process's open one. Raises DatabaseError."""
     if target in _open:
         _open.move_to_end(target)
         return _open[target]

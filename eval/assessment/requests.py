@@ -1,7 +1,7 @@
-"""The assessment itself: every participant is asked every task, every answer is judged.
+"""The assessment itself: send every task to every participant and judge every answer.
 
-In: assignments, participants, options. Out: a `TaskResult` for each task of each participant, told one by one as they
-are there. A participant that is down gets a result for each task all the same, worth 0.
+In: assignments, participants, options. Out: a `TaskResult` for each task of each participant, reported one by one as
+they arrive. A participant that is down still gets a result for each task, with a score of 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from eval.assessment.judging import JudgeRequest
+from eval.assessment.judgement import JudgeRequest
 from eval.assessment.participants import Caller, Participant
 from eval.assessment.sandbox import MEMORY_BYTES, Sandbox
 from eval.assessment.selection import Assignment
@@ -23,26 +23,26 @@ from eval.assessment.wire import task_message
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How an assessment is made."""
+    """The options of an assessment."""
 
     preset: str = "default"
     """Weights of the dimensions: default, strict, performance, quality."""
     timeout: float = 300.0
-    """Seconds for one reply."""
+    """Timeout for one reply, in seconds."""
     jobs: int = 4
-    """Tasks that each participant works on at once."""
+    """Tasks sent to each participant in parallel."""
     judges: int = 0
-    """Judging processes; 0 takes one for each core, at most four."""
+    """Judging processes; 0 means one per core, at most four."""
     sql_seconds: float = 30.0
-    """For each statement on the database."""
+    """Timeout for each statement on the database, in seconds."""
     memory_bytes: int = MEMORY_BYTES
-    """Of one judging process."""
+    """Memory of one judging process."""
     timed: bool = False
-    """Measure VES: both queries run some times more."""
+    """Measure VES: both queries run several more times."""
 
 
 Done = Collection[tuple[str, str]]
-"""Pairs of participant's name and task's id."""
+"""Pairs of a participant's name and a task's id."""
 
 
 async def assess(
@@ -50,10 +50,10 @@ async def assess(
     participants: Sequence[Participant],
     options: Options,
     *,
-    on_result: Callable[[TaskResult], None] = lambda result: None,
+    on_result: Callable[[TaskResult], None] = lambda _: None,
     done: Done = (),
 ) -> list[TaskResult]:
-    """Ask and judge. `on_result` is called for each result, in the order in which they come; `done` are not asked.
+    """Ask and judge. `on_result` is called for each result, in the order of arrival; the tasks in `done` are skipped.
     Cancelling stops the calls and ends the judging processes."""
     found: list[TaskResult] = []
 
@@ -81,7 +81,7 @@ async def assess(
 async def judged(
     assignment: Assignment, participant: str, answer: Answer, sandbox: Sandbox, options: Options
 ) -> TaskResult:
-    """One answer with its judgement. Gold runs even where there is no answer, so that its failures are known."""
+    """One answer with its judgement. Gold runs even when there is no answer, so that its failures are known."""
     task = assignment.task
     judgement = await sandbox.judge(
         JudgeRequest(
@@ -114,5 +114,5 @@ async def judged(
 
 
 def _without_answer(judgement: Judgement, answer: Answer) -> Judgement:
-    """Nothing was said, so nothing is right: all 0, with what is known of gold."""
+    """Score a missing answer: all 0, with the known facts about gold."""
     return replace(judgement, error=answer.error or answer.failure)

@@ -1,6 +1,6 @@
-"""Listening and serving for the commands that start an A2A server.
+"""Listen and serve, for the commands that start an A2A server.
 
-In: an address, an ASGI app. Out: a server that runs until it is told to stop.
+In: an address, an ASGI app. Out: a server that runs until it receives a stop signal.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 
 GRACE_SECONDS = 5
-"""For open connections, when the server is told to stop."""
+"""Grace period for open connections when the server is stopped."""
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -18,7 +18,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def run(made: object, listener: socket.socket, log_level: str) -> None:
-    """Serve an ASGI app there until a signal says stop."""
+    """Serve an ASGI app on a listener until a stop signal."""
     import uvicorn
 
     options = uvicorn.Config(

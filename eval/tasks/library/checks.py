@@ -1,9 +1,9 @@
-"""Does every gold query hold, and does every wrong query fail, on each engine?
+"""Check that every gold query holds, and that every wrong query fails, on each engine.
 
-In: tasks and the engines to try them on. Out: a `Violation` for each rule that is broken: a gold query must pass the
-guard, name nothing that is not there, run, return rows, leave no tie open where it orders, and give the same result on
-every engine; a wrong query must run too, and must not give gold's result. Tags that name a form of SQL must be those
-that gold has.
+In: tasks, and the engines to run them on. Out: a `Violation` for each broken rule. A gold query must pass the guard,
+name nothing that does not exist, run, return rows, leave no ties when it orders, and give the same result on every
+engine. A wrong query must also run, and must not give gold's result. Tags that name a form of SQL must match the forms
+of the gold query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMITS = Limits(seconds=60.0, rows=50_000)
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken rule."""
+    """One violation of a rule."""
 
     task: str
     engine: Dialect
@@ -39,7 +39,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class EngineVerdict:
-    """What the check of one engine found."""
+    """The result of the check on one engine."""
 
     engine: Dialect
     golds: int
@@ -47,12 +47,12 @@ class EngineVerdict:
     wrong: int
     wrong_failed: int
     seconds: float
-    """Spent in the engine, over all statements."""
+    """Time in the engine, over all statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the check found on all engines."""
+    """The result of the check on all engines."""
 
     engines: tuple[EngineVerdict, ...]
     violations: tuple[Violation, ...]
@@ -64,7 +64,7 @@ class _Outcome:
     ordered: bool
     gold_problems: tuple[str, ...]
     wrong_problems: tuple[str, ...]
-    """One for each wrong query that does not run or is not told from gold."""
+    """One for each wrong query that does not run or has gold's result."""
     seconds: float
 
 
@@ -75,7 +75,8 @@ def check_tasks(
     jobs: int = 1,
     on_done: Callable[[], None] = lambda: None,
 ) -> Report:
-    """Try every task on every engine. `databases`: for each engine the opened demos by id; `jobs`: tasks at once."""
+    """Check every task on every engine. `databases`: for each engine, the opened demos by id; `jobs`: tasks run in
+    parallel."""
 
     def attempt(task: Task) -> dict[Dialect, _Outcome]:
         outcomes = {dialect: _try(task, demos[task.database]) for dialect, demos in databases.items()}
@@ -110,11 +111,11 @@ def _try(task: Task, database: Database) -> _Outcome:
 
 
 def _run(sql: str, database: Database, schema: Schema) -> tuple[ExecutionResult | None, ParsedQuery, list[str]]:
-    """The result, if it ran, and what stood against it."""
+    """The result, if the query ran, and the reasons for any failure."""
     parsed = parse(sql, database.dialect)
     if parsed.error:
         return None, parsed, [f"does not parse: {parsed.error}"]
-    verdict = check(parsed)
+    verdict = check(parsed, schema)
     if verdict.statement is None:
         return None, parsed, [f"refused: {verdict.reason}"]
     phantoms = resolve(parsed, schema).phantoms
@@ -139,7 +140,7 @@ def _tag_problems(task: Task) -> Iterator[str]:
     try:
         held = set(forms(task.gold.sql))
     except ValueError:
-        return  # said already, by the run
+        return  # already reported by the run
     tagged = set(task.tags) & set(FORMS)
     if held != tagged:
         yield f"its tags for forms of SQL are {_listed(tagged)}, gold has {_listed(held)}"
@@ -150,7 +151,7 @@ def _listed(tags: set[str]) -> str:
 
 
 def _open_ties(parsed: ParsedQuery, database: Database) -> list[str]:
-    """Rows that gold's ORDER BY leaves in any order, down to the first row that its LIMIT cuts off."""
+    """Rows whose order gold's ORDER BY leaves open, up to the first row that its LIMIT cuts off."""
     keyed = with_sort_keys(parsed)
     if keyed is None:
         return []
@@ -187,8 +188,8 @@ def _verdict(
 
 @contextlib.contextmanager
 def demos_on(engine: str, ids: Iterable[str], folder: Path | None = None) -> Iterator[dict[str, Database]]:
-    """The demos of these ids, opened: `sqlite` and `duckdb` from files in `folder` (the cache otherwise), built if
-    they are not there; a server's URL with the demos in it, loaded first where their tables are missing.
+    """The demos with these ids, opened. `sqlite` and `duckdb` use files in `folder` (default: the cache), built if they
+    are missing. A server's URL must contain the demos; missing tables are loaded first.
 
     Raises DatabaseError.
     """
@@ -206,8 +207,8 @@ def demos_on(engine: str, ids: Iterable[str], folder: Path | None = None) -> Ite
 
 
 def demo_file(engine: str, demo_id: str, folder: Path | None = None) -> Path:
-    """A demo as a `sqlite` or `duckdb` file in `folder` (the cache otherwise), built if it is not there. Raises
-    KeyError for an unknown demo, DatabaseError."""
+    """A demo as a `sqlite` or `duckdb` file in `folder` (default: the cache), built if it is missing. Raises KeyError
+    for an unknown demo, DatabaseError."""
     if engine == "sqlite":
         return demo_path(demo_id, folder)
     demo = demo_named(demo_id)

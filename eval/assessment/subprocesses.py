@@ -1,7 +1,7 @@
-"""Starting a participant as a process of its own, and stopping it.
+"""Start a participant as a separate process, and stop it.
 
-In: a command with `{port}` in it. Out: a URL, once something answers there. The process and what it started are ended
-with the block, and on Linux when this process is killed.
+In: a command that contains `{port}`. Out: a URL, once a server answers there. The process and its children end with the
+block and, on Linux, also when this process is killed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 
 import httpx
 
+from eval.errors import Text2SQLError
+
 OURS = (sys.executable, "-m", "agent.a2a", "--host", "127.0.0.1", "--port", "{port}")
 """This project's own agent."""
 START_SECONDS = 120.0
@@ -27,15 +29,15 @@ _STOP_SECONDS = 8.0
 _PR_SET_PDEATHSIG = 1
 
 
-class SpawnError(Exception):
-    """The process did not come up; the message holds the last lines that it wrote."""
+class SpawnError(Text2SQLError):
+    """The process did not start; the message holds the last lines that it wrote."""
 
 
 @contextlib.contextmanager
 def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: float = START_SECONDS) -> Iterator[str]:
-    """Run a server for the length of the block; gives its URL. `{port}` becomes a free port of loopback, unless `url`
-    says where the server listens; nobody else may answer there yet. `python` is the one that runs this. Raises
-    SpawnError."""
+    """Run a server for the duration of the block; yields its URL. `{port}` becomes a free loopback port, unless `url`
+    says where the server listens; nothing else may answer there yet. `python` means the interpreter that runs this
+    code. Raises SpawnError."""
     port = free_port()
     words = [word.replace("{port}", str(port)) for word in _words(command)]
     place = url or f"http://127.0.0.1:{port}"
@@ -71,7 +73,7 @@ def _words(command: str | Sequence[str]) -> list[str]:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on right now."""
+    """A loopback port that nothing listens on at the moment."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
@@ -102,7 +104,7 @@ def _tail(log: object) -> str:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """The whole group: first asked, then made."""
+    """Stop the whole process group: first with a request, then by force."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, sign)
@@ -112,5 +114,5 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_with_parent() -> None:
-    """In the child: SIGTERM when the parent dies, however it dies."""
+    """In the child: SIGTERM when the parent dies, for any reason."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

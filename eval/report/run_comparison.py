@@ -1,4 +1,4 @@
-"""Two runs side by side: paired by task, with McNemar's test and the items on which they part.
+"""Compare two runs: paired by task, with McNemar's test and the items on which they differ.
 
 In: the results of two runs over the same tasks, of one participant each. Out: a `Comparison`, as Markdown or a page.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from eval.assessment import Figures, TaskResult, figures
 from eval.metrics.intervals import mcnemar_exact
 from eval.report.charts import percent, rates
-from eval.report.escaping import esc, md
+from eval.report.escape import esc, md
 from eval.report.html import rate_text
 from eval.report.markdown import md_table
 from eval.report.page import document, figure, table
@@ -19,27 +19,27 @@ from eval.report.page import document, figure, table
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two runs have in common and where they part."""
+    """The common tasks of two runs and where the runs differ."""
 
     first: str
     second: str
     figures: tuple[Figures, Figures]
-    """Over the tasks of both."""
+    """Over the common tasks."""
     only_first: tuple[tuple[TaskResult, TaskResult], ...]
-    """Right for the first alone, each with both results."""
+    """Tasks that only the first run got right, each with both results."""
     only_second: tuple[tuple[TaskResult, TaskResult], ...]
     unpaired: int
-    """Tasks that only one of the two has; they are left out."""
+    """Tasks that only one of the two runs has; they are left out."""
 
     @property
     def p_value(self) -> float:
-        """McNemar's exact test, two-sided: of both being equally good."""
+        """McNemar's exact test, two-sided: the p-value that both are equally good."""
         return mcnemar_exact(len(self.only_first), len(self.only_second))
 
 
 def compare(first: str, a: Sequence[TaskResult], second: str, b: Sequence[TaskResult]) -> Comparison:
-    """Pair two runs. A task counts as the same when id, question and gold are. Raises ValueError where they share
-    none."""
+    """Pair two runs. Tasks match when id, question and gold are the same. Raises ValueError when the runs have no
+    common task."""
     there = {(r.task_id, r.question, r.gold): r for r in b}
     pairs = [(r, there[key]) for r in a if (key := (r.task_id, r.question, r.gold)) in there]
     if not pairs:
@@ -55,7 +55,7 @@ def compare(first: str, a: Sequence[TaskResult], second: str, b: Sequence[TaskRe
 
 
 def verdict(of: Comparison) -> str:
-    """What the test says, in a sentence."""
+    """The result of the test, in a sentence."""
     told = f"{len(of.only_first)} tasks are right for {of.first} alone, {len(of.only_second)} for {of.second} alone"
     p = of.p_value
     sense = "unlikely to be chance" if p < 0.05 else "which may well be chance"

@@ -1,6 +1,6 @@
-"""The figures of a participant: every task in every denominator, Wilson's interval for every rate.
+"""The statistics of a participant: every task is in every denominator, and every rate has Wilson's interval.
 
-In: results of one participant. Out: `Figures`, which reports and the evaluator's artifact are made of.
+In: the results of one participant. Out: `Figures`, which the reports and the evaluator's artifact use.
 """
 
 from __future__ import annotations
@@ -11,29 +11,13 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from eval.assessment.types import GROUPS, TaskResult
-from eval.metrics.intervals import wilson_interval
+from eval.metrics.intervals import Rate
 from eval.scoring import DIMENSIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """So many right of so many, with the 95 % interval."""
-
-    right: int
-    total: int
-
-    @property
-    def value(self) -> float:
-        return self.right / self.total if self.total else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson_interval(self.right, self.total)
-
-
-@dataclass(frozen=True, slots=True)
 class Band:
-    """Answers of like confidence, and how many of them were right."""
+    """A confidence band: the answers in it, and how many of them were right."""
 
     confidence: float
     """Mean, 0..1."""
@@ -42,19 +26,19 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one participant achieved."""
+    """The results of one participant."""
 
     participant: str
     overall: float
     """Mean overall score, 0..1."""
     dimensions: dict[str, float]
-    """Mean of each of the seven, 0..1; `correctness` is EX."""
+    """Mean of each of the seven dimensions, 0..1; `correctness` is EX."""
     va: Rate
     em: Rate
     ex: Rate
     bird_ex: Rate
     ts: Rate | None
-    """None without test suites; tasks without one are not in it."""
+    """None without test suites; tasks without a suite are not counted."""
     ves: float | None
     by_difficulty: dict[str, Rate]
     by_feature: dict[str, Rate]
@@ -62,24 +46,24 @@ class Figures:
     failures: dict[str, int]
     """Tasks without an answer, by kind."""
     categories: dict[str, int]
-    """Wrong answers by the category of their weightiest mistake."""
+    """Wrong answers by the category of their most serious mistake."""
     all_categories: dict[str, int]
-    """Wrong answers that have such a mistake among others."""
+    """Wrong answers that have such a mistake, among others."""
     gold_failures: tuple[str, ...]
-    """Ids of tasks whose gold failed; they count as not right."""
+    """Ids of tasks whose gold query failed; they count as not right."""
     seconds_mean: float
     seconds_median: float
     tokens: int | None
-    """Sum over the answers that told; None where none did."""
+    """Sum over the answers that reported a value; None if none did."""
     cost: float | None
     calibration: tuple[Band, ...]
-    """Empty where no confidence was given."""
+    """Empty when no confidence was reported."""
     calibration_error: float | None
-    """ECE over the bands, 0..1."""
+    """Expected calibration error (ECE) over the bands, 0..1."""
 
 
 def figures(results: Sequence[TaskResult]) -> Figures:
-    """Count the results of one participant. Raises ValueError when there are none."""
+    """Compute the statistics of one participant. Raises ValueError when there are no results."""
     if not results:
         raise ValueError("there are no results to count")
     judged = [r.judgement for r in results]
@@ -133,7 +117,8 @@ def _by(results: Iterable[TaskResult], keys: Callable[[TaskResult], Iterable[str
 
 
 def calibration(results: Sequence[TaskResult], bands: int = 10) -> tuple[Band, ...]:
-    """The answers that tell a confidence, in bands of a tenth: mean confidence against the share that is right."""
+    """The answers that report a confidence, in bands of width 0.1: mean confidence against the share of right
+    answers."""
     said: dict[int, list[tuple[float, bool]]] = {}
     for result in results:
         confidence = result.answer.confidence

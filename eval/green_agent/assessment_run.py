@@ -1,6 +1,7 @@
-"""An assessment from request to artifact, with sentences on the way.
+"""Run an assessment from request to artifact, with progress messages.
 
-In: an `AssessmentRequest`. Out: texts of progress, then the artifact. Whoever stops listening stops the assessment.
+In: an `AssessmentRequest`. Out: progress texts, then the artifact. If the consumer stops iterating, the assessment
+stops.
 """
 
 from __future__ import annotations
@@ -13,22 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from eval.assessment import SelectionError, TaskResult, assess, select_tasks
+from eval.errors import Busy
 from eval.green_agent.artifact import artifact
 from eval.green_agent.request import AssessmentRequest, RequestUnusable
 
 AT_ONCE = 2
-"""Assessments under way in one process."""
+"""Assessments that may run at once in one process."""
 _STEPS = 20
-"""Progress is told about so many times."""
-
-
-class Busy(Exception):
-    """As many assessments are under way as may be."""
+"""The approximate number of progress reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where this evaluator's tasks are from: for whoever starts it to say, not for its clients."""
+    """The source of this evaluator's tasks: set by its operator, not by its clients."""
 
     tasks: str = "library"
     databases: Path | None = None
@@ -38,14 +36,14 @@ class Source:
 
 
 class Evaluator:
-    """Makes assessments, a few at once."""
+    """Runs assessments, a few at once."""
 
     def __init__(self, source: Source | None = None) -> None:
         self._source = source or Source()
         self._under_way = 0
 
     async def assessing(self, request: AssessmentRequest) -> AsyncGenerator[str | dict[str, Any], None]:
-        """Sentences, then the artifact. Raises Busy, and RequestUnusable where no task is left."""
+        """Yields sentences, then the artifact. Raises Busy, and RequestUnusable when no task is left."""
         if self._under_way >= AT_ONCE:
             raise Busy(f"{AT_ONCE} assessments are under way here; try again later.")
         self._under_way += 1

@@ -1,1 +1,0 @@
-"""The `enterprise` demo: three retail brands in one star schema."""

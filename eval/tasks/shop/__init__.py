@@ -1,1 +1,0 @@
-"""The `shop` demo: its tables, its goods, its rows."""
