@@ -1,0 +1,173 @@
+"""`python -m experiments.ablation --bench DIR --strategies A,B,…`: compares strategies on the same questions.
+
+In: options. Out: tables on standard output; in the folder of `--out` a line for each question (`results.jsonl`) and the
+tables as `summary.md`. When it is stopped, the same command continues.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agent.cli import exits
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from experiments.ablation.evaluation import Question, Recording
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def ablation(
+    bench: Annotated[Path, typer.Option(metavar="DIR", help="A benchmark: questions.jsonl and databases/.")],
+    strategies: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,…",
+            help="Strategies, lowest first; STRATEGY=SYSTEM replays a recorded system, =A+B with B for retries.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; one that is there goes on.")],
+    recorded: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Recorded answers: lines {system, id, sql}.")
+    ] = None,
+    recorded_dialect: Annotated[
+        str | None, typer.Option(metavar="D", help="Dialect of the recorded answers, where it is not the databases'.")
+    ] = None,
+    examples: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Verified examples for strategies that use some.")
+    ] = None,
+    test_suites: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Replicas for TS: DB/ or DB.tar.xz with SQLite files.")
+    ] = None,
+    split: Annotated[str, typer.Option(metavar="NAME", help="Only questions of this split.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Model for variants that replay nothing; default: the configured."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 4,
+) -> None:
+    """Run strategies on the same questions and compare them: VA, EM, EX, TS, cost and time.
+
+    Example: python -m experiments.ablation --bench bench/shop --strategies zero-shot,few-shot-3,standard,full --out
+    ablation/
+    """
+    from pydantic import ValidationError
+    from rich.console import Console
+
+    from agent.cli.logs import direct_logs
+    from agent.config import settings, settings_problem
+    from eval.run_folder import RunFolder, RunFolderError
+    from experiments.ablation.evaluation import Bench, evaluate
+    from experiments.ablation.report import markdown, tables
+    from experiments.ablation.variants import ItemResult, read_variants, results_of
+    from experiments.replay.__main__ import bench_questions, progress
+
+    direct_logs(verbose=False)
+    try:
+        config = settings()
+        variants = read_variants(strategies)
+        questions = [q for q in bench_questions(bench / "questions.jsonl") if not split or q.get("split") == split]
+        if not questions:
+            raise ValueError(f"{bench} has no questions" + (f" of the split {split!r}" if split else ""))
+        chosen = tuple(questions[:limit])
+        notes = [f"{r.name}: answered by {_model(model, config)}." for r in variants if not r.system]
+        kept = _kept(bench, split, recorded, recorded_dialect, examples, test_suites, model, config)
+        with RunFolder(out, kept, ItemResult) as folder:
+            config, overlap = _with_examples(config, examples, chosen, out)
+            evaluate(
+                Bench(bench, chosen, test_suites),
+                variants,
+                config,
+                folder,
+                recording=_recording(recorded, recorded_dialect),
+                model=model,
+                jobs=jobs,
+                progress=progress,
+            )
+    except ValidationError as error:
+        raise _usage(settings_problem(error)) from None
+    except OSError as error:
+        raise _usage(f"{error.filename}: {error.strerror}") from None
+    except (ValueError, RunFolderError) as error:
+        raise _usage(str(error)) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped; the same command continues.", err=True)
+        raise typer.Exit(exits.INTERRUPTED) from None
+    notes += overlap
+    ids = [str(question["id"]) for question in chosen]
+    results_by_variant = [(variant.name, results_of(variant, ids, folder.results)) for variant in variants]
+    (out / "summary.md").write_text(markdown(results_by_variant, notes), encoding="utf-8")
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    for part in tables(results_by_variant, notes):
+        console.print(part, highlight=False)
+
+
+def _recording(file: Path | None, dialect: str | None) -> Recording | None:
+    from experiments.ablation.evaluation import Recording
+
+    if dialect not in (None, "sqlite", "duckdb", "postgres", "mysql"):
+        raise ValueError(f"--recorded-dialect is sqlite, duckdb, postgres or mysql, not {dialect!r}")
+    return Recording(file, dialect) if file else None  # type: ignore[arg-type]
+
+
+def _kept(
+    bench: Path,
+    split: str,
+    recorded: Path | None,
+    dialect: str | None,
+    examples: Path | None,
+    suites: Path | None,
+    model: str | None,
+    config: Settings,
+) -> dict[str, Any]:
+    """The settings that all results of one folder share."""
+    return {
+        "bench": bench.resolve().name,
+        "split": split,
+        "recorded": recorded.name if recorded else "",
+        "recorded_dialect": dialect or "",
+        "examples": examples.name if examples else "",
+        "test_suites": suites.resolve().name if suites else "",
+        "model": _model(model, config),
+        "threshold": config.score_threshold,
+        "max_retries": config.max_retries,
+    }
+
+
+def _model(name: str | None, config: Settings) -> str:
+    return name or ("offline" if config.offline else config.model)
+
+
+def _with_examples(
+    config: Settings, examples: Path | None, questions: tuple[Question, ...], out: Path
+) -> tuple[Settings, list[str]]:
+    """The settings, with only those examples that are not questions of the test set, and notes on what the other
+    examples reveal about it. Without a file no examples are shown, whatever the settings say, because nobody would have
+    separated them."""
+    if examples is None:
+        return config.model_copy(update={"examples": None}), []
+    from agent.inspection.memory import examples_apart
+
+    kept = out / "examples.jsonl"
+    overlap = examples_apart(examples, [(q["question"], q["gold_sql"]) for q in questions], "sqlite", kept)
+    return config.model_copy(update={"examples": str(kept)}), [overlap]
+
+
+def _usage(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(exits.USAGE)
+
+
+def main() -> None:
+    """Entry point of `python -m experiments.ablation`."""
+    app(prog_name="python -m experiments.ablation")
+
+
+if __name__ == "__main__":
+    main()

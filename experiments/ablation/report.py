@@ -1,0 +1,124 @@
+"""The report of an ablation: tables for the terminal, and the same as Markdown.
+
+In: the results of each variant. Out: `rich` tables, or text. Text from databases and models is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.ablation.statistics import Figures, Pair, figures, pair
+from experiments.ablation.variants import ItemResult
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+VariantResults = tuple[str, Sequence[ItemResult]]
+"""A variant's name and its results."""
+Rows = list[tuple[str, ...]]
+
+_HEAD = ("strategy", "n", "VA", "EM", "EX (95 %)", "TS (95 %)", "calls", "tokens in/out", "$", "s, median")
+_PAIRED = ("against the first", "EX difference (95 %)", "won", "lost", "p", "TS difference (95 %)", "p")
+
+
+def rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """The rows of the main table, under its headings."""
+    return [_HEAD, *(_row(figures(name, results)) for name, results in results_by_variant)]
+
+
+def paired_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """Each variant against the first, question by question."""
+    if len(results_by_variant) < 2:
+        return []
+    first = results_by_variant[0][1]
+    found: Rows = [_PAIRED]
+    for name, results in results_by_variant[1:]:
+        by_ex = pair(first, results)
+        by_ts = pair(first, results, lambda c: c.ts)
+        suites = (_difference(by_ts), f"{by_ts.p:.2g}") if by_ts.questions else ("–", "–")
+        found.append(
+            (name, _difference(by_ex), str(by_ex.only_second), str(by_ex.only_first), f"{by_ex.p:.2g}", *suites)
+        )
+    return found
+
+
+def reported_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """The recording's own verdicts on its answers, next to the measurements made here."""
+    found: Rows = [("strategy", "EX reported", "EX measured", "verdicts that differ")]
+    for name, results in results_by_variant:
+        reported = figures(name, results).reported
+        if reported is not None:
+            found.append((name, f"{reported.value:.3f}", f"{figures(name, results).ex.value:.3f}", _differing(results)))
+    return found if len(found) > 1 else []
+
+
+def _differing(results: Sequence[ItemResult]) -> str:
+    ids = [c.id for c in results if c.reported_ex is not None and c.reported_ex != c.ex]
+    return f"{len(ids)}: {', '.join(ids)}" if ids else "none"
+
+
+def _row(f: Figures) -> tuple[str, ...]:
+    tokens = f"{f.tokens[0]:,.0f} / {f.tokens[1]:,.0f}" if f.tokens else "–"
+    cost = f"{f.cost_usd:.4f}" if f.cost_usd is not None and (f.cost_usd or not f.calls) else "–"
+    suites = str(f.ts) if f.ts else "–"
+    rates = (f"{f.va.value:.3f}", f"{f.em.value:.3f}", str(f.ex), suites)
+    return (f.variant, str(f.questions), *rates, f"{f.calls:.1f}", tokens, cost, f"{f.seconds_median:.2f}")
+
+
+def _difference(of: Pair) -> str:
+    low, high = of.interval
+    return f"{of.difference:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def tables(results_by_variant: Sequence[VariantResults], notes: Sequence[str]) -> list[Table | str]:
+    """The output for the terminal."""
+    titled = (
+        ("Strategies", rows(results_by_variant)),
+        ("Paired differences", paired_rows(results_by_variant)),
+        ("Against what the recording reports", reported_rows(results_by_variant)),
+    )
+    return [*(_table(title, cells) for title, cells in titled if cells), *notes, *_failed_golds(results_by_variant)]
+
+
+def _table(title: str, cells: Rows) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for number, heading in enumerate(cells[0]):
+        table.add_column(heading, justify="right" if number else "left", overflow="fold")
+    for row in cells[1:]:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def markdown(results_by_variant: Sequence[VariantResults], notes: Sequence[str]) -> str:
+    """The same as a page."""
+    lines = ["# Ablation", ""]
+    for title, cells in (
+        ("Strategies", rows(results_by_variant)),
+        ("Paired differences", paired_rows(results_by_variant)),
+        ("Against what the recording reports", reported_rows(results_by_variant)),
+    ):
+        if cells:
+            lines += [f"## {title}", "", *_markdown_table(cells), ""]
+    lines += [note + "\n" for note in (*notes, *_failed_golds(results_by_variant))]
+    lines.append(
+        "Rates count every question; a failure is 0. Intervals: Wilson for a rate, Newcombe's method 10 for a paired "
+        "difference; p is McNemar's, exact. Figures after TS are means for one question, but for the seconds."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_table(cells: Rows) -> list[str]:
+    def line(row: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in row) + " |"
+
+    marks = ["---", *["---:"] * (len(cells[0]) - 1)]
+    return [line(cells[0]), "| " + " | ".join(marks) + " |", *map(line, cells[1:])]
+
+
+def _failed_golds(results_by_variant: Sequence[VariantResults]) -> list[str]:
+    failed = sorted({c.id for _, results in results_by_variant for c in results if c.gold_error})
+    return [f"The gold query fails for {', '.join(failed)}; counted as wrong."] if failed else []

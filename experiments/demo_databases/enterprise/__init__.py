@@ -1,0 +1,3 @@
+"""The `enterprise` demo: three retail brands in one star schema."""
+
+__all__: list[str] = []

@@ -1,0 +1,84 @@
+"""`python -m experiments.judge --bench DIR --recorded DIR --cache DIR [--write]`: the judge, every source left out.
+
+Prints one line for each source, judged by a fit on the sources of other families: gold queries that pass the gate,
+wrong and right answers refused, AUC, calibration. `--write` fits on all sources and writes `correctness.txt`. The first
+run extracts each source's observations into the cache (minutes); delete it when an evidence file changes.
+`--expectation` learns `expectation.txt` anew first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.scoring.correctness import FITTED
+from eval.scoring.expectation import LEARNED, Expectation, told
+from experiments.judge.expectation_training import LEARNED_FROM, learned
+from experiments.judge.fit import Measured, fitted, measured, written
+from experiments.judge.samples import Sample, extracted, read_cache, write_cache
+from experiments.judge.sources import MOST_ANSWERS, SOURCES
+
+RECORDED = frozenset(source.name for source in SOURCES if not source.gold_as_answer)
+LEARNED_HABITS = "spider_train"
+"""The family whose questions the expectation is learned from; it is judged by an expectation that has not seen its
+databases."""
+_HEADER = (
+    "source            answers right   gold  pass.5  pass.95  right refused  wrong refused    AUC    ECE"
+    "  ECE known writer"
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m experiments.judge", description=__doc__.splitlines()[0])
+    parser.add_argument("--bench", type=Path, required=True, help="folder of benchmarks")
+    parser.add_argument("--recorded", type=Path, required=True, help="folder of recorded answers")
+    parser.add_argument("--cache", type=Path, required=True, help="folder that keeps the observations")
+    parser.add_argument("--most", type=int, default=MOST_ANSWERS, help="answers taken of one source")
+    parser.add_argument("--expectation", action="store_true", help="learn expectation.txt anew")
+    parser.add_argument("--write", action="store_true", help="fit on all sources and write correctness.txt")
+    chosen = parser.parse_args(arguments)
+    samples = _samples(chosen)
+    sys.stdout.write(_HEADER + "\n")
+    for family in dict.fromkeys(source.family for source in SOURCES):
+        inside = [source for source in SOURCES if source.family == family]
+        names = {source.name for source in inside}
+        model = fitted([s for s in samples if s.source not in names], RECORDED)
+        for source in inside:
+            some = [s for s in samples if s.source == source.name]
+            if some:
+                line = measured(source.name, some, model, recorded=source.name in RECORDED)
+                sys.stdout.write(_line(line) + "\n")
+                sys.stdout.flush()
+    if chosen.write:
+        FITTED.write_text(written(fitted(samples, RECORDED), samples), encoding="utf-8")
+    return 0
+
+
+def _line(m: Measured) -> str:
+    return (
+        f"{m.source:17} {m.answers:7} {m.right:5.2f} {m.gold:6} {m.gold_neutral:7.3f} {m.gold_high:8.3f} "
+        f"{m.right_refused:14.3f} {m.wrong_refused:14.3f} {m.auc:6.3f} {m.ece:6.3f} {m.ece_known_writer:17.3f}"
+    )
+
+
+def _samples(chosen: argparse.Namespace) -> list[Sample]:
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    halves: tuple[Expectation, Expectation] | None = None
+    if chosen.expectation or not (chosen.cache / f"{LEARNED_HABITS}.jsonl").exists():
+        whole, halves = learned(chosen.bench / LEARNED_HABITS)
+        if chosen.expectation:
+            LEARNED.write_text(told(whole, LEARNED_FROM), encoding="utf-8")
+    found: list[Sample] = []
+    for source in SOURCES:
+        path = chosen.cache / f"{source.name}.jsonl"
+        if not path.exists():
+            unseen = halves if source.family == LEARNED_HABITS else None
+            write_cache(path, extracted(source, chosen.bench, chosen.recorded, unseen, chosen.most))
+        found += read_cache(path)
+    return found
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,149 @@
+"""Fit the probability of correctness, and measure its decisions on unseen answers.
+
+In: `Sample`s of several sources. Out: `Coefficients`; for a held-out source, a line of the table that `python -m
+experiments.judge` prints. Each source has about the same weight, and each starts from its own share of right answers,
+as a writer's prior does. Only the effect of the evidence is therefore fitted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.scoring.completeness import SIGNS as INCOMPLETE
+from eval.scoring.correctness import NOT_RUN, Coefficients, dimension, logit
+from eval.scoring.evidence.kinds import sign
+from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.penalties import charged
+from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
+from eval.scoring.regression import auc, calibration_error, fit
+from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
+from experiments.judge.samples import GOLD, Sample
+
+PRIOR = 0.75
+"""The prior of an unknown writer: about the share that recorded systems reach on questions new to them."""
+PIVOT = 0.40
+"""Chosen on all sources: the largest step of 0.05 at which at least 95 % of the gold queries pass in most sources."""
+PENALTY = 4.0
+SOURCE_TOTAL = 600.0
+"""The largest total weight of the answers of one source."""
+MOST_EACH = 1.5
+MOST_COST = 1.2
+CAPPED = frozenset(
+    {
+        "all_null",
+        "empty_result",
+        "group_single_row",
+        "null_column",
+        "repeated_rows",
+        "repeated_rows_joined",
+        "some_nulls",
+    }
+)
+"""A property of the result may come from the data; a single such observation does not refuse an answer."""
+SET = {"candidates": 1.0, "count_missing": -2.5, "other_table_named": -3.0}
+"""Set manually: single answers carry no information about agreement, and recorded models rarely forget to count or read
+an unrelated table."""
+
+
+def fitted(samples: Sequence[Sample], recorded: frozenset[str] = frozenset()) -> Coefficients:
+    """The regression on answers that ran. Gold queries of `recorded` sources, which have real answers, are left out."""
+    usable = [s for s in samples if not s.vetoed and not (s.system == GOLD and s.source in recorded)]
+    counts = Counter(s.source for s in usable)
+    right = Counter(s.source for s in usable if s.right)
+    model = fit(
+        [s.features for s in usable],
+        [s.right for s in usable],
+        penalty=PENALTY,
+        sign=sign,
+        offsets=[logit(min(0.95, max(0.05, right[s.source] / counts[s.source]))) for s in usable],
+        importance=[min(MOST_EACH, SOURCE_TOTAL / counts[s.source]) for s in usable],
+    )
+    bounded = {n: max(w, -MOST_COST) if n in CAPPED else w for n, w in model.weights.items()}
+    return Coefficients(PRIOR, PIVOT, bounded | SET)
+
+
+def probability(model: Coefficients, sample: Sample, prior: float | None = None) -> float:
+    return NOT_RUN if sample.vetoed else model.probability(_observed(sample), prior)
+
+
+def _observed(sample: Sample) -> tuple[Observation, ...]:
+    return tuple(Observation(name, value) for name, value in sample.features.items())
+
+
+def passes(sample: Sample, model: Coefficients, relevance: float) -> bool:
+    """Whether the gate accepts the answer at the default threshold and preset."""
+    if sample.vetoed:
+        return False
+    by_name, seen = weights("default"), _observed(sample)
+    total = sample.fixed + by_name["correctness"] * dimension(probability(model, sample), model.pivot)
+    total += by_name["completeness"] * charged(INCOMPLETE, seen, model.weights)[0]
+    total += by_name["semantic_accuracy"] * charged(OTHER_MEANING, seen, model.weights)[0]
+    return (1 - RELEVANCE_WEIGHT) * total + RELEVANCE_WEIGHT * relevance >= THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One source, judged by a fit that has not seen it."""
+
+    source: str
+    answers: int
+    right: float
+    """Share of the answers that are right."""
+    gold: int
+    gold_neutral: float
+    """Share of the gold queries that pass at relevance 0.5."""
+    gold_high: float
+    """The same at relevance 0.95."""
+    right_refused: float
+    wrong_refused: float
+    auc: float
+    ece: float
+    """Calibration error with the prior of an unknown writer."""
+    ece_known_writer: float
+    """Calibration error with the writer's share of right answers as its prior."""
+
+
+def measured(source: str, samples: Sequence[Sample], model: Coefficients, *, recorded: bool) -> Measured:
+    golds = [s for s in samples if s.system == GOLD]
+    answers = [s for s in samples if not (recorded and s.system == GOLD)]
+    labels = [s.right for s in answers]
+    share = sum(labels) / max(1, len(labels))
+    estimates = [probability(model, s) for s in answers]
+    refused = [not passes(s, model, 0.5) for s in answers]
+
+    def refused_share(right: bool) -> float:
+        some = [r for r, label in zip(refused, labels, strict=True) if label is right]
+        return sum(some) / max(1, len(some))
+
+    return Measured(
+        source=source,
+        answers=len(answers),
+        right=share,
+        gold=len(golds),
+        gold_neutral=sum(passes(s, model, 0.5) for s in golds) / max(1, len(golds)),
+        gold_high=sum(passes(s, model, 0.95) for s in golds) / max(1, len(golds)),
+        right_refused=refused_share(True),
+        wrong_refused=refused_share(False),
+        auc=auc(estimates, labels),
+        ece=calibration_error(estimates, labels),
+        ece_known_writer=calibration_error([probability(model, s, share) for s in answers], labels),
+    )
+
+
+def written(model: Coefficients, samples: Sequence[Sample]) -> str:
+    """The text of `correctness.txt`."""
+    seen = Counter(name for s in samples for name in s.features)
+    sources = ", ".join(sorted({s.source for s in samples}))
+    lines = [
+        "# Log-odds that a query that ran answers its question: logit(prior) + sum of weight x value.",
+        "# Written by `python -m experiments.judge --write`; the names: docs/scoring.md, eval/scoring/evidence.",
+        f"# Fitted by Newton's method with an L2 penalty of {PENALTY:g} on {len(samples)} answers of: {sources}.",
+        "# Third column: how many of them show it.",
+        f"prior {model.prior:.3f}",
+        f"pivot {model.pivot:.3f}",
+    ]
+    ordered: Mapping[str, float] = dict(sorted(model.weights.items(), key=lambda item: item[1]))
+    lines += [f"{name} {w:.3f}  # {seen[name]}" for name, w in ordered.items() if abs(w) >= 0.0005]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,240 @@
+"""Our EX and TS against the official test-suite evaluation, on every recorded answer, with each disagreement explained.
+
+`python -m experiments.official_evaluator EVALUATOR [--python PATH] [--limit N] [--out FILE]`: EVALUATOR is a checkout
+of github.com/taoyds/test-suite-sql-eval, PATH a Python that has its requirements (sqlparse, tqdm). The benchmark and
+the recordings are found as the tests find them. The official code runs in a separate process; none of it is here.
+
+Both run with DISTINCT kept (`--keep_distinct`), because a missing DISTINCT is an error to a user, and without
+`--plug_value`. A disagreement is explained by running ours again with one of the official rules in place of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import permutations
+from pathlib import Path
+
+from eval.databases import Database, ExecutionResult, open_database
+from eval.metrics.comparison import same_result
+from eval.metrics.items import COMPARE_LIMITS, compare_items
+from eval.metrics.suites import suite_databases, suite_files
+from eval.sql import check, facts, parse
+
+_OFFICIAL = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from exec_eval import eval_exec_match
+for line in sys.stdin:
+    item = json.loads(line)
+    out = {"key": item["key"]}
+    for name in ("ex", "ts"):
+        try:
+            out[name] = bool(eval_exec_match(item[name], item["sql"], item["gold"], False, True, False))
+        except AssertionError as error:
+            out[name] = None
+        except Exception as error:
+            out[name] = f"{type(error).__name__}: {error}"
+    print(json.dumps(out), flush=True)
+"""
+
+_SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+BENCH = Path(os.environ.get("TEXT2SQL_BENCH_DIR", _SHARED / "bench"))
+RECORDED = BENCH.parent / "recorded"
+
+
+def recorded_pairs(limit: int | None) -> list[dict[str, str]]:
+    """One item for each distinct pair of gold and answer: {key, db, gold, sql, n}."""
+    questions = {}
+    for line in (BENCH / "spider_dev" / "questions.jsonl").read_text().splitlines():
+        item = json.loads(line)
+        if item["gold_ok"]:
+            questions[item["id"]] = item
+    pairs: Counter[tuple[str, str, str]] = Counter()
+    for line in (RECORDED / "spider_dev.jsonl").read_text().splitlines():
+        answer = json.loads(line)
+        if question := questions.get(answer["id"]):
+            pairs[question["db"], question["gold_sql"], answer["sql"]] += 1
+    listed = [
+        {"key": str(i), "db": db, "gold": gold, "sql": sql, "n": str(n)}
+        for i, ((db, gold, sql), n) in enumerate(sorted(pairs.items()))
+    ]
+    return listed[:limit]
+
+
+def lay_out(folder: Path, names: set[str]) -> dict[str, tuple[Path, tuple[Path, ...]]]:
+    """The folders that the official code requires: the database alone, and the database with its replicas."""
+    places = {}
+    for name in sorted(names):
+        original = BENCH / "spider_dev" / "databases" / f"{name}.sqlite"
+        suite = suite_files(BENCH / "spider_dev" / "test_suite", name, folder / "cache")
+        alone, among = folder / "ex" / name, folder / "ts" / name
+        for place in (alone, among):
+            place.mkdir(parents=True)
+            (place / "original.sqlite").symlink_to(original)
+        for file in suite:
+            (among / file.name).symlink_to(file)
+        places[name] = (original, suite)
+    return places
+
+
+def official(evaluator: Path, python: str, folder: Path, items: list[dict[str, str]]) -> dict[str, dict[str, object]]:
+    """The official verdict on each item, by key."""
+    lines = "".join(
+        json.dumps(
+            {
+                "key": item["key"],
+                "gold": item["gold"],
+                "sql": item["sql"],
+                "ex": str(folder / "ex" / item["db"] / "original.sqlite"),
+                "ts": str(folder / "ts" / item["db"] / "original.sqlite"),
+            }
+        )
+        + "\n"
+        for item in items
+    )
+    ran = subprocess.run(
+        [python, "-c", _OFFICIAL, str(evaluator)], input=lines, capture_output=True, text=True, cwd=evaluator
+    )
+    verdicts = {v["key"]: v for v in map(json.loads, filter(lambda x: x.startswith("{"), ran.stdout.splitlines()))}
+    if len(verdicts) < len(items):
+        raise SystemExit(f"The official evaluator gave {len(verdicts)} of {len(items)} verdicts: {ran.stderr[-500:]}")
+    return verdicts
+
+
+def ours(items: list[dict[str, str]], places: dict[str, tuple[Path, tuple[Path, ...]]]) -> dict[str, dict[str, object]]:
+    """Our verdict on each item, by key."""
+    verdicts: dict[str, dict[str, object]] = {}
+    for item in items:
+        original, suite = places[item["db"]]
+        with open_database(original, infer_keys=False) as database:
+            measured = compare_items(item["gold"], item["sql"], database, suite=suite_databases(suite))
+        verdicts[item["key"]] = {"ex": measured.ex, "ts": measured.ts, "error": measured.error}
+    return verdicts
+
+
+def reason(item: dict[str, str], measure: str, theirs: object, place: tuple[Path, tuple[Path, ...]]) -> str:
+    """Why the two differ: the first official rule that, used in place of ours, gives the official verdict."""
+    gold, other = parse(item["gold"], "sqlite"), parse(item["sql"], "sqlite")
+    ordered = bool(facts(gold).order_by)
+    ordered_by_word = "order by" in item["gold"].lower()
+    rules = {
+        "columns in another order": (ordered, True, True),
+        "an ORDER BY inside the gold query counts as one of the whole": (ordered_by_word, False, True),
+        "both of these": (ordered_by_word, True, True),
+    }
+    if check(other).statement is None:
+        return "the guard refuses the answer"
+    for name, (is_ordered, permuted, columns) in rules.items():
+        if _verdict(item["gold"], item["sql"], place, measure, is_ordered, permuted, columns) == theirs:
+            return name
+    mixed = any(
+        _number_as_text(_run(database, item["gold"]), _run(database, item["sql"]))
+        for database in _databases(place, measure)
+    )
+    return "a number and the text that writes it are equal to us" if mixed and not theirs else "unexplained"
+
+
+def _number_as_text(wanted: ExecutionResult, got: ExecutionResult) -> bool:
+    """Whether a column holds texts in one result and numbers in the other."""
+    for a, b in zip(zip(*wanted.rows, strict=True), zip(*got.rows, strict=True), strict=False):
+        kinds, others = ({type(v) for v in column if v is not None} for column in (a, b))
+        if (kinds <= {str}) != (others <= {str}):
+            return True
+    return False
+
+
+def _verdict(
+    gold: str,
+    sql: str,
+    place: tuple[Path, tuple[Path, ...]],
+    measure: str,
+    ordered: bool,
+    permuted: bool,
+    columns: bool,
+) -> bool:
+    results = ((_run(database, gold), _run(database, sql)) for database in _databases(place, measure))
+    return all(wanted.ok and got.ok and _same(wanted, got, ordered, permuted, columns) for wanted, got in results)
+
+
+def _databases(place: tuple[Path, tuple[Path, ...]], measure: str) -> Iterator[Database]:
+    files = (place[0], *place[1]) if measure == "ts" else (place[0],)
+    return suite_databases(files)
+
+
+def _run(database: Database, sql: str) -> ExecutionResult:
+    verdict = check(parse(sql, "sqlite"))
+    if verdict.statement is None:
+        return ExecutionResult("error", error=verdict.reason or "refused")
+    return database.execute(verdict.statement, limits=COMPARE_LIMITS)
+
+
+def _same(wanted: ExecutionResult, got: ExecutionResult, ordered: bool, permuted: bool, columns: bool) -> bool:
+    if same_result(wanted, got, ordered=ordered, columns_count=columns):
+        return True
+    width = len(got.columns)
+    if not permuted or width != len(wanted.columns) or width > 6:
+        return False
+    return any(
+        same_result(wanted.rows, [tuple(row[i] for i in order) for row in got.rows], ordered=ordered)
+        for order in permutations(range(width))
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("evaluator", type=Path)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, help="JSON lines: every disagreement")
+    options = parser.parse_args()
+    items = recorded_pairs(options.limit)
+    print(f"{len(items)} different pairs, {sum(int(i['n']) for i in items)} recorded answers", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(options.jobs) as pool:
+        folder = Path(temporary)
+        places = lay_out(folder, {item["db"] for item in items})
+        shares = [items[i :: options.jobs * 8] for i in range(options.jobs * 8)]
+        theirs: dict[str, dict[str, object]] = {}
+        mine: dict[str, dict[str, object]] = {}
+        waiting = [
+            (pool.submit(official, options.evaluator, options.python, folder, s), pool.submit(ours, s, places))
+            for s in shares
+            if s
+        ]
+        for at, (a, b) in enumerate(waiting, 1):
+            theirs |= a.result()
+            mine |= b.result()
+            print(f"  {at} of {len(waiting)}", file=sys.stderr)
+        reasons: dict[str, Counter[str]] = {"ex": Counter(), "ts": Counter()}
+        agreed: Counter[str] = Counter()
+        lines = []
+        for item in items:
+            for measure in ("ex", "ts"):
+                said, we = theirs[item["key"]][measure], mine[item["key"]][measure]
+                count = int(item["n"])
+                if said == we:
+                    agreed[measure] += count
+                    continue
+                why = reason(item, measure, said, places[item["db"]])
+                reasons[measure][why] += count
+                lines.append({**item, "measure": measure, "official": said, "ours": we, "reason": why})
+    if options.out:
+        options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    total = sum(int(i["n"]) for i in items)
+    for measure in ("ex", "ts"):
+        print(f"{measure.upper()}: {agreed[measure]} of {total} verdicts agree")
+        for why, count in reasons[measure].most_common():
+            print(f"  {count:5}  {why}")
+    return 1 if any(line["reason"] == "unexplained" for line in lines) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,100 @@
+"""Learning the confidence of readings across sources: `python -m experiments.parser.fit_confidence`.
+
+In: a folder of question sets and a folder to keep their readings in. Out, printed: for each source, precision and
+coverage by a forest that was learned on the other sources; with `--write`, the forest learned on all of them in
+`agent/parser/confidence.txt`. Questions that cannot be answered count as wrong wherever they are answered. Spider dev
+and the questions of TrustSQL on its databases are for measuring only, and are no sources here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from agent.parser import confidence
+from agent.parser.gradient_boosting import Forest, grown
+from agent.runtime.probability import STATED_DOUBT
+from experiments.parser.evaluate import Outcome, demo_questions, outcomes, write_forest
+
+SOURCES: dict[str, tuple[str | None, int]] = {
+    "spider_train": (None, 1),
+    "spider_test_third": (None, 2),
+    "geoquery": ("train", 1),
+    "newcomer": (None, 6),
+    "chinook_behaviour": (None, 4),
+    "northwind_snake": (None, 4),
+    "demo": ("dev", 4),
+}
+"""Each source with its split and the weight of each of its readings, so that small sources have influence."""
+
+
+def readings(bench: Path, name: str, cache: Path) -> list[Outcome]:
+    """The readings of a source, from the cache if they are stored there."""
+    kept = cache / f"{name}.jsonl"
+    if kept.exists():
+        return [Outcome(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
+    split = SOURCES.get(name, (None, 1))[0]
+    if name == "demo":
+        questions, paths = demo_questions()
+    else:
+        lines = (bench / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+        questions, paths = [json.loads(line) for line in lines], {}
+    disputed = _disputed(bench / name / "gold_verdicts.jsonl")
+    questions = [
+        q
+        for q in questions
+        if q.get("gold_ok", True)
+        and split in (None, q.get("split"))
+        and str(q.get("id")) not in disputed
+        and q.get("gold_verdict", "CORRECT") == "CORRECT"
+    ]
+    found = list(outcomes(bench / name, questions, paths))
+    cache.mkdir(parents=True, exist_ok=True)
+    kept.write_text("".join(json.dumps(asdict(o)) + "\n" for o in found), encoding="utf-8")
+    return found
+
+
+def _disputed(verdicts: Path) -> set[str]:
+    """Questions whose gold query is considered wrong."""
+    if not verdicts.exists():
+        return set()
+    records = (json.loads(line) for line in verdicts.read_text(encoding="utf-8").splitlines())
+    return {str(r["id"]) for r in records if r["verdict"] != "CORRECT"}
+
+
+def learned(sources: dict[str, list[Outcome]]) -> Forest:
+    """A forest over the readings of all these sources."""
+    rows = [o for name, found in sources.items() for o in found * SOURCES[name][1] if o.features]
+    return grown([o.features for o in rows], [o.right for o in rows], falling=confidence.DOUBTS)
+
+
+def report(name: str, found: Sequence[Outcome], forest: Forest) -> str:
+    """Precision and coverage of one source with a forest."""
+    sure = [o for o in found if o.features and o.sql and confidence.confidence(o.features, forest) >= STATED_DOUBT]
+    right = sum(o.right for o in sure)
+    share = right / len(sure) if sure else 0.0
+    return f"{name:<20}{len(found):>6} questions   sure of {len(sure) / len(found):.3f}   right there {share:.3f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--bench", type=Path, required=True, help="folder that holds the question sets")
+    parser.add_argument("--cache", type=Path, required=True, help="folder to keep the readings in")
+    parser.add_argument("--write", action="store_true", help="store the forest learned on all sources")
+    options = parser.parse_args(arguments)
+    sources = {name: readings(options.bench, name, options.cache) for name in SOURCES}
+    for name, found in sources.items():
+        forest = learned({other: rows for other, rows in sources.items() if other != name})
+        sys.stdout.write(report(name, found, forest) + "\n")
+        sys.stdout.flush()
+    if options.write:
+        write_forest(learned(sources), ", ".join(sources), sum(len(found) for found in sources.values()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
