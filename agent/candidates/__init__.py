@@ -7,9 +7,9 @@ those with the same rows support each other, and `weights.txt` says how much eit
 
 from __future__ import annotations
 
-from agent.candidates.choosing import Choice, choose
-from agent.candidates.examining import examined
-from agent.candidates.grouping import Candidate, Examined
-from agent.candidates.selecting import selected
+from agent.candidates.choice import Choice, choose
+from agent.candidates.evaluation import examined
+from agent.candidates.result_groups import Candidate, Examined
+from agent.candidates.select_command import selected
 
 __all__ = ["Candidate", "Choice", "Examined", "choose", "examined", "selected"]

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent.candidates.grouping import Examined
+from agent.candidates.result_groups import Examined
 
 _HALF = 0.5
 """Added to each side of a vote, so that no vote is certain."""

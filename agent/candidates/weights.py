@@ -1,7 +1,7 @@
 """The probability that a result is right, from what is seen of it among its rivals: a logistic regression.
 
 In: the features of a group of candidates. Out: 0..1. The weights are in `weights.txt`, written by
-`python -m agent.candidates.measure --write`.
+`python -m experiments.selection.measure --write`.
 """
 
 from __future__ import annotations

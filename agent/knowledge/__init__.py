@@ -1,1 +1,3 @@
-"""What is known of a database before a question."""
+"""Knowledge about a database that is available before a question is asked."""
+
+__all__: list[str] = []

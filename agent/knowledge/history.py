@@ -1,7 +1,7 @@
-"""What a conversation remembers of a turn, and how a model gets to read it.
+"""The history of a conversation: what is kept of each turn, and its text for a prompt.
 
-In: the state of a run that ends; or remembered turns. Out: a `Turn`, cut to what a later question may refer to; or the
-text for a prompt, whose row values pass through `result_preview` like all others.
+In: the final state of a run, or remembered turns. Out: a `Turn`, reduced to what a later question can refer to, or the
+text for a prompt. Its row values pass through `result_preview`, like all row values.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ from agent.state import AgentState, QueryResult, Turn, standalone
 ROWS = 5
 COLUMNS = 30
 CELL = 100
-"""Characters of one remembered cell."""
+"""Maximum characters of one remembered cell."""
 ANSWER = 500
 QUESTION = 2_000
 SQL = 8_000
 
 SHOWN_TURNS = 8
-"""Turns that a prompt shows, the latest."""
+"""Number of latest turns that a prompt shows."""
 SHOWN_ROWS = 3
 SHOWN_CHARS = 12_000
-"""Characters of all turns in a prompt; the oldest are left out beyond it."""
+"""Maximum characters of all turns in a prompt; beyond it, the oldest turns are left out."""
 
 
 def turn_of(state: AgentState, results: Sequence[QueryResult], answer: str) -> Turn:
-    """The turn that ends with `answer`. Its query and rows are those of the last task that ran."""
+    """The turn that ends with `answer`. Its query and rows come from the last task that ran."""
     clarified = state.get("clarified")
     asked = f"{state['question']} / {clarified.reply}" if clarified else state["question"]
     shown = next((result for result in reversed(results) if result.status == "success"), None)
+    earlier = state.get("history") or []
     return Turn(
-        number=state.get("turn") or 1,
+        number=state.get("turn") or (earlier[-1].number + 1 if earlier else 1),
         asked=asked[:QUESTION],
         question=standalone(state)[:QUESTION],
         clarified=clarified is not None,
@@ -53,7 +54,7 @@ def _cell(value: object) -> object:
 
 
 def history_text(turns: Sequence[Turn]) -> str:
-    """The latest turns for a prompt, oldest first: what each meant, its query, its columns and first rows."""
+    """The latest turns for a prompt, oldest first: the meaning of each, its query, columns and first rows."""
     blocks: list[str] = []
     left = SHOWN_CHARS
     for turn in reversed(turns[-SHOWN_TURNS:]):

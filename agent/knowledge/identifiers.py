@@ -1,4 +1,4 @@
-"""How a name must be written in a dialect's SQL: bare where that means the same, quoted where not."""
+"""Quoting of identifiers in a dialect's SQL: a name stays bare where that means the same, else it is quoted."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ RESERVED = frozenset(
     variadic varying verbose view when where while window with within without write xor year_month zerofill
     """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
 )
-"""Words that at least one of the four engines refuses, or reads otherwise, as a bare name. Quoting one too many is
-harmless."""
+"""Words that at least one of the four engines refuses or misreads as a bare name. Unnecessary quoting is harmless."""
 
 
 def quoted_if_needed(name: str, dialect: Dialect) -> str:

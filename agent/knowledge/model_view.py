@@ -1,8 +1,8 @@
-"""What a model at an endpoint is shown of a database for one question: structure, notes on the data, stored values.
+"""The text about a database that a model at an endpoint sees for one question: structure, data notes, stored values.
 
-In: the question, an open database, its schema, the privacy mode and the budgets in tokens. Out: a `ModelView`: one
-text, and what its parts cost. The whole structure where it fits its budget, else the part that the question needs.
-What is the same for every question stands first, so that a provider's prompt cache finds it again.
+In: the question, an open database, its schema, the privacy mode and the token budgets. Out: a `ModelView`: one text,
+and the token cost of its parts. It shows the whole structure if that fits its budget, else the part that the question
+needs. Text that is the same for every question comes first, so that a provider's prompt cache can reuse it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from eval.databases.base import Database
 from eval.schema import Schema
 
 PROFILE_WAIT = 2.0
-"""Seconds that a question waits for the notes; a profile that takes longer is there for the next question."""
+"""Seconds that a question waits for the notes; a profile that takes longer is ready for the next question."""
 VALUES_TITLE = "Stored values that the question may mean:"
 VALUES_TOKENS = 300
 _VALUES = 12
-_SURE = 0.6
-"""Score from which a stored value is named."""
+_LIKELY_MATCH = 0.6
+"""Minimum score of a stored value that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
     text: SchemaText
-    """What stands in the prompt."""
+    """The text in the prompt."""
     structure: int
     """Tokens of the tables and columns shown."""
     notes: int
@@ -52,8 +52,8 @@ def model_view(
     note_tokens: int,
     reads: bool = True,
 ) -> ModelView:
-    """The view for one question. `schema_tokens`: of the structure at most; `note_tokens`: of the notes, 0 for none;
-    `reads`: whether rows may be read for it. Never raises: what cannot be read is left out."""
+    """The view for one question. `schema_tokens`: limit of the structure; `note_tokens`: limit of the notes, 0 for
+    none; `reads`: whether rows may be read. Never raises: parts that cannot be read are left out."""
     full = privacy == "full"
     seen = schema if full else visible_schema(schema, privacy)
     stored = values_soon(database, schema) if full and reads else EMPTY
@@ -80,7 +80,7 @@ def _notes(database: Database, schema: Schema, linked: Linked, privacy: Privacy,
 
 
 def _values(linked: Linked, stored: ValueIndex) -> str:
-    """The stored values that phrases of the question may mean, where the index knows of any."""
+    """The stored values that phrases of the question may mean, if the index has any."""
     if not len(stored):
         return ""
     left = VALUES_TOKENS - estimate_tokens(VALUES_TITLE) - 1
@@ -89,7 +89,7 @@ def _values(linked: Linked, stored: ValueIndex) -> str:
         written = one_line(value.value, 80).replace("'", "''")
         line = f"- {value.table}.{value.column} has '{written}'"
         left -= estimate_tokens(line) + 1
-        if left < 0 or len(lines) >= _VALUES or value.score < _SURE:
+        if left < 0 or len(lines) >= _VALUES or value.score < _LIKELY_MATCH:
             break
         lines.append(line)
     return "\n".join([VALUES_TITLE, *lines]) if lines else ""

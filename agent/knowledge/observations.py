@@ -1,6 +1,6 @@
-"""What a model that works in steps gets to see of the database: linked values, results, messages of the engine.
+"""Observations for a model that works in steps: linked values, results, messages of the engine.
 
-In: what a tool found, and the privacy mode. Out: text. Row values go through here and nowhere else.
+In: a tool's output and the privacy mode. Out: text. All row values that such a model sees pass through here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def linked_text(question: str, database: Database, schema: Schema, privacy: Priv
 
 
 def result_text(result: ExecutionResult, privacy: Privacy) -> str:
-    """A result that ran: how many rows, and the first few of them as far as they may be seen."""
+    """The result of a statement that ran: the number of rows, and the first few as far as the mode shows them."""
     if privacy == "schema":
         return "The query ran."
     rows = json_rows(result.rows[: ROWS if privacy == "full" else None])

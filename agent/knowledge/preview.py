@@ -1,7 +1,7 @@
-"""Row values as a model gets to read them: few rows, short cells, one JSON line each.
+"""Previews of row values for prompts: few rows, short cells, one JSON line per row.
 
 In: columns and rows of a result (JSON values). Out: text. Only `agent.knowledge` puts row values into prompts, so that
-a privacy mode has one place to act.
+privacy modes are enforced in one place.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from agent.knowledge.schema_context import PREVIEW_ROWS, one_line
 
 PREVIEW_CELL = 200
-"""Characters of one cell."""
+"""Maximum characters of one cell."""
 PREVIEW_COLUMNS = 60
 PREVIEW_CHARS = 16_000
-"""Characters of one preview; rows that would exceed it are left out, but for the first."""
+"""Maximum characters of one preview; rows beyond it are left out, except the first row."""
 
 
 def result_preview(
@@ -25,10 +25,10 @@ def result_preview(
     max_rows: int = PREVIEW_ROWS,
     max_cell: int = PREVIEW_CELL,
 ) -> str:
-    """A header line with the column names and one JSON array a row, with notes on what was left out.
+    """A header line with the column names and one JSON array per row, with notes on what was left out.
 
-    Cells longer than `max_cell` characters end in `…`; infinities and NaN become null. Control characters are escaped
-    by JSON, so that a value can never begin a line of its own.
+    Cells longer than `max_cell` characters end in `…`; infinities and NaN become null. JSON escapes control characters,
+    so a value can never start a new line.
     """
     width = min(len(columns), PREVIEW_COLUMNS)
     lines = [json.dumps([one_line(c, max_cell) for c in columns[:width]], ensure_ascii=False)]

@@ -1,12 +1,12 @@
-"""What a model at an endpoint may see of the data: everything, shapes only, or nothing but the schema.
+"""Enforces what a model at an endpoint may see of the data: everything, only shapes, or only the schema.
 
-In: a model, and the requests that go to it. Out: the same model behind `PrivateModel`, which hands on only what the
-mode allows: `full` everything; `masked` no row value, no stored value and no text of the engine that could quote one,
-but names, types, comments, counts and the kinds of values; `schema` names and types alone. The offline engine sends
-nothing anywhere and sees everything.
+In: a model and its requests. Out: the same model wrapped in `PrivateModel`, which passes on only what the mode allows.
+`full`: everything. `masked`: names, types, comments, counts and the kinds of values, but no row value, no stored value
+and no engine message that could quote one. `schema`: only names and types. The offline engine sends nothing over the
+network, so it sees everything.
 
-Each request is put together anew from the fields that are known to be harmless, so that a field that is added later
-stays at home until somebody has decided about it.
+Each request is rebuilt from an allow-list of harmless fields. A field that is added later is therefore withheld until
+it is put on the list.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Literal
 
 from agent.knowledge.schema_context import schema_context
 from agent.models.protocol import (
+    Capabilities,
     Judgement,
     JudgeRequest,
     Model,
@@ -55,8 +56,8 @@ _UNPRINTABLE = re.compile(r"[^\w\x20-\x7e\n…]")
 
 
 class SchemaText(str):
-    """A text about a database that was written for one privacy mode. Joining it to anything makes a plain text, which
-    a private model does not hand on."""
+    """A text about a database, written for one privacy mode. Concatenating it gives a plain `str`, which a private
+    model does not pass on."""
 
     __slots__ = ("privacy",)
     privacy: Privacy
@@ -68,32 +69,31 @@ class SchemaText(str):
 
 
 def private(model: Model, privacy: Privacy) -> Model:
-    """The model as it may be used in this mode."""
-    if model.offline or privacy == "full" or isinstance(model, PrivateModel):
+    """The model, wrapped for this mode if needed."""
+    if not model.capabilities.remote or privacy == "full" or isinstance(model, PrivateModel):
         return model
     return PrivateModel(model, privacy)
 
 
 def privacy_of(model: Model) -> Privacy:
-    """What this model may see."""
+    """The privacy mode of this model."""
     return model.privacy if isinstance(model, PrivateModel) else "full"
 
 
 class PrivateModel:
-    """A model that sees shapes (`masked`) or the schema alone (`schema`). Its answers in words are put together here,
-    from rows that it never saw."""
-
-    offline = False
+    """A model that sees only shapes (`masked`) or only the schema (`schema`). Text answers are composed here, from rows
+    that the model never saw."""
 
     def __init__(self, model: Model, privacy: Literal["masked", "schema"]) -> None:
         self.name = model.name
+        self.capabilities: Capabilities = replace(model.capabilities, exact_summaries=True)
         self.privacy: Privacy = privacy
         self._model = model
 
     async def plan(self, request: PlanRequest) -> PlanReply:
         schema = visible_schema(request.schema, self.privacy)
         clarified = request.clarified
-        if clarified is not None:  # the options may be stored values; the reply is the user's own
+        if clarified is not None:  # the options may be stored values; the reply is the user's own text
             clarified = clarified.model_copy(update={"asked": clarified.asked.model_copy(update={"options": []})})
         return await self._model.plan(
             PlanRequest(
@@ -101,18 +101,19 @@ class PrivateModel:
                 dialect=request.dialect,
                 schema_context=self._shown(request.schema_context, schema),
                 schema=schema,
-                database=request.database,
+                evidence=request.evidence,
                 history=tuple(visible_turn(turn, request.schema, self.privacy) for turn in request.history),
+                write_sql=request.write_sql,
                 may_ask=request.may_ask,
                 clarified=clarified,
             )
         )
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
-        """`failed_sql` is the model's own; `feedback` was written for its eyes by `retry_handler`, `glossary` by
-        `agent.knowledge.memory`. Examples hold values, so none goes along."""
+        """`failed_sql` is the model's own text. `retry_handler` wrote `feedback` for this mode, and
+        `agent.knowledge.memory` wrote `glossary`. Examples hold values, so none is sent."""
         schema = visible_schema(request.schema, self.privacy)
-        known = _known(request.schema, request.question)
+        known = words_known(request.schema, request.question, request.evidence)
         previous = (shape_of(one, known) for one in request.previous) if self.privacy == "masked" else ()
         return await self._model.write_sql(
             SqlRequest(
@@ -121,7 +122,7 @@ class PrivateModel:
                 dialect=request.dialect,
                 schema_context=self._shown(request.schema_context, schema),
                 schema=schema,
-                database=request.database,
+                evidence=request.evidence,
                 previous=tuple(previous),
                 failed_sql=request.failed_sql,
                 feedback=request.feedback,
@@ -132,7 +133,7 @@ class PrivateModel:
         )
 
     async def next_step(self, request: StepRequest) -> StepReply:
-        """The texts of the steps were written for this mode's eyes by `agent.knowledge.observations`."""
+        """`agent.knowledge.observations` wrote the texts of the steps for this mode."""
         if not isinstance(self._model, Stepping):
             raise ModelReplyError("This model does not work in steps.")
         schema = visible_schema(request.schema, self.privacy)
@@ -146,12 +147,13 @@ class PrivateModel:
                 allowed=request.allowed,
                 steps=request.steps,
                 left=request.left,
+                evidence=request.evidence,
                 glossary=request.glossary,
             )
         )
 
     async def review(self, request: ReviewRequest) -> Review:
-        """The doubts were written for this mode's eyes by `agent.candidates.verifying`."""
+        """`agent.candidates.verification` wrote the doubts for this mode."""
         if self.privacy == "schema" or not isinstance(self._model, Verifying):
             raise ModelReplyError("This model does not look at results, or may not.")
         schema = visible_schema(request.schema, self.privacy)
@@ -186,7 +188,7 @@ class PrivateModel:
         )
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
-        from agent.models.offline import summary_text
+        from agent.parser import summary_text
 
         text = summary_text(request)
         if on_text is not None:
@@ -236,7 +238,7 @@ _context = lru_cache(maxsize=64)(schema_context)
 
 
 def kinds(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[list[object]]:
-    """One row that stands for all: the kind of the values in each column, in words. None where there is no row."""
+    """One row that describes all rows: the kind of values in each column, in words. None if there are no rows."""
     if not rows:
         return []
     shapes = []
@@ -276,7 +278,7 @@ def shape_of(result: QueryResult, known: frozenset[str]) -> QueryResult:
 
 
 def for_feedback(result: QueryResult, privacy: Privacy, schema: Schema | None, question: str) -> QueryResult:
-    """A failed attempt as the feedback for the next one may speak of it."""
+    """A failed attempt, reduced to what the feedback for the next attempt may mention."""
     if privacy == "full":
         return result
     known = _known(schema, question)
@@ -292,8 +294,8 @@ def for_feedback(result: QueryResult, privacy: Privacy, schema: Schema | None, q
 
 
 def _report(result: QueryResult, known: frozenset[str], *, hide_shape: bool) -> EvalReport:
-    """The report without evidence that was looked up among the stored values; for `schema`, without any that was
-    concluded from rows (so without any: what a text came from does not show in it)."""
+    """The report without evidence that comes from stored values; for `schema`, without evidence that comes from rows.
+    Since a text does not show its origin, `schema` drops all evidence."""
     report = result.eval_report
     assert report is not None
     own = known | _words(result.sql)
@@ -324,8 +326,8 @@ def _error(result: QueryResult, known: frozenset[str]) -> str | None:
 
 
 def scrubbed(message: str, known: frozenset[str]) -> str:
-    """A message of an engine with every word hidden that is neither a word of such messages nor `known` (the words of
-    the statement, the schema and the question, case ignored). What is not known to be harmless is hidden."""
+    """An engine message with every word hidden that is neither typical of such messages nor `known` (the words of the
+    statement, the schema and the question, ignoring case). Words not known to be harmless are hidden."""
     allowed = _engine_words()
 
     def kept(found: re.Match[str]) -> str:
@@ -362,7 +364,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def without_constants(sql: str) -> str:
-    """SQL, or a piece of it, with its texts and numbers hidden."""
+    """SQL, or a fragment of it, with its string and number literals hidden."""
     return _NUMBER_LITERAL.sub(HIDDEN, _TEXT_LITERAL.sub(HIDDEN, sql))
 
 

@@ -1,8 +1,8 @@
-"""The text in which a model sees a database's structure: `schema_context`, and the estimate of its length in tokens.
+"""Renders a database's structure as text for a model (`schema_context`) and estimates its length in tokens.
 
-In: a `Schema`. Out: one block a table, names quoted the way the dialect wants them in SQL, comments made harmless and
-short. Over a budget, comments go first, then types, then columns (the wide tables' first), then the columns of all
-but the keys, then whole tables; what was left out is always said.
+In: a `Schema`. Out: one block per table, with names quoted as the dialect requires and comments sanitised and
+shortened. To meet a budget, comments are dropped first, then types, then columns (of wide tables first), then all
+non-key columns, then whole tables. The text always states what was left out.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from agent.knowledge.identifiers import quoted_if_needed
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 
 PREVIEW_ROWS = 20
-"""Rows of a result that a model gets to see."""
+"""Maximum rows of a result that a model sees."""
 COMMENT_LENGTH = 120
 NAME_LENGTH = 200
 TYPE_LENGTH = 60
 DEFAULT_BUDGET = 24_000
-"""Tokens, where the caller sets no budget: room enough for about 2,500 columns."""
+"""Default budget in tokens: enough for about 2,500 columns."""
 WHOLE = 1_000_000_000
 """A budget that leaves nothing out."""
 
@@ -29,7 +29,7 @@ _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a model's tokenizer makes of `text`, without any tokenizer at hand.
+    """Estimate how many tokens a model's tokenizer makes of `text`, without using a tokenizer.
 
     A run of ASCII letters and digits counts one token for each 4 characters begun, another visible ASCII character
     one, any other character one; a line break counts one and other white space nothing.
@@ -58,12 +58,12 @@ def _breaks_lines(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is told. Each step of `_STEPS` tells less than the one before."""
+    """The level of detail. Each step of `_STEPS` shows less than the one before."""
 
     comments: bool = True
     types: bool = True
     columns: int | None = None
-    """Columns of one table besides its keys; None: all."""
+    """Maximum columns of one table besides its keys; None: all."""
 
 
 FULL = Detail()
@@ -81,9 +81,9 @@ _STEPS = (
 def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
     """The structure of a database as text, at most `budget_tokens` long by `estimate_tokens` (default 24,000).
 
-    `Table: customers (1,200 rows)`, then a line a column: `  city_id (INTEGER, FK -> cities.id, nullable)`. Views say
-    `View:`, keys that were only inferred `~>` in place of `->`, keys over several columns have a line of their own.
-    The same schema always gives the same text, so that a provider's prompt cache finds it again.
+    `Table: customers (1,200 rows)`, then one line per column: `  city_id (INTEGER, FK -> cities.id, nullable)`. Views
+    say `View:`, keys that were only inferred `~>` in place of `->`, keys over several columns have their own line. The
+    same schema always gives the same text, so that a provider's prompt cache can reuse it.
     """
     budget = DEFAULT_BUDGET if budget_tokens is None else max(budget_tokens, 0)
     blocks: list[str] = []
@@ -133,7 +133,7 @@ def key_line(key: ForeignKey, dialect: Dialect) -> str:
 
 
 def table_heading(table: Table, dialect: Dialect, detail: Detail = FULL) -> str:
-    """The line that a table begins with."""
+    """The first line of a table's block."""
     name = shown_name(table.name, dialect)
     if table.namespace:
         name = f"{shown_name(table.namespace, dialect)}.{name}"
@@ -145,7 +145,7 @@ def table_heading(table: Table, dialect: Dialect, detail: Detail = FULL) -> str:
 
 
 def column_line(column: Column, table: Table, key: ForeignKey | None, dialect: Dialect, detail: Detail = FULL) -> str:
-    """A column's line; `key`: the foreign key that it is on its own."""
+    """A column's line; `key`: the single-column foreign key that it forms."""
     facts: list[str] = []
     if detail.types and column.type:
         facts.append(one_line(column.type, TYPE_LENGTH))
@@ -175,5 +175,5 @@ def _comment(comment: str | None, detail: Detail) -> str:
 
 @lru_cache(maxsize=16_384)
 def shown_name(name: str, dialect: Dialect) -> str:
-    """A name as SQL wants it, on one line, capped."""
+    """A name, quoted for SQL if needed, on one line, shortened."""
     return one_line(quoted_if_needed(name, dialect), NAME_LENGTH)

@@ -1,9 +1,9 @@
-"""The value index of a large database, on disk: a million distinct values, looked up without loading them.
+"""The on-disk value index of a large database: looks up a million distinct values without loading them.
 
-In: columns with their distinct values, read once. Out: a `StoredValueIndex`, which answers as `ValueIndex` does, from a
-SQLite file of its own: values by their folded singular form, and by the words in them (SQLite's full-text index, FTS5).
-A misspelt word is compared with the stored words that begin alike. The file holds row values, so only its owner may
-read it.
+In: columns with their distinct values, read once. Out: a `StoredValueIndex`, which has the interface of `ValueIndex`
+and reads a separate SQLite file. Values are found by their folded singular form and by their words (SQLite's full-text
+index, FTS5). A misspelt word is compared with the stored words that have a similar beginning. The file holds row
+values, so only its owner may read it.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from eval.sql.nearest import distance
 from eval.tasks.cache_folder import cache_folder, kept_file
 
 STORED_VALUES = 1_000_000
-"""Distinct values kept of one database; about 100 bytes each on disk."""
+"""Maximum distinct values kept per database; about 100 bytes each on disk."""
 BUILD_SECONDS = 120.0
-"""Time for reading one database's values."""
+"""Time limit for reading one database's values."""
 _FORMAT = 2
 _CANDIDATES = 400
-"""Stored values looked at for one part of a value or one misspelling."""
+"""Maximum stored values examined for one part of a value or one misspelling."""
 _WORDS_ALIKE = 10_000
-"""Stored words that begin alike and are looked at for a misspelt one."""
+"""Maximum stored words with a similar beginning that are examined for a misspelt word."""
 _ROWS_AT_ONCE = 200
-"""Values written by one statement."""
+"""Number of values written by one statement."""
 
 _lock = threading.Lock()
 _building: set[Path] = set()
-"""Files that this process has begun to build for later questions."""
+"""Files that this process has started to build for later questions."""
 
 _TABLES = """
 CREATE TABLE place (first INTEGER PRIMARY KEY, name TEXT, field TEXT);
@@ -63,7 +63,7 @@ CREATE VIRTUAL TABLE word USING fts5(form, content='', detail=none, columnsize=0
 CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, word, row);
 CREATE TABLE spelling (word TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-"""The values of a column stand together, from `first` on, up to the next column's."""
+"""The values of a column are contiguous, from `first` up to the next column's first."""
 _INDEXES = (
     "INSERT INTO word (word, rank) VALUES ('hashsize', 16777216)",
     "INSERT INTO word (rowid, form) SELECT id, form FROM stored WHERE instr(form, ' ') ORDER BY id",
@@ -84,7 +84,7 @@ class StoredValueIndex(ValueIndex):
         self._firsts = [first for first, _, _ in places]
         self._places = [(table, column) for _, table, column in places]
         self._count = int(self._rows("SELECT max(id) FROM stored")[0][0] or 0)
-        self._rows("SELECT 1 FROM word LIMIT 0")  # not every SQLite has FTS5
+        self._rows("SELECT 1 FROM word LIMIT 0")  # raises if SQLite lacks FTS5
         longest = self._rows("SELECT words FROM longest")[0][0]
         self._longest_span = min(SPAN_WORDS, longest or 1)
 
@@ -111,7 +111,7 @@ class StoredValueIndex(ValueIndex):
         return tuple(sorted(hits, key=lambda h: -h.score)[:24])
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
-        """Every run of words that is a stored value (not fuzzily), longest first at each start."""
+        """Every run of words that is a stored value (no fuzzy matches), longest first at each start."""
         found = []
         for start in range(len(words)):
             if not fold(words[start]):
@@ -138,7 +138,7 @@ class StoredValueIndex(ValueIndex):
         ]
 
     def _holding_phrase(self, form: str) -> list[ValueHit]:
-        """Values of which the phrase is a part."""
+        """Values that contain the phrase."""
         words = form.split()
         telling = [w for w in words if len(w) > 2 or w.isdecimal()]
         if not telling:
@@ -150,7 +150,7 @@ class StoredValueIndex(ValueIndex):
         ]
 
     def _misspelt(self, folded: str) -> list[ValueHit]:
-        """Values of the same words, some of them spelt otherwise or run together."""
+        """Values with the same words, some of them spelt differently or joined."""
         if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
         form = singular(folded)
@@ -165,14 +165,15 @@ class StoredValueIndex(ValueIndex):
         return [self._hit(number, text, 0.75 * near) for near, number, text in scored if near >= 0.5]
 
     def _matching(self, words: str) -> list[tuple]:  # type: ignore[type-arg]
-        """Number, text and form of the values of several words that an expression of the full-text index describes."""
+        """Number, text and form of the multi-word values that match an expression of the full-text index."""
         return self._rows(
             "SELECT id, text, stored.form FROM word JOIN stored ON stored.id = word.rowid WHERE word MATCH ? LIMIT ?",
             (words, _CANDIDATES),
         )
 
     def _spelt_like(self, word: str) -> str:
-        """The stored word itself, or those that are most like it, or two of which it may be made, as an expression."""
+        """A full-text expression for the stored word itself, or for the most similar ones, or for two words that form
+        it."""
         if len(word) < 4 or self._rows("SELECT 1 FROM spelling WHERE word = ?", (word,)):
             return f'"{word}"'
         alike = [f'"{w}"' for w in _nearest(word, self._alike("spelling", "word", word))]
@@ -180,8 +181,8 @@ class StoredValueIndex(ValueIndex):
         return f"({' OR '.join(alike + halves)})"
 
     def _alike(self, table: str, column: str, word: str) -> set[str]:
-        """Of the stored words that begin with the same two letters, or with the same half, those about as long and with
-        a third of the word in them: an edit or two leave one of the thirds whole."""
+        """Stored words that begin with the same two letters or the same half, have about the same length and contain a
+        third of the word: one or two edits leave at least one third intact."""
         thirds = [word[len(word) * i // 3 : len(word) * (i + 1) // 3] for i in range(3)]
         sql = (
             f"SELECT word FROM (SELECT {column} AS word FROM {table} WHERE {column} >= ? AND {column} < ? LIMIT ?) "
@@ -194,13 +195,13 @@ class StoredValueIndex(ValueIndex):
 
 
 def _edits(word: str) -> int:
-    """How many edits away a word may be."""
+    """The maximum edit distance for a word."""
     return 1 if len(word) < 6 else 2
 
 
 def _nearest(word: str, others: Iterable[str]) -> list[str]:
-    """The words that are an edit or two away. An edit changes at most one letter of each and two of the set of letters,
-    wherever they stand; only what may be near by that is compared letter by letter."""
+    """The words within one or two edits. An edit changes at most one letter of each word and two of the set of letters,
+    at any position. Only words that pass this filter are compared letter by letter."""
     most, letters, counted = _edits(word), set(word), Counter(word)
     alike = (other for other in others if len(letters.symmetric_difference(other)) <= 2 * most)
     apart = sorted((max(len(word), len(o)) - (counted & Counter(o)).total(), o) for o in alike)
@@ -209,8 +210,8 @@ def _nearest(word: str, others: Iterable[str]) -> list[str]:
 
 
 def build(path: Path, columns: Iterable[tuple[str, str, Iterable[str]]], *, most: int = STORED_VALUES) -> int:
-    """Write the file; how many values it holds. At most `most` are taken, column by column. Raises sqlite3.Error, also
-    where SQLite was compiled without FTS5."""
+    """Write the file and return the number of values in it, at most `most`, taken column by column. Raises
+    sqlite3.Error, also if SQLite was compiled without FTS5."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600)
     os.close(descriptor)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
@@ -229,7 +230,7 @@ def build(path: Path, columns: Iterable[tuple[str, str, Iterable[str]]], *, most
 
 
 def _insert(file: sqlite3.Connection, rows: Iterator[tuple[str, str]]) -> int:
-    """Many values a statement, which takes half the time of one each; how many they were."""
+    """Insert many values per statement, which takes half the time of single inserts. Returns the number of values."""
     written = 0
     while batch := list(islice(rows, _ROWS_AT_ONCE)):
         marks = ", ".join(["(?, ?)"] * len(batch))
@@ -239,14 +240,14 @@ def _insert(file: sqlite3.Connection, rows: Iterator[tuple[str, str]]) -> int:
 
 
 def _with_forms(values: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Values after the form under which they are found; those without any word are left out."""
-    folding = fold.__wrapped__  # its cache would only be filled with values that never come again
+    """Pairs of look-up form and value; values without any word are left out."""
+    folding = fold.__wrapped__  # its cache would only fill with values that never recur
     return ((singular(folded), value) for value in values if (folded := folding(value)))
 
 
 def complete_value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
-    """The index of all values: the one in memory where it holds them all, else the one on disk, built when it is not
-    there yet (a second for some 200,000 values). Never raises: what cannot be built leaves the one in memory."""
+    """The index of all values: the one in memory if it is complete, else the one on disk, built if it does not exist
+    (one second for some 200,000 values). Never raises: if the build fails, the index in memory is returned."""
     small = value_index(database, schema, cache_dir=cache_dir)
     if not database.holds_rows or _holds_all(small, schema):
         return small
@@ -259,8 +260,8 @@ def complete_value_index(database: Database, schema: Schema, *, cache_dir: Path 
 
 
 def values_soon(database: Database, schema: Schema) -> ValueIndex:
-    """The index of all values where it is on the disk already or small; else the one in memory, while the other is
-    built for later questions. At the end of the process nobody waits for it. Never raises."""
+    """The index of all values if it is small or already on disk. Else the index in memory, while the full one is built
+    for later questions. The end of the process does not wait for the build. Never raises."""
     small = value_index(database, schema)
     if not database.holds_rows or _holds_all(small, schema):
         return small
@@ -283,7 +284,7 @@ def _path(database: Database, schema: Schema, cache_dir: Path | None) -> Path:
 
 @lru_cache(maxsize=16)
 def _opened(path: Path) -> StoredValueIndex:
-    """Opened once: counting its values is the costly part."""
+    """Open the file once per process, because counting its values is costly."""
     return StoredValueIndex(path)
 
 

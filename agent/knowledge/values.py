@@ -1,8 +1,8 @@
 """The value index: which stored text values a phrase of a question may mean, and in which columns.
 
 In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
-compact file in the cache folder, keyed by the schema's fingerprint and the database's data version; files of earlier
-ones go when it is written. `_read_values` is the single place where row values are read.
+compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. Writing it removes
+the files of earlier versions. `_read_values` is the only place where row values are read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eval.language.inflection import lemma
 from eval.schema import Column, Schema, Table
 from eval.tasks.cache_folder import cache_folder
 
@@ -28,17 +29,17 @@ if TYPE_CHECKING:
     from eval.databases.base import Database
 
 VALUES_PER_COLUMN = 3_000
-"""Distinct values kept of one column."""
+"""Maximum distinct values kept per column."""
 VALUES_IN_ALL = 60_000
 VALUE_LENGTH = 80
-"""Characters; longer values are texts to read, not values to name."""
+"""Maximum characters of a value; longer ones are prose, which questions do not name."""
 SCANNED_ROWS = 50_000
-"""Rows of one table that are looked at; beyond, the index is a sample of the table's beginning."""
+"""Maximum rows examined per table; of a larger table, the index covers only the beginning."""
 BUILD_SECONDS = 10.0
-"""Time for reading values; tables that come after it are left out of the index."""
+"""Time limit for reading values; tables not reached in time are left out of the index."""
 SPAN_WORDS = 8
-"""Words of the longest phrase that is looked up."""
-_FORMAT = 3
+"""Maximum words of a phrase that is looked up."""
+_FORMAT = 4
 
 _WORDS = re.compile(r"\w+")
 _TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b|uuid", re.I)
@@ -54,7 +55,7 @@ class ValueHit:
     value: str
     """Exactly as stored."""
     score: float
-    """1.0 same text; 0.97 apart from case, accents and signs; 0.9 inflected; less for a part or a misspelling."""
+    """1.0 same text; 0.97 same except for case, accents and signs; 0.9 inflected; less for a part or a misspelling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,13 @@ def fold(text: str) -> str:
         return " ".join(_WORDS.findall(text))
     text = text.lower()
     if text.replace(" ", "").isalnum() and "  " not in text and text[0] != " " and text[-1] != " ":
-        return text  # most values; four times as fast
+        return text  # true of most values, and four times as fast
     return " ".join(_WORDS.findall(text))
 
 
 def singular(folded: str) -> str:
-    """Each word without a plural ending, roughly: enough to make `Electronics` meet `electronic`."""
-    if "s " not in folded and not folded.endswith("s"):
-        return folded
-    return " ".join(
-        w[:-3] + "y" if w.endswith("ies") and len(w) > 4 else w[:-1] if w.endswith("s") and len(w) > 3 else w
-        for w in folded.split()
-    )
+    """Each word in its base form: enough to make `Electronics` meet `electronic`."""
+    return " ".join(map(lemma, folded.split())) if "s " in folded or folded.endswith("s") else folded
 
 
 class ValueIndex:
@@ -129,7 +125,8 @@ class ValueIndex:
         return tuple(sorted(hits, key=lambda h: -h.score)[:24])
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
-        """Every run of up to `SPAN_WORDS` words that is a stored value (not fuzzily), longest first at each start."""
+        """Every run of up to `SPAN_WORDS` words that is a stored value (no fuzzy matches), longest first at each
+        start."""
         folded = [fold(w) for w in words]
         found = []
         for start in range(len(words)):
@@ -154,7 +151,7 @@ class ValueIndex:
 
     @cached_property
     def _holding(self) -> dict[str, list[str]]:
-        """Word -> folded values of several words that hold it."""
+        """Word -> folded multi-word values that contain it."""
         found: dict[str, list[str]] = {}
         for folded in self._exact:
             words = folded.split()
@@ -204,7 +201,7 @@ class ValueIndex:
 
 
 def likeness(one: str, other: str) -> float:
-    """How many trigrams two texts have in common, 0..1 (Dice's coefficient)."""
+    """The trigram similarity of two texts, 0..1 (Dice's coefficient)."""
     left, right = _grams(one), _grams(other)
     return 2 * len(left & right) / (len(left) + len(right))
 
@@ -215,14 +212,14 @@ def _grams(text: str) -> set[str]:
 
 
 EMPTY = ValueIndex(())
-"""An index that knows no value."""
+"""An empty index."""
 
 _memory: dict[str, ValueIndex] = {}
 
 
 def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
-    """The value index of a database: from memory, from the cache folder, or read now. A database that cannot be read
-    or holds no rows gives an index that knows no value. Never raises."""
+    """The value index of a database, from memory or the cache folder, else read now. A database that cannot be read or
+    has no rows gives an empty index. Never raises."""
     if not database.holds_rows:
         return EMPTY
     key = values_key(database, schema)
@@ -242,7 +239,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
 
 
 def values_key(database: Database, schema: Schema) -> str:
-    """What the values of a database as it is now are kept under: which database it is, a hyphen, and its state."""
+    """The cache key of a database's current values: the database's identity, a hyphen, and its state."""
     return f"{_hash(database.url)}-{_hash(f'{_FORMAT}|{schema.fingerprint}|{_data_version(database)}')}"
 
 
@@ -269,8 +266,8 @@ def _load(path: Path) -> Columns | None:
 
 
 def _store(path: Path, columns: Columns) -> None:
-    """Write the file in one step, readable by its owner alone: it holds row values. What is kept of the database as it
-    was before goes, the index on disk too; a process that still reads it keeps its open file."""
+    """Write the file atomically, readable only by its owner because it holds row values. Files of earlier states of the
+    database are removed, including the index on disk; a process that still reads one keeps its open file."""
     with contextlib.suppress(OSError, ValueError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -283,7 +280,7 @@ def _store(path: Path, columns: Columns) -> None:
 
 
 def _read_values(database: Database, schema: Schema) -> Columns:
-    """Distinct values of the text columns, one statement a table, through the guard."""
+    """Distinct values of the text columns, with one statement per table, checked by the guard."""
     columns: Columns = []
     budget = VALUES_IN_ALL
     deadline = time.monotonic() + BUILD_SECONDS
@@ -306,7 +303,8 @@ def _read_values(database: Database, schema: Schema) -> Columns:
 
 
 def may_hold_names(table: Table, column: Column) -> bool:
-    """Text-like by its declared type, or undeclared; keys into other tables hold codes that are worth knowing too."""
+    """Whether the declared type is text-like or missing. Foreign keys are included, because their codes are useful,
+    too."""
     if table.kind == "view":
         return False
     if not column.type:

@@ -1,4 +1,7 @@
-"""The only place that talks to a language model."""
+"""Access to language models; no other package calls one.
+
+`make_model` gives the model for one database; `shared_model` gives the model that all runs of a process can share.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.models.protocol import Model
+    from eval.databases.base import Database
+
+__all__ = ["OFFLINE", "make_model"]
 
 OFFLINE = "offline"
-"""The name that asks for the built-in engine whatever is configured."""
+"""The name that selects the built-in parser, whatever is configured."""
 
 
-def make_model(settings: Settings, name: str | None = None) -> Model:
-    """The model that answers: the built-in engine when `name` is `offline` or, without a name, when no endpoint is
-    configured; else `name` (default: the configured model) at the OpenAI-compatible endpoint.
+def make_model(settings: Settings, database: Database, name: str | None = None) -> Model:
+    """The model that answers questions to `database`: the built-in parser when `name` is `offline` or, without a name,
+    when no endpoint is configured; else `name` (default: the configured model) at the OpenAI-compatible endpoint.
 
-    Connects to nothing and imports only the one that is needed.
+    Opens no connection and imports only the model that is needed.
     """
+    model = shared_model(settings, name)
+    if isinstance(model, str):
+        from agent.parser import OfflineModel
+
+        return OfflineModel(database)
+    return model
+
+
+def shared_model(settings: Settings, name: str | None = None) -> Model | str:
+    """The model that `make_model` would choose, for runs on any database. For the built-in parser it returns `offline`,
+    because a parser belongs to one database and is made for each run."""
     chosen = (name or "").strip()
     if chosen.lower() == OFFLINE or (not chosen and settings.offline):
-        from agent.models.offline import OfflineModel
-
-        return OfflineModel()
+        return OFFLINE
     from agent.models.openai import OpenAIModel
     from agent.models.protocol import ModelSettings
 
@@ -37,5 +52,8 @@ def make_model(settings: Settings, name: str | None = None) -> Model:
             price_input=settings.price_input,
             price_output=settings.price_output,
             prompt_log=settings.prompt_log,
+            reasoning_effort=settings.reasoning_effort,
+            extra_body=settings.extra_body or {},
+            extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
         )
     )

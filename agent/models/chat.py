@@ -1,10 +1,11 @@
-"""One call to an OpenAI-compatible endpoint through langchain-openai. Heavy to import: only `agent.models.openai` does.
+"""One call to an OpenAI-compatible endpoint through langchain-openai. The import is slow; only `agent.models.openai`
+imports this module.
 
-In: messages and the request fields that the endpoint is known to take. Out: a `Reply`, or the client library's own
-exceptions. langchain-openai makes the client, the request and what is read of a reply; the call itself goes without
-callbacks and typed copies of every reply, which nobody asks for and which took a third of its processor time. Hidden
-retries are off, time-outs and the address explicit, and each client has its own connections, so that closing it closes
-them.
+In: messages and the request fields that the endpoint is known to accept. Out: a `Reply`, or the client library's own
+exceptions. langchain-openai builds the client and the request and parses the reply. The call itself bypasses its
+callbacks and typed copies of every reply, which are not needed and took a third of the call's processor time. Hidden
+retries are off, timeouts and the address are explicit, and each client has its own connections, which are closed with
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -23,7 +25,8 @@ from langchain_core.outputs import ChatGeneration
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from agent.models.calls import call_span
+from agent.models.callbacks import Tokens, reported_call
+from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
@@ -40,57 +43,62 @@ Messages = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    input: int
-    output: int
-    cached: int
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     text: str
     thoughts: str = ""
-    """`reasoning_content`, where a server keeps it apart."""
+    """`reasoning_content`, if a server returns it separately."""
     refusal: str = ""
     finish_reason: str | None = None
     tokens: Tokens | None = None
     """None: not reported."""
+    model: str | None = None
+    """The model that answered, as named by the server."""
 
 
 class _EndpointChat(ChatOpenAI):
-    """What langchain-openai makes of messages, replies and pieces of replies; two fields that it drops are kept:
+    """langchain-openai's conversion of messages, replies and stream chunks. Keeps two fields that it drops:
     `reasoning_content` and, in streams, `refusal`."""
 
     def body(self, messages: Messages, fields: dict[str, Any]) -> dict[str, Any]:
-        """The request in JSON. The fields are laid on top as they are: what langchain-openai is shown, it renames."""
+        """The request in JSON. The fields are added unchanged at the end, because langchain-openai renames fields that
+        it handles itself."""
         return {**self._get_request_payload(messages), **fields}
 
     def reply(self, response: object) -> Reply:
-        """Raises what cannot be told beforehand, where the response is no reply."""
-        read = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
-        generation = self._create_chat_result(cast("dict[str, Any]", read)).generations[0]
-        return _reply(generation, read["choices"][0].get("message"))  # type: ignore[index]
+        """May raise any exception if the response is not a reply."""
+        read: Any = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
+        generation = self._create_chat_result(read).generations[0]
+        return _reply(generation, read["choices"][0].get("message"), read.get("model"))
 
     def piece(self, chunk: Any) -> Reply | None:
         generation = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
         if generation is None:
             return None
         choices = chunk.get("choices")
-        return _reply(generation, choices[0].get("delta") if choices else None)
+        return _reply(generation, choices[0].get("delta") if choices else None, chunk.get("model"))
 
 
 class Chat:
     """The client for one endpoint, model and event loop."""
 
     def __init__(self, settings: ModelSettings, base_url: str, api_key: str | None) -> None:
+        address = urlsplit(base_url)
+        query = dict(parse_qsl(address.query))
+        headers = dict(settings.extra_headers)
+        if api_key and "api-version" in query:  # Azure's classic endpoints expect the key in a separate header
+            headers.setdefault("api-key", api_key)
+        self._settings = settings
         timeout = openai.Timeout(settings.seconds, connect=min(CONNECT_SECONDS, settings.seconds))
         self._model = settings.model
+        self._base_url = base_url
         self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
         self._connections = Connections(timeout)
         self._chat = _EndpointChat(
             model=settings.model,
             api_key=SecretStr(api_key or "not-needed"),
-            base_url=base_url,
+            base_url=urlunsplit(address._replace(query="")),
+            default_query=query,
+            default_headers=headers,
             timeout=timeout,
             max_retries=0,
             http_async_client=self._connections.first,
@@ -101,28 +109,34 @@ class Chat:
     async def complete(
         self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0
     ) -> Reply:
-        body = self._chat.body(messages, {"stream": False, **_fields(quirks, schema, temperature)})
-        with self._logged(_call_kind(schema), messages) as seen:
-            async with self._connections.one() as client:
-                response = await client.post(_PATH, cast_to=object, body=body)
-            reply = self._chat.reply(response)
-            seen.append(reply.tokens)
-            return reply
+        body = self._body(messages, quirks, {"stream": False}, schema, temperature)
+        call = _call_kind(schema)
+        with self._logged(call, messages) as seen:
+            async with reported_call(call, self._model, messages) as report:
+                async with self._connections.one() as client:
+                    response = await client.post(_PATH, cast_to=object, body=body)
+                reply = self._chat.reply(response)
+                seen.append(reply)
+                report(reply.text, reply.tokens)
+                return reply
 
     async def stream(self, messages: Messages, quirks: Quirks) -> AsyncGenerator[Reply, None]:
-        """Pieces of the reply; the last one has a finish reason. Raises StreamCutOff when none ever does."""
+        """Pieces of the reply; the last one has a finish reason. Raises StreamCutOff when the stream ends without
+        one."""
         finished = False
         usage = {"stream_options": {"include_usage": True}} if quirks.stream_usage else {}
-        body = self._chat.body(messages, {"stream": True, **usage, **_fields(quirks, None)})
+        body = self._body(messages, quirks, {"stream": True, **usage})
         with self._logged(_call_kind(None), messages) as seen:
             async with (
+                reported_call("summarize", self._model, messages) as report,
                 self._connections.one() as client,
                 await client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
             ):
                 async for chunk in chunks:
                     if (piece := self._chat.piece(chunk)) is not None:
                         finished = finished or bool(piece.finish_reason)
-                        seen.append(piece.tokens)
+                        seen.append(piece)
+                        report(piece.text, piece.tokens)
                         yield piece
             if not finished:
                 raise StreamCutOff
@@ -130,27 +144,55 @@ class Chat:
     async def close(self) -> None:
         await self._connections.close()
 
+    def _body(
+        self,
+        messages: Messages,
+        quirks: Quirks,
+        fields: dict[str, Any],
+        schema: dict[str, Any] | None = None,
+        temperature: float = 0.0,
+    ) -> dict[str, Any]:
+        if quirks.effort and self._settings.reasoning_effort:
+            fields["reasoning_effort"] = self._settings.reasoning_effort
+        sent = messages if quirks.system_role else _without_system(messages)
+        return self._chat.body(sent, {**fields, **_fields(quirks, schema, temperature), **self._settings.extra_body})
+
     @contextmanager
-    def _logged(self, call: str, messages: Messages) -> Iterator[list[Tokens | None]]:
-        """Bracket a request; once it has ended, however it did, write what was sent, where a log is kept."""
-        seen: list[Tokens | None] = []
+    def _logged(self, call: str, messages: Messages) -> Iterator[list[Reply]]:
+        """Bracket a request. When it ends, with or without an error, write it to the prompt log if one is
+        configured."""
+        seen: list[Reply] = []
         started = time.monotonic()
         error: str | None = None
         try:
-            with call_span(call, self._model):
+            with call_span(Call(call, self._model, self._base_url)) as reported:
                 yield seen
+                last = next((reply.tokens for reply in reversed(seen) if reply.tokens), None)
+                reported(
+                    response__model=next((reply.model for reply in seen if reply.model), None),
+                    usage__input_tokens=last.input if last else None,
+                    usage__output_tokens=last.output if last else None,
+                )
         except BaseException as raised:
             error = type(raised).__name__
             raise
         finally:
-            used = next((tokens for tokens in reversed(seen) if tokens), None)
+            used = next((reply.tokens for reply in reversed(seen) if reply.tokens), None)
             tokens = (used.input, used.output) if used else None
             if self._log is not None:
                 self._log.write(call, self._model, messages, started=started, tokens=tokens, error=error)
 
 
+def _without_system(messages: Messages) -> Messages:
+    """The messages with the instructions moved to the front of the first user message, for endpoints that refuse the
+    system role."""
+    system = "\n\n".join(text for role, text in messages if role == "system")
+    (role, first), *others = [(role, text) for role, text in messages if role != "system"]
+    return [(role, f"{system}\n\n{first}"), *others]
+
+
 def _call_kind(schema: dict[str, Any] | None) -> str:
-    """Which call of the protocol asks for a reply like this."""
+    """The protocol call that belongs to this reply schema."""
     asked = (schema or {}).get("properties", {})
     return (
         "plan"
@@ -166,7 +208,7 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
 
 
 def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0) -> dict[str, Any]:
-    """Request fields beside the messages."""
+    """The request fields other than the messages."""
     fields: dict[str, Any] = {}
     if quirks.cap is not None:
         fields[quirks.cap] = OUTPUT_TOKENS
@@ -182,8 +224,8 @@ def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 
     return fields
 
 
-def _reply(generation: ChatGeneration, raw: object) -> Reply:
-    """`raw`: the message, or a piece of it, as it came."""
+def _reply(generation: ChatGeneration, raw: object, model: object) -> Reply:
+    """`raw`: the message, or a piece of it, as received."""
     kept = raw if isinstance(raw, dict) else {}
     thoughts = kept.get("reasoning_content") or kept.get("reasoning")
     refusal = kept.get("refusal")
@@ -194,6 +236,7 @@ def _reply(generation: ChatGeneration, raw: object) -> Reply:
         refusal=refusal if isinstance(refusal, str) else "",
         finish_reason=reason if isinstance(reason, str) else None,
         tokens=_tokens(generation.message),
+        model=model if isinstance(model, str) else None,
     )
 
 

@@ -1,8 +1,9 @@
-"""Connections to an endpoint, in pools that stay small.
+"""Connections to an endpoint, in small pools.
 
-In: the time-outs, and the client as langchain-openai made it. Out: a client with room for one more call. A pool looks
-at each of its sockets whenever a call begins or ends, so a hundred calls at once cost it nearly three times the
-processor time that they cost pools of eight. A few calls keep to the first pool, whose connections are open already.
+In: the timeouts, and the client that langchain-openai made. Out: a client with capacity for one more call. A pool
+checks each of its sockets whenever a call starts or ends, so 100 concurrent calls on one pool cost nearly three times
+the processor time that they cost on pools of eight. A few calls stay on the first pool, whose connections are already
+open.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import httpx2
 import openai
 
 CALLS = 8
-"""At once on one pool."""
+"""Maximum concurrent calls on one pool."""
 IDLE_SECONDS = 30.0
-"""After which a pool that a rush has left behind is closed, by the next call."""
+"""Idle time after which the next call closes a pool left over from a burst."""
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Connections:
         self._timeout = timeout
         self._certificates = httpx2.create_ssl_context()
         self.first = self._http()
-        """What a client is made with, before it is handed to `open`."""
+        """The HTTP client for a new client, before that is passed to `open`."""
         self._pools: list[_Pool] = []
 
     def open(self, client: openai.AsyncOpenAI) -> None:
@@ -44,7 +45,7 @@ class Connections:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """The client to make one call with."""
+        """The client for one call."""
         await self._leave_idle()
         pool = next((pool for pool in self._pools if pool.calls < CALLS), None) or self._another()
         pool.calls += 1

@@ -1,7 +1,7 @@
-"""What went wrong with a call, and what to do about it: exceptions of the client library → `Failure`.
+"""Classifies failed calls: exceptions of the client library → `Failure`.
 
-In: an exception out of `agent.models.chat`. Out: the error for the user (no key in it, no HTML), whether trying again
-can help, and how long the server asks to wait.
+In: an exception out of `agent.models.chat`. Out: the error for the user (without key and HTML), whether a retry can
+help, and the wait that the server asks for.
 """
 
 from __future__ import annotations
@@ -22,12 +22,24 @@ from agent.models.protocol import (
     ModelTimeout,
     ModelUnavailable,
 )
+from eval.errors import Text2SQLError
 
 _SAID_LENGTH = 300
 _KEYS = re.compile(r"\b(?:(?:sk|pk|gsk|xai|key|hf)[-_]|Bearer\s)[A-Za-z0-9_\-*.]{6,200}")
 _HTML = re.compile(r"\s{0,200}<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
-_QUOTA = re.compile(r"insufficient_quota|billing|exceeded your current quota|insufficient (?:balance|credits)", re.I)
+_NO_QUOTA = frozenset(
+    (
+        "insufficient_quota",
+        "billing_not_active",
+        "billing_hard_limit_reached",
+        "insufficient_credits",
+        "access_terminated",
+    )
+)
+"""`code` or `type` of a 429 that waiting does not resolve. The message text is no criterion: the text of OpenAI's
+ordinary rate limit also ends with the address of the billing page."""
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 _TOO_LONG = re.compile(
     r"context_length_exceeded|context (?:length|window|size)|prompt is too long|too many tokens|input.{0,20}too long",
     re.I,
@@ -41,24 +53,23 @@ class Failure:
     retry: bool = False
     status: int | None = None
     said: str = ""
-    """The server's own words, for finding out which field it minds."""
+    """The server's own message, used to find the field that it rejects."""
     wait: float | None = None
     """Seconds that the server asks to wait."""
     connected: bool = True
 
 
-class StreamCutOff(Exception):
-    """A stream ended without saying that the reply is complete."""
+class StreamCutOff(Text2SQLError):
+    """A stream ended without a finish reason, so the reply may be incomplete."""
 
 
 def failure_of(error: Exception, *, base_url: str, api_key: str | None) -> Failure:
-    """What this exception means. Exceptions that no rule knows are replies that could not be read."""
+    """Classify an exception. Exceptions that match no rule count as unreadable replies."""
     import openai
 
     where = _shown(base_url)
     if isinstance(error, openai.APIStatusError):
-        said = _said(error.body, str(error.message))
-        return _of_status(error.status_code, said, error.response.headers, where, api_key)
+        return _of_status(error.status_code, error.body, str(error.message), error.response.headers, where, api_key)
     if isinstance(error, openai.APITimeoutError) and "Connect" not in type(_root(error)).__name__:
         return Failure(ModelTimeout, f"The model at {where} did not answer in time.")
     if isinstance(error, openai.APIConnectionError | StreamCutOff):
@@ -85,10 +96,13 @@ def _of_body(body: object, message: str, where: str, api_key: str | None) -> Fai
     """An error inside a reply with status 200: some gateways put the real status into its `code`."""
     code = body.get("code") if isinstance(body, Mapping) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) < 600 else 500
-    return _of_status(status, _said(body, message), {}, where, api_key)
+    return _of_status(status, body, message, {}, where, api_key)
 
 
-def _of_status(status: int, said: str, headers: Mapping[str, str], where: str, api_key: str | None) -> Failure:
+def _of_status(
+    status: int, body: object, message: str, headers: Mapping[str, str], where: str, api_key: str | None
+) -> Failure:
+    said = _said(body, message)
     told = redacted(said, api_key)
     if status == 401:
         message = (
@@ -98,12 +112,12 @@ def _of_status(status: int, said: str, headers: Mapping[str, str], where: str, a
     if status == 403:
         message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {told}"
         return Failure(ModelAuthError, message, status=status, said=said)
+    if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(_codes(body))):
+        message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {told}"
+        return Failure(ModelRateLimited, message, status=status, said=said)
     if status == 429:
-        if _QUOTA.search(said):
-            message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {told}"
-            return Failure(ModelRateLimited, message, status=status, said=said)
         message = f"The model server at {where} is limiting requests (429). It said: {told}"
-        return Failure(ModelRateLimited, message, True, status, said, retry_after(headers))
+        return Failure(ModelRateLimited, message, True, status, said, retry_after(headers) or _retry_delay(body))
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {told}"
         return Failure(ModelUnavailable, message, True, status, said, retry_after(headers))
@@ -117,8 +131,8 @@ def _of_status(status: int, said: str, headers: Mapping[str, str], where: str, a
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds from `retry-after-ms` or `Retry-After` (seconds or HTTP date, RFC 9110); None where there is none or it
-    makes no sense."""
+    """Seconds from `retry-after-ms` or `Retry-After` (seconds or HTTP date, RFC 9110); None if there is none or it is
+    invalid."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -151,9 +165,34 @@ def redacted(text: str, api_key: str | None) -> str:
     return text if len(text) <= _SAID_LENGTH else text[:_SAID_LENGTH] + "…"
 
 
+def _error_in(body: object) -> object:
+    """The error object of a body, which some gateways wrap in a list (`[{"error": …}]`)."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    return body.get("error", body) if isinstance(body, Mapping) else body
+
+
+def _codes(body: object) -> frozenset[str]:
+    inner = _error_in(body)
+    if not isinstance(inner, Mapping):
+        return frozenset()
+    return frozenset(str(inner[name]).lower() for name in ("code", "type") if inner.get(name))
+
+
+def _retry_delay(body: object) -> float | None:
+    """Seconds that Google's servers ask to wait, in the error's details: `{"retryDelay": "34s"}`."""
+    inner = _error_in(body)
+    details = inner.get("details") if isinstance(inner, Mapping) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, Mapping) else None
+        if delay:
+            return float(delay[1])
+    return None
+
+
 def _said(body: object, message: str) -> str:
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
+    inner = _error_in(body)
+    if isinstance(body, Mapping | list):
         if isinstance(inner, Mapping):
             parts = [
                 inner.get("message") or inner.get("detail"),

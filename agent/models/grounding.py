@@ -1,7 +1,7 @@
-"""Are the numbers of an answer those of the results? `ungrounded_numbers` names the ones that are not.
+"""Checks that the numbers in an answer come from the results; `ungrounded_numbers` returns those that do not.
 
-In: the answer's text, the results that it reports and the question. Out: the numbers, as written, that occur in none
-of them. Pure; a number that a model added up itself is named too, since nobody checked its arithmetic.
+In: the answer's text, the results that it reports and the question. Out: the numbers, as written, that occur in none of
+them. Pure function. A sum that a model computed itself is returned, too, because its arithmetic is unchecked.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SCALE = {"thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9, "
 
 
 def ungrounded_numbers(text: str, results: Sequence[QueryResult], question: str = "") -> list[str]:
-    """The numbers in `text`, as written and in order, that stand in no row, column name, SQL or count of `results`
-    and not in `question`.
+    """The numbers in `text`, as written and in order, that occur in no row, column name, SQL or count of `results` and
+    not in `question`.
 
     Counted as the same number: thousands separators, another sign, rounding to the decimals written, a fraction as
     percentage (0.25 as 25%), a scale word (1.2 million), and 5 % of distance after a word like "about". Marks of
@@ -57,7 +57,7 @@ def ungrounded_numbers(text: str, results: Sequence[QueryResult], question: str 
 
 
 def _readings(value: float, step: float, suffix: str) -> Iterable[tuple[float, float]]:
-    """What the written number may stand for, each with the error that rounding allows."""
+    """The possible values of the written number, each with its rounding tolerance."""
     scale = _SCALE.get(suffix.removesuffix("n") if len(suffix) == 2 else suffix)
     if scale is not None:
         yield value * scale, step * scale

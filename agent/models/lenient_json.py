@@ -1,12 +1,14 @@
-"""A forgiving JSON reader for what models write: comments, trailing commas, single quotes, bare words.
+"""A lenient JSON parser for model output: comments, trailing commas, single quotes, bare words.
 
 In: text and a position. Out: the value that starts there and where it ends, or `NotJson`. One pass with bounded
-look-ahead and bounded depth, so that hostile text costs time in proportion to its length and never recursion errors.
+look-ahead and bounded depth, so hostile text takes time proportional to its length and never causes a recursion error.
 """
 
 from __future__ import annotations
 
 import re
+
+from eval.errors import InputError
 
 MAX_DEPTH = 64
 
@@ -30,7 +32,7 @@ _WORDS: dict[str, object] = {
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
-class NotJson(ValueError):
+class NotJson(InputError):
     """There is no complete JSON value at this place."""
 
 
@@ -39,7 +41,7 @@ class CutOff(NotJson):
 
 
 def read_value(text: str, start: int) -> tuple[object, int]:
-    """The value that begins at `start` and the position behind it. Raises NotJson."""
+    """The value that starts at `start`, and the position after it. Raises NotJson."""
     return _Reader(text).value(start, 0, _ENDS_ELEMENT)
 
 
@@ -95,8 +97,8 @@ class _Reader:
             found.append(item)
 
     def _string(self, at: int, closing: str, ends: re.Pattern[str]) -> tuple[str, int]:
-        """A quote ends the string only where what follows can follow a value: models forget to escape the quotes
-        of SQL identifiers inside JSON strings."""
+        """A quote ends the string only if the text after it can follow a value: models forget to escape the quotes of
+        SQL identifiers inside JSON strings."""
         pieces: list[str] = []
         text = self.text
         while at < len(text):
@@ -164,7 +166,7 @@ class _Reader:
         raise NotJson("a bare word is no value")
 
     def _blank(self, at: int, *, commas: bool = False) -> int:
-        """Skip white space and comments; between members also commas, of which models write too many or too few."""
+        """Skip white space and comments; between members also commas, because models write too many or too few."""
         text = self.text
         while at < len(text):
             if text[at].isspace() or (commas and text[at] == ","):

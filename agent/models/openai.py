@@ -1,8 +1,8 @@
 """A model behind any OpenAI-compatible endpoint: `OpenAIModel`.
 
-In: the protocol's frozen requests. Out: its typed replies with what they cost, or one of its errors within the time
-that the settings allow for one call, repairs and waiting included. Prompts come from `agent.models.prompts`, JSON and
-SQL are read by `agent.models.replies`, what the endpoint dislikes is learned in `agent.models.quirks`.
+In: the protocol's frozen requests. Out: its typed replies with their usage, or one of its errors, within the time that
+the settings allow for one call, including repairs and waits. Prompts come from `agent.models.prompts`.
+`agent.models.replies` parses JSON and SQL. `agent.models.quirks` records the request fields that the endpoint rejects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +32,7 @@ from agent.models.prompts import (
     template,
 )
 from agent.models.protocol import (
+    Capabilities,
     Judgement,
     JudgeRequest,
     ModelAuthError,
@@ -54,13 +55,12 @@ from agent.models.protocol import (
 )
 from agent.models.quirks import Quirks, Structure, learn, learned
 from agent.models.replies import UnusableReply, extract_json, extract_sql
-from agent.models.retrying import RetryPolicy
+from agent.models.retry_policy import RetryPolicy
 from agent.models.structured import (
-    CONVERSATION_SCHEMA,
     JUDGE_SCHEMA,
-    PLAN_SCHEMA,
     REVIEW_SCHEMA,
     SQL_SCHEMA,
+    plan_schema,
     read_conversation,
     read_judgement,
     read_plan,
@@ -70,7 +70,7 @@ from agent.models.structured import (
     step_schema,
 )
 from agent.models.visible import VisibleStream, begins_thinking, visible_text
-from agent.plans import single_task_plan
+from agent.runtime.plans import single_task_plan
 from agent.state import Clarification, QueryPlan
 
 if TYPE_CHECKING:
@@ -80,19 +80,23 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OPENAI_URL = "https://api.openai.com/v1"
+_MOST_CHARACTERS = 8
+"""Maximum average characters per token over a whole prompt."""
+_LEAST_CONTEXT = 1_000
+"""Minimum tokens that a server reads of any prompt; a server that reports fewer counts differently."""
 _ADAPTATIONS = 8
-"""Refused fields that one call gives up at most."""
+"""Maximum number of refused fields that one call drops."""
 _WARM = 0.7
-"""Temperature of all candidates but the first, where the endpoint takes one."""
+"""Temperature of all candidates except the first, if the endpoint accepts one."""
 _ECHO = 4_000
-"""Characters of an unusable reply that go back to the model."""
+"""Maximum characters of an unusable reply that are sent back to the model."""
 _INTERRUPTED = "\n\n*(The connection broke; the answer starts again.)*\n\n"
 _CUT_OFF = "\n\n*(The answer was cut off at the model's length limit.)*"
 
 
 @dataclass(slots=True)
 class _Ledger:
-    """What one protocol call has consumed so far, and until when it may go on."""
+    """The usage of one protocol call so far, and its deadline."""
 
     seconds: float
     started: float = field(default_factory=time.monotonic)
@@ -102,8 +106,9 @@ class _Ledger:
     cached: int = 0
     unreported: bool = False
     temperature: float = 0.0
+    warning: str = ""
     failure: Failure | None = None
-    """What the attempt now under way is a retry of."""
+    """The reason for the retry now in progress."""
 
     @property
     def left(self) -> float:
@@ -121,9 +126,10 @@ class _Ledger:
 
 
 class OpenAIModel:
-    """Speaks the `Model` protocol with an OpenAI-compatible endpoint. Safe to share between tasks of one event loop."""
+    """Implements the `Model` protocol for an OpenAI-compatible endpoint. Safe to share between tasks of one event
+    loop."""
 
-    offline = False
+    capabilities = Capabilities()
 
     def __init__(self, settings: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
         self.name = settings.model
@@ -135,17 +141,18 @@ class OpenAIModel:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def plan(self, request: PlanRequest) -> PlanReply:
-        """In a conversation the reply also says what the question means on its own, or what has to be asked back."""
+        """In a conversation the reply also holds the standalone question, or a clarification to ask."""
         prompt = plan_prompt(request)
+        schema = plan_schema(with_sql=request.write_sql, in_conversation=in_conversation(request))
         if not in_conversation(request):
-            plan, usage = await self._ask(prompt, PLAN_SCHEMA, _plan_in)
+            plan, usage = await self._ask(prompt, schema, _plan_in)
             return PlanReply(plan, usage)
-        (made, read_as, asked), usage = await self._ask(prompt, CONVERSATION_SCHEMA, _conversation_in)
+        (made, read_as, asked), usage = await self._ask(prompt, schema, _conversation_in)
         plan = made or single_task_plan(read_as or request.question, 0.0)
         return PlanReply(plan, usage, read_as, asked if request.may_ask else None)
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
-        """A reply without SQL that says why, and a refusal, come back as `abstained`."""
+        """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
             (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, _sql_in, temperature)
@@ -154,7 +161,7 @@ class OpenAIModel:
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
 
     async def next_step(self, request: StepRequest) -> StepReply:
-        """A reply that is SQL alone names no tool."""
+        """A reply that is only SQL names no tool."""
         schema = step_schema(request.allowed)
         (tool, thought, sql), usage = await self._ask(step_prompt(request), schema, _step_in)
         return StepReply(tool, thought, sql, usage)
@@ -168,8 +175,9 @@ class OpenAIModel:
         return Judgement(score, reasoning, usage)
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
-        """Streams when someone listens. A stream that is cut off is asked for again in one piece; what was shown can't
-        be taken back, so unless the new text goes on from it, a sentence says that the answer starts again."""
+        """Streams if there is a listener. After a cut-off stream, the answer is requested again in one piece. Text that
+        was shown cannot be taken back, so unless the new text continues it, a sentence says that the answer starts
+        again."""
         messages = _messages(summary_prompt(request))
         ledger = _Ledger(self._settings.seconds)
         shown = _Shown(on_text)
@@ -204,8 +212,8 @@ class OpenAIModel:
     async def _structured(
         self, messages: Messages, schema: dict[str, Any], read: Callable[[Reply], T], ledger: _Ledger
     ) -> T:
-        """Ask, and ask again when the reply is of no use: in a weaker mode while the endpoint's modes are unproven and
-        no JSON came, then once more with what was wrong."""
+        """Send the request, and repeat it when the reply is unusable: in a weaker mode while the endpoint's modes are
+        unproven and no JSON came, then once more with the error."""
         quirks = self._quirks()
         repaired = False
         conversation = messages
@@ -246,65 +254,87 @@ class OpenAIModel:
         return reply
 
     async def _streamed(self, messages: Messages, ledger: _Ledger, shown: _Shown) -> Reply | None:
-        """None when the stream broke off, so that the answer is to be asked for in one piece."""
-        from agent.models.chat import Reply
+        """None when the stream broke off and the answer has to be requested in one piece."""
+        visible = VisibleStream(thinking=self._quirks().thinks_first)
 
-        quirks = self._quirks()
-        visible = VisibleStream(thinking=quirks.thinks_first)
-        finish: str | None = None
-        refusal = ""
-        tokens = None
-        failures = 0
-        while True:
-            chat = await self._client()
+        async def once(quirks: Quirks) -> Reply | None:
             try:
-                async with aclosing(chat.stream(messages, quirks)) as pieces:
-                    async for piece in pieces:
-                        shown.add(visible.feed(piece.text))
-                        finish = piece.finish_reason or finish
-                        refusal += piece.refusal
-                        tokens = piece.tokens or tokens
-            except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
+                return await self._one_stream(messages, quirks, visible, shown)
+            except Exception as error:
                 failure = self._failure(error)
                 unreadable = isinstance(error, StreamCutOff) or failure.error is ModelReplyError
                 if unreadable or (shown.text and failure.retry):
-                    ledger.add(Reply(""))
-                    shown.add(visible.end())
                     log.info("stream cut off, asking again in one piece")
                     return None
-                failures += 1
-                quirks = await self._after(failure, failures, quirks, ledger, structured=False, streamed=True)
-                continue
-            shown.add(visible.end())
-            self._learn(quirks)
-            reply = Reply("", refusal=refusal, finish_reason=finish, tokens=tokens)
-            ledger.add(reply)
-            self._check_finish(reply)
-            return reply
+                raise
+
+        reply, quirks = await self._retried(once, ledger, self._quirks(), structured=False, streamed=True)
+        shown.add(visible.end())
+        if reply is None:
+            ledger.add(_reply_type()(""))
+            return None
+        self._learn(quirks)
+        return self._received(reply, messages, ledger)
+
+    async def _one_stream(self, messages: Messages, quirks: Quirks, visible: VisibleStream, shown: _Shown) -> Reply:
+        """Show the pieces of one stream; returns its remaining data once it has ended."""
+        finish: str | None = None
+        refusal = ""
+        tokens = None
+        async with aclosing((await self._client()).stream(messages, quirks)) as pieces:
+            async for piece in pieces:
+                shown.add(visible.feed(piece.text))
+                finish = piece.finish_reason or finish
+                refusal += piece.refusal
+                tokens = piece.tokens or tokens
+        return _reply_type()("", refusal=refusal, finish_reason=finish, tokens=tokens)
 
     async def _call(
         self, messages: Messages, ledger: _Ledger, quirks: Quirks, schema: dict[str, Any] | None
     ) -> tuple[Reply, Quirks]:
-        """One complete reply and the quirks with which it was had; retries inside. Raises ModelError."""
+        """One complete reply, with retries, and the quirks that it was requested with. Raises ModelError."""
+
+        async def once(quirks: Quirks) -> Reply:
+            return await (await self._client()).complete(messages, quirks, schema, ledger.temperature)
+
+        reply, quirks = await self._retried(once, ledger, quirks, structured=schema is not None, streamed=False)
+        self._received(reply, messages, ledger)
+        return reply, replace(quirks, thinks_first=quirks.thinks_first or begins_thinking(reply.text))
+
+    async def _retried(
+        self,
+        once: Callable[[Quirks], Awaitable[T]],
+        ledger: _Ledger,
+        quirks: Quirks,
+        *,
+        structured: bool,
+        streamed: bool,
+    ) -> tuple[T, Quirks]:
+        """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
-            chat = await self._client()
             try:
-                reply = await chat.complete(messages, quirks, schema, ledger.temperature)
+                return await once(quirks), quirks
+            except ModelError:
+                raise
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
                 failures += 1
-                quirks = await self._after(
-                    self._failure(error), failures, quirks, ledger, structured=schema is not None, streamed=False
-                )
-                continue
-            ledger.add(reply)
-            self._check_finish(reply)
-            return reply, replace(quirks, thinks_first=quirks.thinks_first or begins_thinking(reply.text))
+                failure = self._failure(error)
+                quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
+
+    def _received(self, reply: Reply, messages: Messages, ledger: _Ledger) -> Reply:
+        ledger.add(reply)
+        if reply.tokens is not None and (warning := truncation(messages, reply.tokens.input, reply.tokens.cached)):
+            log.warning("%s", warning)
+            ledger.warning = warning
+        if reply.finish_reason == "content_filter":
+            raise ModelReplyError("The model's content filter stopped the reply.")
+        return reply
 
     async def _after(
         self, failure: Failure, failures: int, quirks: Quirks, ledger: _Ledger, *, structured: bool, streamed: bool
     ) -> Quirks:
-        """Decide after a failed attempt: go on with less in the request, wait and go on, or raise."""
+        """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
         adaptable = structured and self._settings.structured_output == "auto"
         changed = quirks.without(failure.status, failure.said, structured=adaptable, streamed=streamed)
         changed = changed or quirks.guess(failure.status, failures - 1, structured=adaptable, streamed=streamed)
@@ -313,7 +343,9 @@ class OpenAIModel:
             return changed
         wait = self._retry.wait(failure, failures, ledger.left)
         if wait is None:
-            raise failure.error(failure.message)
+            refused = failure.error(failure.message)
+            refused.final = failure.status in (401, 403, 404)
+            raise refused
         log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
         ledger.failure = failure
         await asyncio.sleep(wait)
@@ -322,12 +354,8 @@ class OpenAIModel:
     def _failure(self, error: Exception) -> Failure:
         return failure_of(error, base_url=self._base_url, api_key=self._key)
 
-    def _check_finish(self, reply: Reply) -> None:
-        if reply.finish_reason == "content_filter":
-            raise ModelReplyError("The model's content filter stopped the reply.")
-
     async def _within(self, ledger: _Ledger, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` within the time allowed; what it had cost goes along with an error."""
+        """Run `work` within the time allowed; an error carries the usage so far."""
         try:
             async with asyncio.timeout(ledger.seconds):
                 return await work
@@ -352,7 +380,7 @@ class OpenAIModel:
                 raise ModelAuthError("OPENAI_API_KEY holds characters that no key has. Was it pasted whole and alone?")
             if self._key is None and self._base_url == OPENAI_URL:
                 raise ModelAuthError("No key for the model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.")
-            # A second of imports, which must not hold up the event loop.
+            # One second of imports, which must not block the event loop.
             chat = await asyncio.to_thread(importlib.import_module, "agent.models.chat")
             if self._chat is None or self._loop is not loop:
                 self._chat = chat.Chat(self._settings, self._base_url, self._key)
@@ -382,11 +410,12 @@ class OpenAIModel:
         if ledger.calls == 0:
             cost = 0.0
         seconds = time.monotonic() - ledger.started
-        return Usage(ledger.calls, ledger.input, ledger.output, ledger.cached, cost, seconds)
+        warnings = (ledger.warning,) if ledger.warning else ()
+        return Usage(ledger.calls, ledger.input, ledger.output, ledger.cached, cost, seconds, warnings)
 
 
 class _Declined(ModelReplyError):
-    """The model refused in the field made for it."""
+    """The model refused, using the `refusal` field."""
 
     def __init__(self, refusal: str) -> None:
         super().__init__(f"The model declined to answer: {refusal}")
@@ -394,7 +423,7 @@ class _Declined(ModelReplyError):
 
 
 class _Shown:
-    """The pieces of an answer that went out; `text` is what they make when joined."""
+    """The pieces of an answer that were shown; `text` is their concatenation."""
 
     def __init__(self, on_text: Callable[[str], None] | None) -> None:
         self._on_text = on_text
@@ -415,7 +444,7 @@ class _Shown:
                 self._on_text(piece)
 
     def restart(self, text: str) -> None:
-        """Show `text`, of which the beginning may have been shown before."""
+        """Show `text`, whose beginning may already have been shown."""
         shown = self.text
         if text.startswith(shown):
             self.add(text[len(shown) :])
@@ -424,17 +453,35 @@ class _Shown:
             self.add(text)
 
 
+def truncation(messages: Messages, read: int, cached: int) -> str:
+    """A warning if the server read far less than it was sent, else empty. Ollama truncates silently beyond its context
+    (4,096 tokens by default). Ordinary text never has more than eight characters per token."""
+    sent = sum(len(text) for _, text in messages)
+    if cached or not _LEAST_CONTEXT <= read < sent / _MOST_CHARACTERS:
+        return ""
+    return (
+        f"The model's server read only {read:,} tokens of a prompt of {sent:,} characters, so the model did not see "
+        "all of it. Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile)."
+    )
+
+
+def _reply_type() -> type[Reply]:
+    from agent.models.chat import Reply
+
+    return Reply
+
+
 def _messages(prompt: Prompt) -> Messages:
     return [("system", _sendable(prompt.system)), ("user", _sendable(prompt.user))]
 
 
 def _sendable(text: str) -> str:
-    """Lone surrogates, which broken values of a database may hold, have no place in UTF-8."""
+    """The text without lone surrogates, which broken database values may hold and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _body(reply: Reply) -> str:
-    """What to read: the content, else the reasoning, where a server sorted the whole reply in there."""
+    """The text to parse: the content, else the reasoning, because some servers put the whole reply there."""
     return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts
 
 
@@ -461,7 +508,8 @@ def _judgement_in(reply: Reply) -> tuple[float, str]:
 
 
 def _sql_in(reply: Reply) -> tuple[str, str]:
-    """(sql, reasoning). A reply that is SQL with or without chat serves as well as the JSON that was asked for."""
+    """(sql, reasoning). A reply that is SQL, with or without surrounding text, is accepted in place of the requested
+    JSON."""
     text = _complete(reply)
     try:
         sql, reasoning = read_sql(extract_json(text, keys=("sql",)))

@@ -1,7 +1,7 @@
-"""What was sent to a model, word for word: one JSON line a request, in a file that only its owner can read.
+"""The prompt log: every request to a model verbatim, one JSON line each, in a file that only its owner can read.
 
-In: the messages of a call, and what came of it. Out: `{time, run, call, model, messages, tokens, seconds, error}`. At
-20 MB the file is renamed to `….1` (the one before it goes), so at most 40 MB are kept.
+In: the messages of a call, and its result. Out: `{time, run, call, model, messages, tokens, seconds, error}`. At 20 MB
+the file is renamed to `….1`, replacing the previous one, so at most 40 MB are kept.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PromptLog:
         error: str | None = None,
     ) -> None:
         """Append a line. `started` is a `time.monotonic()` value; `tokens` (in, out), None where not reported. A file
-        that can't be written is logged, and the call goes on."""
+        that cannot be written is logged, and the call continues."""
         entry: dict[str, Any] = {
             "time": datetime.now(UTC).isoformat(),
             "run": current_run.get(),

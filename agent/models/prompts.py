@@ -1,7 +1,7 @@
-"""Templates to messages: reads `prompts/*.txt` and fills them in.
+"""Builds messages from the templates in `prompts/*.txt`.
 
-In: a template's name and its values. Out: the system and user texts. A value is put in as it is and never read again
-for placeholders, so braces and dollar signs in data do nothing; a value can't close the tag that it stands in.
+In: a template's name and its values. Out: the system and user texts. A value is inserted unchanged and never scanned
+for placeholders, so braces and dollar signs in data have no effect. A value cannot close the tag that encloses it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agent.knowledge.history import history_text
 from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import one_line
 from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
-from agent.state import QueryResult
+from agent.state import QueryResult, with_evidence
 from eval.schema import Dialect
 
 DIALECT_NAMES: dict[Dialect, str] = {
@@ -44,7 +44,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What one call says to the model: the stable part first, so that a provider's prompt cache can reuse it."""
+    """The text of one call, with the stable part first, so that a provider's prompt cache can reuse it."""
 
     system: str
     user: str
@@ -63,7 +63,8 @@ def template(name: str) -> Template:
 
 
 def fill(text: str, values: dict[str, str]) -> str:
-    """Put `values` in the places `$name` of `text`, in one pass. Raises KeyError for a place without a value."""
+    """Replace the placeholders `$name` in `text` by `values`, in one pass. Raises KeyError for a placeholder without a
+    value."""
     return _PLACEHOLDER.sub(lambda place: values[place.group(1)], text)
 
 
@@ -73,15 +74,18 @@ def as_data(text: str) -> str:
 
 
 def in_conversation(request: PlanRequest) -> bool:
-    """Whether the reply has to say what the question means on its own, and may ask back."""
+    """Whether the reply has to give the standalone question and may ask for clarification."""
     return bool(request.history or request.may_ask or request.clarified)
 
 
 def plan_prompt(request: PlanRequest) -> Prompt:
-    """Question and schema; in a conversation its earlier turns and what was asked back, too."""
-    raw = {"conversation": "", "history": "", "clarified": ""}
+    """Question and schema; in a conversation also its earlier turns and the clarification."""
+    raw = {"conversation": "", "history": "", "clarified": "", "write": "", "sql_field": ""}
+    if request.write_sql:
+        raw["write"] = "\n" + _filled_rules("planner_sql", request.dialect) + "\n"
+        raw["sql_field"] = ', "sql": "SELECT ..."'
     if in_conversation(request):
-        asking = template("asking_back" if request.may_ask else "not_asking").system
+        asking = template("clarification" if request.may_ask else "no_clarification").system
         raw["conversation"] = "\n" + fill(template("conversation").system, {"asking": asking}) + "\n"
     if request.history:
         raw["history"] = f"\n{_block('conversation', history_text(request.history))}\n"
@@ -89,13 +93,13 @@ def plan_prompt(request: PlanRequest) -> Prompt:
         asked = request.clarified.asked
         said = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
         shown = {name: as_data(one_line(text, 2_000)) for name, text in said.items()}
-        raw["clarified"] = "\n\n" + fill(template("asking_back").user, shown)
-    return _prompt("planner", request.dialect, schema=request.schema_context, question=request.question, raw=raw)
+        raw["clarified"] = "\n\n" + fill(template("clarification").user, shown)
+    return _prompt("planner", request.dialect, schema=request.schema_context, question=_question(request), raw=raw)
 
 
 def sql_prompt(request: SqlRequest) -> Prompt:
-    """Question, schema, task where it says more than the question, earlier results, on a retry the failed SQL and
-    the feedback, word for word, and for one of several candidates the way of working that it is to try."""
+    """Question, schema, the task if it differs from the question, and earlier results. On a retry also the failed SQL
+    and the feedback, verbatim. For one of several candidates, the approach that it is to try."""
     task = ""
     if request.task.description.strip() != request.question.strip():
         task = f"\nWrite the query for this step of the answer only:\n{_block('task', request.task.description)}\n"
@@ -109,19 +113,33 @@ def sql_prompt(request: SqlRequest) -> Prompt:
             f"What was wrong with it:\n{_block('feedback', request.feedback)}\n\nWrite a corrected query."
         )
     if request.variant:
-        ways = template("ways").system.splitlines()
+        ways = template("candidate_hints").system.splitlines()
         retry += f'\n<candidate number="{request.variant}" />\n{ways[(request.variant - 1) % len(ways)]}'
     return _prompt(
         "query_generator",
         request.dialect,
         schema=request.schema_context,
-        question=request.question,
-        raw={"task": task, "previous": known(request.glossary, request.examples) + previous, "retry": retry},
+        question=_question(request),
+        raw={
+            "sql_rules": template("sql_rules").system,
+            "task": task,
+            "previous": known(request.glossary, request.examples) + previous,
+            "retry": retry,
+        },
     )
 
 
+def _question(request: PlanRequest | SqlRequest | StepRequest) -> str:
+    return with_evidence(request.question, request.evidence)
+
+
+def _filled_rules(name: str, dialect: Dialect) -> str:
+    rules = {"sql_rules": template("sql_rules").system, "dialect_notes": template(f"dialect_{dialect}").system}
+    return fill(template(name).system, rules)
+
+
 def known(glossary: str, examples: str) -> str:
-    """What a team knows of its database, as far as it bears on the question; empty where it keeps nothing."""
+    """The team's knowledge that is relevant to the question; empty if there is none."""
     text = ""
     if glossary:
         text += f"\nWhat words of the question mean here:\n{_block('glossary', glossary)}\n"
@@ -134,7 +152,7 @@ def known(glossary: str, examples: str) -> str:
 
 
 def step_prompt(request: StepRequest) -> Prompt:
-    """Schema and question, then the steps so far and the tools that may be next."""
+    """Schema and question, then the steps so far and the tools allowed next."""
     task = ""
     if request.task.description.strip() != request.question.strip():
         task = f"\nThe query is for this step of the answer only:\n{_block('task', request.task.description)}\n"
@@ -143,7 +161,7 @@ def step_prompt(request: StepRequest) -> Prompt:
         "react",
         request.dialect,
         schema=request.schema_context,
-        question=request.question,
+        question=_question(request),
         raw={
             "task": task,
             "known": known(request.glossary, request.examples),
@@ -196,7 +214,7 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
 
 
 def _prompt(name: str, dialect: Dialect | None, *, raw: dict[str, str] | None = None, **data: str) -> Prompt:
-    """`data` is neutralised, `raw` was put together here."""
+    """`data` is neutralised; `raw` was composed in this module."""
     values = {key: as_data(text) for key, text in data.items()} | (raw or {})
     found = template(name)
     if dialect is not None:

@@ -1,26 +1,30 @@
-"""The small protocol that every model speaks: plan, write_sql, judge, summarize.
+"""The protocol that every model implements: plan, write_sql, judge, summarize.
 
-Two implementations: any OpenAI-compatible endpoint (`agent.models.openai`) and the built-in engine
-(`agent.models.offline`). In: frozen requests, with text that `agent.knowledge` has already cleared for the privacy
-mode. Out: typed replies with their `Usage`. A call that fails raises one of the `ModelError`s below, and nothing else.
+Two implementations: any OpenAI-compatible endpoint (`agent.models.openai`) and the built-in parser (`agent.parser`).
+In: frozen requests that hold text and typed values, never a connection; `agent.knowledge` has cleared their text for
+the privacy mode. Out: typed replies with their `Usage`. A failed call raises one of the `ModelError`s below and nothing
+else. `Capabilities` describes what a model can do beyond the four calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from agent.state import Clarification, Clarified, QueryPlan, QueryResult, QueryTask, Turn
-from eval.databases.base import Database
+from eval.errors import Text2SQLError
 from eval.schema import Dialect, Schema
 
 
-class ModelError(Exception):
+class ModelError(Text2SQLError):
     """A model call failed. The message is for the user and holds no key."""
 
     usage: Usage | None = None
-    """What the failed call had consumed, where its model knows."""
+    """The usage of the failed call, if its model knows it."""
+    final: bool = False
+    """True if every other call would fail in the same way: the key is refused, or the model or address does not
+    exist."""
 
 
 class ModelAuthError(ModelError):
@@ -28,7 +32,7 @@ class ModelAuthError(ModelError):
 
 
 class ModelRateLimited(ModelError):
-    """Still refused (429) when the time allowed had passed."""
+    """The rate limit (429) still applied when the time allowed had passed."""
 
 
 class ModelUnavailable(ModelError):
@@ -40,7 +44,7 @@ class ModelTimeout(ModelError):
 
 
 class ModelReplyError(ModelError):
-    """A reply came but is empty, cut off or not what was asked for, after the fallbacks."""
+    """A reply came, but even after the fallbacks it is empty, cut off or not in the requested form."""
 
 
 class ModelRefused(ModelError):
@@ -49,15 +53,17 @@ class ModelRefused(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one call, or a whole run, consumed. Add with `+`."""
+    """The consumption of one call or a whole run. Add with `+`."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     cost_usd: float | None = 0.0
-    """None: unknown, because a price is unknown. Unknown stays unknown when added."""
+    """None: unknown, because a price is unknown. A sum with an unknown cost is unknown."""
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    """Notes about the calls for the user, as sentences."""
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost_usd is not None and other.cost_usd is not None
@@ -68,6 +74,7 @@ class Usage:
             self.cached_tokens + other.cached_tokens,
             (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
             self.seconds + other.seconds,
+            tuple(dict.fromkeys((*self.warnings, *other.warnings))),
         )
 
 
@@ -77,14 +84,16 @@ class PlanRequest:
     dialect: Dialect
     schema_context: str
     schema: Schema
-    database: Database
-    """For the offline engine, which looks values up; a remote model sees only `schema_context`."""
+    evidence: str = ""
+    """Free text given with the question to help interpret it (evidence)."""
     history: tuple[Turn, ...] = ()
     """The earlier turns of the conversation, oldest first."""
+    write_sql: bool = False
+    """Whether a plan of one task must include its query (`QueryTask.sql`)."""
     may_ask: bool = False
-    """Whether a truly ambiguous question may be asked back instead of planned."""
+    """Whether the model may ask for clarification of a truly ambiguous question instead of planning it."""
     clarified: Clarified | None = None
-    """What was asked back about this question, and what the user said to it."""
+    """The clarification asked about this question, with the user's reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,35 +103,39 @@ class SqlRequest:
     dialect: Dialect
     schema_context: str
     schema: Schema
-    database: Database
+    evidence: str = ""
+    """As of `PlanRequest`."""
     previous: tuple[QueryResult, ...] = ()
     """The chosen results of the tasks that this one depends on."""
     failed_sql: str = ""
-    """The last attempt's SQL when this is a retry."""
+    """The SQL of the last attempt, on a retry."""
     feedback: str = ""
-    """The retry handler's feedback, to be put before the model verbatim."""
+    """The retry handler's feedback, to be shown to the model verbatim."""
     attempt: int = 1
     variant: int = 0
-    """Which of several candidates this is; all but 0 are to be written in another way."""
+    """The number of this candidate among several; all except 0 must be written in a different way."""
     glossary: str = ""
-    """What the business words of the question mean, as text cleared for the privacy mode."""
+    """The meaning of the question's business terms, as text cleared for the privacy mode."""
+    definitions: tuple[str, ...] = ()
+    """The same for the parser, one statement per term: `big spenders refers to segment = 'A'`. Not cleared for a
+    mode."""
     examples: str = ""
-    """Verified questions with their SQL that are like this one, as text."""
+    """Similar verified questions with their SQL, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlReply:
-    """A query, or (offline engine) the honest statement that there is none."""
+    """A query, or the statement that there is none (`abstained`)."""
 
     sql: str
     reasoning: str
     """For the remote model, its own reasoning; for the offline engine, the interpretation in plain words."""
     confidence: float | None = None
-    """0..1 where the writer knows one."""
+    """0..1, if the writer knows one."""
     abstained: bool = False
-    """True when the writer says that it can't tell; `sql` is then empty and `reasoning` says why."""
+    """True when the writer says that it cannot write the query; `sql` is then empty and `reasoning` says why."""
     not_understood: tuple[str, ...] = ()
-    """Words of the question that found no meaning."""
+    """Words of the question that could not be interpreted."""
     alternatives: tuple[str, ...] = ()
     """Other questions or readings to offer ("did you mean …")."""
     usage: Usage = Usage()
@@ -143,7 +156,7 @@ class JudgeRequest:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     score: float
-    """0..1: does the result answer the question."""
+    """0..1: how well the result answers the question."""
     reasoning: str
     usage: Usage = Usage()
 
@@ -170,9 +183,25 @@ class PlanReply:
     plan: QueryPlan
     usage: Usage = Usage()
     read_as: str = ""
-    """What the question means on its own, where it leans on earlier turns; else empty."""
+    """The standalone form of a question that refers to earlier turns; else empty."""
     clarification: Clarification | None = None
-    """What to ask back first; only where the request allows it."""
+    """The clarification to ask first; only if the request allows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Differences between kinds of models; the defaults describe a model at an endpoint."""
+
+    remote: bool = True
+    """Requests leave this process, so privacy modes apply, and the database has to be described in text."""
+    samples: bool = True
+    """Repeated requests can give different queries, so several candidates are useful."""
+    calibrated: bool = False
+    """Its confidence is a calibrated probability."""
+    exact_summaries: bool = False
+    """Its summaries contain only values from the results, so their numbers need no check."""
+    second_opinion: bool = True
+    """The built-in parser interprets the question independently of it, so the parser's reading counts as evidence."""
 
 
 @runtime_checkable
@@ -180,8 +209,8 @@ class Model(Protocol):
     """Async and cancellable: cancelling the awaiting task closes the connection to the endpoint."""
 
     name: str
-    """As shown to people: `gpt-5`, or `offline`."""
-    offline: bool
+    """The display name: `gpt-5`, or `offline`."""
+    capabilities: Capabilities
 
     async def plan(self, request: PlanRequest) -> PlanReply: ...
 
@@ -198,7 +227,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """What to do next, for a model that works in steps with tools (`agent.react`)."""
+    """The request for the next step of a model that works in steps with tools (`agent.react`)."""
 
     question: str
     task: QueryTask
@@ -206,20 +235,21 @@ class StepRequest:
     schema_context: str
     schema: Schema
     allowed: tuple[str, ...]
-    """The tools that may be next."""
+    """The tools allowed next."""
     steps: tuple[str, ...] = ()
-    """What was done so far and what came of it, oldest first, each a text cleared for the privacy mode."""
+    """The steps so far with their results, oldest first, each a text cleared for the privacy mode."""
     left: int = 1
-    """Steps that the model may still take, this one counted."""
+    """Number of steps left for the model, including this one."""
+    evidence: str = ""
+    """As of `SqlRequest`; so are the glossary and the examples."""
     glossary: str = ""
-    """As of `SqlRequest`; so are the examples."""
     examples: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StepReply:
     tool: str
-    """As the model named it: perhaps none that is allowed, or none at all."""
+    """The tool as the model named it: it may be disallowed or empty."""
     thought: str
     sql: str = ""
     usage: Usage = Usage()
@@ -227,14 +257,14 @@ class StepReply:
 
 @runtime_checkable
 class Stepping(Protocol):
-    """A model that can also work in steps. The built-in engine can't."""
+    """A model that can also work in steps. The built-in engine cannot."""
 
     async def next_step(self, request: StepRequest) -> StepReply: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """A query that ran, with what it returned, for its writer to accept or to revise."""
+    """A query that ran, with its result, for its writer to accept or revise."""
 
     question: str
     task: QueryTask
@@ -247,7 +277,7 @@ class ReviewRequest:
     """At most 20 rows, JSON values."""
     rows_returned: int
     doubts: tuple[str, ...] = ()
-    """What rules say against the query, as texts cleared for the privacy mode."""
+    """Rule-based objections to the query, as texts cleared for the privacy mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,20 +285,20 @@ class Review:
     accepted: bool
     reasoning: str
     sql: str = ""
-    """The revised query, where it is not accepted."""
+    """The revised query, if the query is not accepted."""
     usage: Usage = Usage()
 
 
 @runtime_checkable
 class Verifying(Protocol):
-    """A model that can also look at a result. The built-in engine can't: its first reading is its best."""
+    """A model that can also review a result. The built-in engine cannot: its first reading is its best."""
 
     async def review(self, request: ReviewRequest) -> Review: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What an OpenAI-compatible endpoint needs to know."""
+    """The settings of an OpenAI-compatible endpoint."""
 
     model: str
     api_key: str | None = field(default=None, repr=False)
@@ -278,4 +308,8 @@ class ModelSettings:
     price_input: float | None = None
     price_output: float | None = None
     prompt_log: str | None = None
-    """Path of the file that keeps what was sent."""
+    """Path of the prompt log."""
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Additional fields of each request."""
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)

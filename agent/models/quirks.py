@@ -1,7 +1,7 @@
-"""What an endpoint turned out not to like, remembered for the life of the process.
+"""Request features that an endpoint rejected or ignored, remembered for the life of the process.
 
-In: a refusal that names a request field, or a reply that ignored one. Out: the same request with less in it. One
-record for each endpoint and model, so that finding out costs once.
+In: a refusal that names a request field, or a reply that ignored one. Out: a reduced request. There is one record per
+endpoint and model, so each limitation is discovered only once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Structure = Literal["json_schema", "json_object", "prompt"]
 CapField = Literal["max_completion_tokens", "max_tokens"]
 
 OUTPUT_TOKENS = 16_384
-"""Cap on what one reply may cost, thinking included. Dropped where the endpoint's own limit is lower."""
+"""Maximum tokens of one reply, thinking included. Dropped if the endpoint's own limit is lower."""
 
 _LESS: dict[Structure, Structure] = {"json_schema": "json_object", "json_object": "prompt"}
 _STRUCTURE = re.compile(
@@ -22,6 +22,11 @@ _STRUCTURE = re.compile(
 )
 _CAP = re.compile(
     r"max_completion_tokens|max_tokens|max_new_tokens|(?:in|for) the completion|context.?(?:length|window|size)",
+    re.IGNORECASE,
+)
+_SYSTEM_ROLE = re.compile(
+    r"(?:system|developer)\W{1,3}(?:role|messages?|instructions?|prompts?)\b|roles?\b.{0,60}\b(?:system|developer)\b|"
+    r"conversation roles must alternate|first message.{0,20}must be.{0,20}user",
     re.IGNORECASE,
 )
 _TOO_MUCH = re.compile(r"context.?(?:length|window|size)|too large|at most|maximum", re.IGNORECASE)
@@ -32,24 +37,33 @@ _NO_TEMPERATURE = re.compile(r"(?:o\d|gpt-[5-9](?!.*chat))", re.IGNORECASE)
 class Quirks:
     structure: Structure = "json_schema"
     proven: bool = False
-    """A reply of this structure has been JSON."""
+    """This structure has produced a JSON reply before."""
     temperature: bool = True
     cap: CapField | None = "max_completion_tokens"
     stream_usage: bool = True
+    system_role: bool = True
+    """False: the instructions are put in front of the user's message."""
+    effort: bool = True
+    """The endpoint accepts `reasoning_effort`, if one is configured."""
     thinks_first: bool = False
-    """Replies begin with thinking that only a closing tag marks, because the server's chat template opened it."""
+    """Replies begin with thinking that has only a closing tag, because the server's chat template opened it."""
 
     def lesser_structure(self) -> Quirks | None:
-        """The next weaker way to ask for JSON, or None below the last or where this one is known to work."""
+        """The next weaker way to ask for JSON, or None after the last one or if this one is known to work."""
         weaker = _LESS.get(self.structure)
         return None if weaker is None or self.proven else replace(self, structure=weaker)
 
     def without(self, status: int | None, said: str, *, structured: bool, streamed: bool) -> Quirks | None:
-        """What to try after a refusal with this status and message; None when nothing in the request is to blame."""
+        """The request to try after a refusal with this status and message; None when nothing in the request is the
+        cause."""
         if status not in (400, 404, 415, 422, 500, 501):
             return None
         if self.temperature and "temperature" in said:
             return replace(self, temperature=False)
+        if self.effort and "reasoning_effort" in said:
+            return replace(self, effort=False)
+        if self.system_role and _SYSTEM_ROLE.search(said):
+            return replace(self, system_role=False)
         if self.cap is not None and _CAP.search(said):
             other: CapField | None = "max_tokens" if self.cap == "max_completion_tokens" else None
             return replace(self, cap=None if _TOO_MUCH.search(said) else other)
@@ -60,7 +74,8 @@ class Quirks:
         return None
 
     def guess(self, status: int | None, failures: int, *, structured: bool, streamed: bool) -> Quirks | None:
-        """What to try after a refusal that names nothing. A 500 may also pass by itself: it is tried again first."""
+        """The request to try after a refusal that names no cause. A 500 may be temporary, so it is retried unchanged
+        first."""
         if status not in (400, 415, 422) and not (status in (500, 501) and failures >= 1):
             return None
         if structured and (less := self.lesser_structure()):
@@ -74,7 +89,8 @@ _learned: dict[tuple[str, str], Quirks] = {}
 
 
 def learned(base_url: str, model: str) -> Quirks:
-    """What is known of this model at this endpoint. Model names serve only as the first guess about temperature."""
+    """The quirks known for this model at this endpoint. The model's name is used only for the first guess about
+    temperature."""
     found = _learned.get((base_url, model))
     return found or Quirks(temperature=_NO_TEMPERATURE.match(model.rpartition("/")[2]) is None)
 

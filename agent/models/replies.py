@@ -1,8 +1,8 @@
-"""What a model meant, out of what it wrote: `extract_sql`, `extract_json`.
+"""Extracts SQL or JSON from a model's reply: `extract_sql`, `extract_json`.
 
-Pure functions. In: a reply as it came (thinking blocks, fences, chat before and after, broken JSON). Out: the SQL or
-the JSON object; else `UnusableReply`, and never another exception. Each takes time in proportion to the length of the
-text, of which only the first `MAX_CHARS` are read. The shapes are pinned in tests/fixtures/replies.
+Pure functions. In: a raw reply (thinking blocks, fences, text before and after, broken JSON). Out: the SQL or the JSON
+object; else `UnusableReply`, and never another exception. Each takes time proportional to the length of the text and
+reads only the first `MAX_CHARS` characters. The shapes are pinned in tests/fixtures/replies.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from dataclasses import dataclass
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
 from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
+from eval.errors import InputError
 
 _MAX_STARTS = 40
-"""Places at which an object is looked for, so that a text of nothing but braces stays cheap."""
+"""Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
 _MAX_CUT_OFF = 4
-"""Objects that run to the end of the text without closing, each of which costs a pass over it."""
+"""Maximum unclosed objects that are tried, each of which costs a pass over the text."""
 
 
-class UnusableReply(ValueError):
-    """The reply holds nothing of what was asked for; the message says what is wrong, for the model to read."""
+class UnusableReply(InputError):
+    """The reply does not contain what was requested; the message tells the model what is wrong."""
 
 
 def _readings(text: str) -> Iterator[str]:
-    """What is visible, and where that is nothing, what stands inside the thinking that was never closed."""
+    """The visible text, and if that is empty, the content of the unclosed thinking block."""
     visible = visible_text(text)
     if visible:
         yield visible
@@ -75,7 +76,7 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
     and unescaped quotes in strings, a JSON text inside a JSON string, an object alone in a list. An object that is
     cut off is not repaired. Raises UnusableReply.
     """
-    # Sound JSON may hold anything in its strings, even the tags of thinking, so it is read before they are looked for.
+    # Valid JSON may hold anything in its strings, even thinking tags, so it is parsed before they are searched for.
     sound = list(_sound_objects(text[:MAX_CHARS].strip(EDGES), depth=0))
     if sound:
         return sound[0]
@@ -179,9 +180,9 @@ _PROSE_SELECT = re.compile(r"[\s(]{0,40}select\s{1,40}(?:the|a|an|all the|only t
 def extract_sql(text: str) -> str:
     """The SQL statement(s) in a reply, without fences, labels, explanation and trailing semicolon.
 
-    Of several fenced blocks, the last complete one that reads (SELECT, WITH, VALUES) wins over an example that comes
-    before it and over a CREATE INDEX that comes after it. Statements after a semicolon are kept for the guard to
-    judge. Raises UnusableReply.
+    Of several fenced blocks, the last complete one that reads (SELECT, WITH, VALUES) wins over an example before it and
+    over a CREATE INDEX after it. Statements after a semicolon are kept, so that the guard can judge them. Raises
+    UnusableReply.
     """
     for reading in _readings(text):
         sql = _sql_in(reading, depth=0)

@@ -1,7 +1,7 @@
-"""The shapes that a model's structured replies must have, and the reading of such replies.
+"""The JSON Schemas of a model's structured replies, and the parsing of such replies.
 
-In: a JSON object out of a reply. Out: the typed value, or `UnusableReply` that says what is wrong with it. The JSON
-Schemas keep to what strict modes accept: every property required, no additional properties, no bounds.
+In: a JSON object from a reply. Out: the typed value, or `UnusableReply` that says what is wrong. The JSON Schemas keep
+to what strict modes accept: every property required, no additional properties, no bounds.
 """
 
 from __future__ import annotations
@@ -38,12 +38,30 @@ PLAN_SCHEMA = _strict(
         "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}),
     },
 )
-CONVERSATION_SCHEMA = _strict(
-    standalone_question=_TEXT,
-    clarification=_strict(question=_TEXT, options={"type": "array", "items": _TEXT}),
-    **PLAN_SCHEMA["properties"],
+PLAN_WITH_SQL_SCHEMA = _strict(
+    **PLAN_SCHEMA["properties"]
+    | {
+        "tasks": {
+            "type": "array",
+            "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}, sql=_TEXT),
+        }
+    }
 )
-"""A plan within a conversation; an empty clarification.question means that nothing is asked back."""
+
+
+def plan_schema(*, with_sql: bool, in_conversation: bool) -> dict[str, Any]:
+    """A plan; in a conversation also the standalone question and a clarification (an empty clarification.question means
+    none)."""
+    plan = PLAN_WITH_SQL_SCHEMA if with_sql else PLAN_SCHEMA
+    if not in_conversation:
+        return plan
+    return _strict(
+        standalone_question=_TEXT,
+        clarification=_strict(question=_TEXT, options={"type": "array", "items": _TEXT}),
+        **plan["properties"],
+    )
+
+
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
 REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
 JUDGE_SCHEMA = _strict(reasoning=_TEXT, score={"type": "number", "description": "0 to 1"})
@@ -55,7 +73,7 @@ def step_schema(allowed: tuple[str, ...]) -> dict[str, Any]:
 
 
 def read_plan(reply: dict[str, object]) -> QueryPlan:
-    """Whether ids and dependencies make sense is the planner's to check."""
+    """The planner checks whether ids and dependencies are valid."""
     tasks = reply.get("tasks")
     if not isinstance(tasks, list) or not tasks:
         raise UnusableReply("`tasks` must be a list with at least one task")
@@ -85,11 +103,12 @@ def _task(item: object, number: int) -> QueryTask:
         id=str(name) if isinstance(name, str | int) and str(name).strip() else f"task_{number}",
         description=description.strip(),
         depends_on=[str(one) for one in before if isinstance(one, str | int)],
+        sql=sql.strip().rstrip("; \n\t") if isinstance(sql := item.get("sql"), str) else "",
     )
 
 
 def read_conversation(reply: dict[str, object]) -> tuple[QueryPlan | None, str, Clarification | None]:
-    """(plan, standalone question or "", what to ask back). The plan may be missing where something is asked back."""
+    """(plan, standalone question or "", clarification). The plan may be missing if there is a clarification."""
     said = reply.get("standalone_question")
     standalone = said.strip()[:MAX_QUESTION] if isinstance(said, str) else ""
     clarification = _clarification(reply.get("clarification"))
@@ -99,7 +118,7 @@ def read_conversation(reply: dict[str, object]) -> tuple[QueryPlan | None, str, 
 
 
 def _clarification(value: object) -> Clarification | None:
-    """Something to ask back needs a question; options that are no text, or repeated, are dropped."""
+    """A clarification needs a question; options that are not text, or repeated, are dropped."""
     if isinstance(value, str):
         value = {"question": value}
     if not isinstance(value, dict) or not isinstance(question := value.get("question"), str) or not question.strip():
@@ -113,7 +132,7 @@ def _clarification(value: object) -> Clarification | None:
 
 
 def read_sql(reply: dict[str, object]) -> tuple[str, str]:
-    """(sql, reasoning); the SQL is empty when the model says that it can't."""
+    """(sql, reasoning); the SQL is empty when the model says that it cannot write it."""
     sql = reply.get("sql")
     reasoning = reply.get("reasoning")
     told = reasoning.strip() if isinstance(reasoning, str) else ""
@@ -127,7 +146,7 @@ def read_sql(reply: dict[str, object]) -> tuple[str, str]:
 
 
 def read_step(reply: dict[str, object]) -> tuple[str, str, str]:
-    """(tool, thought, sql). Whether the tool is known and allowed is the loop's to check."""
+    """(tool, thought, sql). The loop checks whether the tool is known and allowed."""
     said = {name: value.strip() for name in ("tool", "thought", "sql") if isinstance(value := reply.get(name), str)}
     tool = said.get("tool", "").lower().removesuffix("()").replace("-", "_").replace(" ", "_")
     if not tool and not said.get("sql"):
@@ -136,7 +155,8 @@ def read_step(reply: dict[str, object]) -> tuple[str, str, str]:
 
 
 def read_review(reply: dict[str, object]) -> tuple[bool, str, str]:
-    """(accepted, reasoning, revised SQL). A refusal without a query accepts: there is nothing to put in its place."""
+    """(accepted, reasoning, revised SQL). A rejection without a query counts as acceptance, because there is no
+    replacement."""
     accept, sql, reasoning = reply.get("accept"), reply.get("sql"), reply.get("reasoning")
     if isinstance(accept, str):
         accept = {"true": True, "false": False}.get(accept.strip().lower())

@@ -1,7 +1,7 @@
-"""What of a model's text is meant for people: `visible_text` for a whole reply, `VisibleStream` for pieces of one.
+"""The part of a model's text that is meant for people: `visible_text` for a whole reply, `VisibleStream` for a stream.
 
-In: a reply as it came. Out: the same without think blocks and without the channels and tokens of the harmony format.
-Time grows with the length of the text and no faster.
+In: a raw reply. Out: the reply without think blocks and without the channels and tokens of the harmony format. The time
+is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 MAX_CHARS = 400_000
-"""Of a longer reply only the beginning is read."""
+"""Maximum characters read; of a longer reply only the beginning is read."""
 
 _THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
 THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
@@ -21,8 +21,8 @@ EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
 
 
 def visible_text(text: str) -> str:
-    """The reply without what the model thought aloud: think blocks (paired, unclosed, or closed only) and the
-    channels of the harmony format. Empty when nothing but thinking came."""
+    """The reply without its thinking: think blocks (paired, unclosed, or closed only) and the channels of the harmony
+    format. Empty when the reply is only thinking."""
     text = _final_channel(text[:MAX_CHARS])
     kept: list[str] = []
     depth = 0
@@ -66,8 +66,8 @@ def _final_channel(text: str) -> str:
 class VisibleStream:
     """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
 
-    A marker that may still be completed is held back. Where a block is closed that was never opened, what was shown
-    can't be unsaid; the marker alone is dropped.
+    A possibly incomplete marker is held back. When a block is closed that was never opened, the text already shown
+    cannot be withdrawn; only the marker is dropped.
     """
 
     _HOLD = 80

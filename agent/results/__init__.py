@@ -1,13 +1,13 @@
-"""Results kept for paging and export, and edited SQL run under the same guard and caps.
+"""Results kept for paging and export, and edited SQL that runs under the same guard and limits.
 
 In: a database and a statement. Out: pages as JSON values, files as chunks of bytes, or a `ResultError` for the user.
 """
 
 from agent.results.edited import CheckedSql, SqlOutcome, check_sql, run_sql
 from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
-from agent.results.exporting import MEDIA_TYPES, Export, Format, export
+from agent.results.export import MEDIA_TYPES, Export, Format, export
 from agent.results.facts import ColumnFacts
-from agent.results.paging import Filter, Page, Sort
+from agent.results.pages import Filter, Page, Sort
 from agent.results.store import KeptResult, ResultStore
 
 __all__ = [

@@ -1,10 +1,11 @@
-"""Cells as a SQLite file keeps them: comparable for sorting and filtering, and exact when read back.
+"""Cells as stored in a SQLite file: comparable for sorting and filtering, and exact when read back.
 
-In: columns of plain Python values (`eval.databases.base.Value`). Out: for each cell what SQLite compares, and beside
-it the exact form where SQLite cannot hold the value itself. NULL, 64-bit int, float, text and bytes are kept as they
-are. The others get an exact form, a letter and a payload, and these stand-ins to compare by: bool 0 or 1; NaN the
-infinity (as in PostgreSQL, above all numbers); Decimal and longer int the nearest number; date and time ISO text, in
-UTC where there is a zone; interval its seconds; list and dict JSON text; text that is no Unicode with escapes.
+In: columns of plain Python values (`eval.databases.base.Value`). Out: for each cell the value that SQLite compares, and
+an exact form where SQLite cannot hold the value itself. NULL, 64-bit int, float, text and bytes are stored unchanged.
+Other types get an exact form (a letter and a payload) and one of these values for comparison: bool: 0 or 1; NaN:
+infinity (above all numbers, as in PostgreSQL); Decimal and longer int: the nearest number; date and time: ISO text, in
+UTC where there is a zone; interval: its seconds; list and dict: JSON text; text that is not valid Unicode: text with
+escapes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LONGEST = 2**63
 
 
 def stored_column(column: Sequence[Value], types: set[type]) -> tuple[Sequence[Stored], list[Exact] | None]:
-    """The column to compare by, and the exact forms, or None where all cells are kept as they are.
+    """The column of comparison values, and the exact forms, or None where all cells are stored unchanged.
 
     `types` are the types of its cells.
     """
@@ -38,7 +39,7 @@ def stored_column(column: Sequence[Value], types: set[type]) -> tuple[Sequence[S
 
 
 def _has_odd(column: Sequence[Value], types: set[type]) -> bool:
-    """NaN, a long int or text that is no Unicode."""
+    """Whether the column holds NaN, a long int or text that is not valid Unicode."""
     if float in types and any(cell != cell for cell in column):
         return True
     if int in types and any(type(cell) is int and not -_LONGEST <= cell < _LONGEST for cell in column):
@@ -55,7 +56,7 @@ def _has_odd(column: Sequence[Value], types: set[type]) -> bool:
 
 
 def stored_cell(cell: Value) -> tuple[Stored, Exact]:
-    """One cell to compare by, and its exact form."""
+    """The comparison value of one cell, and its exact form."""
     if cell is None or isinstance(cell, bytes):
         return cell, None
     if isinstance(cell, bool):
@@ -83,12 +84,12 @@ def stored_cell(cell: Value) -> tuple[Stored, Exact]:
 
 
 def exact_column(stored: Sequence[Stored], exact: Sequence[Exact]) -> list[Value]:
-    """The values as they were."""
+    """The original values."""
     return [s if x is None else exact_cell(s, x) for s, x in zip(stored, exact, strict=True)]
 
 
 def exact_cell(stored: Stored, exact: str | bytes) -> Value:
-    """The value as it was; a list or dict in the form that `json_value` gave it."""
+    """The original value; a list or dict in the form that `json_value` gave it."""
     if isinstance(exact, bytes):
         return exact[1:].decode("utf-8", "surrogatepass")
     kind, payload = exact[0], exact[1:]
@@ -114,7 +115,7 @@ def exact_cell(stored: Stored, exact: str | bytes) -> Value:
 
 
 def _nearest(number: int | Decimal) -> int | float:
-    """The nearest number that SQLite holds; NaN as infinity."""
+    """The nearest number that SQLite can hold; infinity for NaN."""
     if isinstance(number, Decimal):
         if not number.is_finite():
             return -math.inf if number == -math.inf else math.inf

@@ -1,9 +1,9 @@
-"""CSV and JSON lines, batch by batch.
+"""Results as CSV and JSON lines, batch by batch.
 
-CSV follows RFC 4180: UTF-8, CRLF, a header row. NULL is an empty field, an empty text is `""` (as PostgreSQL's COPY
-writes them; in a file of one column NULL is an empty line). Numbers, dates and booleans are written as in JSON, bytes
-as `\\x` and hex, lists and dicts as JSON. For a spreadsheet, `guard_formulas` puts an apostrophe before a text that
-one would take for a formula (starting with = + - @, tab or return); it changes the data, so it is off by default.
+CSV follows RFC 4180: UTF-8, CRLF, a header row. NULL is an empty field and an empty text is `""`, as in PostgreSQL's
+COPY; in a file with one column, NULL is an empty line. Numbers, dates and booleans are written as in JSON, bytes as
+`\\x` and hex, lists and dicts as JSON. For spreadsheets, `guard_formulas` puts an apostrophe before a text that would
+be read as a formula (starting with = + - @, tab or return). This changes the data, so it is off by default.
 
 A JSON line is an object; columns that share a name are numbered (`name`, `name_2`).
 """
@@ -25,7 +25,7 @@ Batches = Iterator[list[Sequence[Value]]]
 
 
 def csv_chunks(names: Sequence[str], batches: Batches, *, bom: bool, guard_formulas: bool) -> Iterator[bytes]:
-    """CSV of these columns, a chunk a batch; `bom` marks UTF-8 for programs that would guess otherwise (Excel)."""
+    """CSV of these columns, one chunk per batch; `bom` marks UTF-8 for programs that would guess otherwise (Excel)."""
 
     def field(text: str) -> str:
         if guard_formulas and _FORMULA(text):
@@ -48,7 +48,7 @@ def _written(column: Sequence[Value], field: Callable[[str], str]) -> list[str]:
 
 
 def _plain(cell: Value) -> str:
-    """Anything but text and NULL; only JSON may need quotes."""
+    """Any cell except text and NULL; only JSON may need quotes."""
     if isinstance(cell, bytes):
         return "\\x" + cell.hex()
     shown = text_of(cell)
@@ -56,7 +56,7 @@ def _plain(cell: Value) -> str:
 
 
 def text_of(cell: Value) -> str:
-    """A cell as one text, for formats without its type."""
+    """A cell as text, for formats that lack its type."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, bytes):
@@ -76,7 +76,7 @@ def _text(text: str) -> str:
 
 
 def json_chunks(names: Sequence[str], batches: Batches) -> Iterator[bytes]:
-    """JSON lines, a chunk a batch; strict JSON, in the forms of `eval.databases.values`."""
+    """JSON lines, one chunk per batch; strict JSON, in the forms of `eval.databases.values`."""
     keys = [json.dumps(name, ensure_ascii=False) + ": " for name in unique_names(names)]
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     for columns in batches:
@@ -87,7 +87,7 @@ def json_chunks(names: Sequence[str], batches: Batches) -> Iterator[bytes]:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names with those that came before numbered: a, a_2, a_3."""
+    """The names with repeated ones numbered: a, a_2, a_3."""
     taken = set(map(_text, names))
     given: list[str] = []
     for name in map(_text, names):

@@ -1,7 +1,7 @@
-"""SQL that a person wrote or edited, under the same guard, references and caps as the agent's own.
+"""SQL that a person wrote or edited, under the same guard, name checks and limits as the agent's own SQL.
 
-In: a database and a text. Out: what the guard says, the names that do not exist with the nearest real ones, and, where
-it may run, its rows as JSON. Never raises for what the text holds.
+In: a database and a text. Out: the guard's verdict, the names that do not exist with the nearest real ones, and, where
+the SQL is allowed to run, its rows as JSON. The content of the text never causes an exception.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ async def run_sql(database: Database, sql: str, *, limits: Limits, schema_ttl: f
 
 def _checked(database: Database, sql: str, schema_ttl: float) -> CheckedSql:
     parsed = parse(sql, database.dialect)
-    verdict = check(parsed)
-    if verdict.statement is None:
-        return CheckedSql(allowed=False, reason=verdict.reason)
     try:
         schema = database.schema(ttl=schema_ttl)
     except DatabaseError:
         schema = None  # the statement itself will show what is wrong with the database
+    verdict = check(parsed, schema)
+    if verdict.statement is None:
+        return CheckedSql(allowed=False, reason=verdict.reason)
     found = [] if schema is None else resolve(parsed, schema).phantoms
     return CheckedSql(
         allowed=True,

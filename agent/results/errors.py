@@ -1,18 +1,19 @@
-"""What can go wrong with a kept result. Every message is for the user and holds no credentials.
+"""Errors of kept results. Every message is for the user and holds no credentials.
 
 - `ResultError`: the root: a result could not be kept, read or exported.
     - `StatementFailed`: the statement itself failed, ran past its deadline or was cancelled.
-    - `ResultGone`: there is no such result, or no longer: keep it again by its SQL.
-    - `BadRequest`: a page, sort, filter or export that makes no sense for this result.
+    - `ResultGone`: the result does not exist (any more): keep it again from its SQL.
+    - `BadRequest`: the page, sort, filter or export does not fit this result.
     - `ExtraMissing`: a format needs an optional package; the message names the extra to install.
 """
 
 from __future__ import annotations
 
 from eval.databases.base import Status
+from eval.errors import Text2SQLError
 
 
-class ResultError(Exception):
+class ResultError(Text2SQLError):
     pass
 
 

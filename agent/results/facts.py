@@ -1,7 +1,7 @@
-"""What is known of each column of a kept result, gathered while its rows are written.
+"""Facts about each column of a kept result, gathered while its rows are written.
 
-In: columns of values, batch by batch. Out: a `ColumnFacts` for each: enough for a page to align and chart it, to
-offer filters, and for an export to choose a type before the first row is written.
+In: columns of values, batch by batch. Out: a `ColumnFacts` for each: enough for the page to align and chart the column
+and to offer filters, and for an export to choose a type before the first row is written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eval.databases.values import json_value
 
 MAX_DISTINCT = 1000
 _MAX_SHOWN = 200
-"""Characters of a text shown as the least or greatest value."""
+"""Maximum characters of a text shown as the minimum or maximum."""
 
 Kind = Literal["number", "text", "date", "datetime", "boolean", "blob", "mixed", "empty"]
 
@@ -55,7 +55,7 @@ class ColumnFacts(BaseModel):
     """As JSON; None where values have no one order (mixed, blobs, lists). NaN is passed over."""
     maximum: Any = None
     distinct: int | None = None
-    """Values that differ, NULL not counted; None when more than `MAX_DISTINCT`."""
+    """Number of distinct values without NULL; None when there are more than `MAX_DISTINCT`."""
     digits: int = 0
     """Most digits before the point among int and Decimal."""
     scale: int = 0
@@ -63,7 +63,7 @@ class ColumnFacts(BaseModel):
 
 
 class FactGatherer:
-    """Takes one column's values as they come."""
+    """Collects the facts of one column, batch by batch."""
 
     def __init__(self, name: str) -> None:
         self._name = name

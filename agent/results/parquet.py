@@ -1,8 +1,8 @@
-"""Parquet: types kept, written in row groups into a temporary file and sent when it is whole.
+"""Results as Parquet with their types, written in row groups to a temporary file that is sent when it is complete.
 
 A column's type follows from all its values: int64, double, decimal, boolean, string, binary, date, timestamp in
-microseconds (UTC where all have a zone), time, duration; lists and dicts as JSON text; kinds that do not go together
-as text. Columns that share a name are numbered, since most readers look them up by name.
+microseconds (UTC where all have a zone), time, duration; lists and dicts as JSON text; mixed types as text. Columns
+that share a name are numbered, because most readers look columns up by name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_installed() -> None:
 
 
 def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Path) -> Iterator[bytes]:
-    """The file. An empty chunk comes after each batch while it is being written, to be stopped at."""
+    """The file's chunks. While it is written, each batch yields an empty chunk, at which the caller can stop."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -51,7 +51,7 @@ def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Pa
 
 
 class _Column:
-    """One column's type and how its values come to it."""
+    """One column's type and the conversion of its values to it."""
 
     def __init__(self, facts: ColumnFacts) -> None:
         import pyarrow as pa

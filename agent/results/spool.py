@@ -1,8 +1,8 @@
-"""A statement's rows on disk: one run, streamed into a SQLite file that holds the rows exactly.
+"""A statement's rows on disk: the statement runs once and its rows are streamed into a SQLite file without loss.
 
 In: a database, a statement that the guard let through, limits. Out: a finished file, or a `ResultError` and no file.
-The file has a table `answer` with a row for each row, in order (`c0, c1, …` to compare by and `x0, …` exact forms, see
-`agent.results.cells`), and a table `about` with one JSON text of what is known of them.
+The file has a table `answer` with the rows in order (`c0, c1, …` hold comparison values and `x0, …` exact forms, see
+`agent.results.cells`), and a table `about` with one JSON text of facts about the rows.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from agent.results.cells import stored_cell, stored_column
 from agent.results.errors import ResultError, StatementFailed
 from agent.results.facts import FactGatherer
 from eval.databases.base import CancelToken, Database, Limits, Value
-from eval.databases.streaming import RowStream
+from eval.databases.row_stream import RowStream
 from eval.sql.types import ReadStatement
 
 MAX_COLUMNS = 900
 """SQLite holds 2,000 columns in a table, and a column may need two."""
 FREE_BYTES = 256 * 1024 * 1024
-"""Left free on the disk."""
+"""Disk space that is left free."""
 
 
 def spool(database: Database, statement: ReadStatement, path: Path, limits: Limits, cancel: CancelToken) -> None:
-    """Run once and write the file at `path`, which must not exist. Memory is bounded by a batch.
+    """Run the statement once and write the file at `path`, which must not exist. Memory is bounded by one batch.
 
     Raises StatementFailed (the engine's error, the deadline, cancelled) and ResultError (no room, too many columns).
     """
@@ -57,7 +57,7 @@ def spool(database: Database, statement: ReadStatement, path: Path, limits: Limi
 
 
 class SpoolWriter:
-    """Writes batches of rows; exact forms get a column of their own once a column needs one."""
+    """Writes batches of rows. A column gets a second column for exact forms when its first such value appears."""
 
     def __init__(self, file: sqlite3.Connection, columns: tuple[str, ...]) -> None:
         self._file = file

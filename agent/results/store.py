@@ -1,8 +1,8 @@
 """Results kept on disk for paging and export, so that a second page does not run the query again.
 
-In: a database, a checked statement, an owner. Out: a `KeptResult` that reads pages from its file. Files live in one
-private folder, are bounded in number by size and by time since their last use, and may be shared by several processes:
-a file appears whole, by a rename, and one that is removed stays readable to whoever has it open.
+In: a database, a checked statement, an owner. Out: a `KeptResult` that reads pages from its file. Files are kept in one
+private folder, bounded by total size and by time since last use. Several processes can share them: a file appears
+complete, by a rename, and a removed file stays readable for processes that have it open.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from agent.config import Settings
-from agent.private import private_folder
 from agent.results.errors import BadRequest, ResultError, ResultGone
 from agent.results.facts import ColumnFacts
-from agent.results.paging import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
+from agent.results.pages import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
 from agent.results.spool import spool
+from agent.store.private_folder import private_folder
 from eval.databases.base import CancelToken, Database, DatabaseError, Limits, Value, in_statement_thread
 from eval.databases.values import json_value
 from eval.sql.types import ReadStatement
@@ -45,7 +45,7 @@ class KeptResult(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """Names the result to its owner; nobody else can use it."""
+    """Identifies the result for its owner; nobody else can use it."""
     database: str
     dialect: Literal["sqlite", "duckdb", "postgres", "mysql"]
     sql: str
@@ -56,7 +56,7 @@ class KeptResult(BaseModel):
     truncated: bool
     """True when the statement had more rows, or a cell was cut, at a limit."""
     execution_time_ms: float
-    """Of the one run, reading and writing included."""
+    """Duration of the single run, including reading and writing."""
     created_at: str
     """ISO 8601, UTC."""
     _path: Path = PrivateAttr()
@@ -91,17 +91,17 @@ class KeptResult(BaseModel):
 
     @property
     def folder(self) -> Path:
-        """The private folder that the result is in, for what an export has to write aside."""
+        """The private folder that the result is in, for an export's temporary files."""
         return self._path.parent
 
     @property
     def exact(self) -> list[int]:
-        """The columns that have exact forms beside what they are compared by."""
+        """The columns that have exact forms besides their comparison values."""
         return self._exact
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """The file, to be read only. Raises ResultGone."""
+        """The file, opened read-only. Raises ResultGone."""
         with closing(_opened(self._path)) as file:
             yield file
 
@@ -129,7 +129,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 class ResultStore:
-    """The results under one folder. Safe to use from several threads and processes."""
+    """The results in one folder. Safe to use from several threads and processes."""
 
     def __init__(
         self,
@@ -139,8 +139,8 @@ class ResultStore:
         total_bytes: int = 4 << 30,
         seconds_kept: float = 3600.0,
     ) -> None:
-        """`limits` bound one result, `total_bytes` all of them, `seconds_kept` the time since a result's last use.
-        Raises ResultError when the folder cannot be made private."""
+        """`limits` bound one result, `total_bytes` all results together, `seconds_kept` the time since a result's last
+        use. Raises ResultError when the folder cannot be made private."""
         self._folder = folder
         self._limits = limits
         self._total_bytes = total_bytes
@@ -164,8 +164,8 @@ class ResultStore:
         )
 
     async def keep(self, database: Database, statement: ReadStatement, *, owner: str = "") -> KeptResult:
-        """The statement's result: the kept one while the data is unchanged, else one run. Cancelling the awaiting
-        task interrupts the statement. Raises StatementFailed, ResultError."""
+        """The statement's result: the kept one while the data is unchanged, else the result of a new run. Cancelling
+        the awaiting task interrupts the statement. Raises StatementFailed, ResultError."""
         return await in_statement_thread(lambda cancel: self.keep_now(database, statement, owner=owner, cancel=cancel))
 
     def keep_now(
@@ -177,7 +177,7 @@ class ResultStore:
         with self._lock:
             running = self._running.setdefault(result_id, threading.Lock())
         try:
-            with running:  # the same query asked for twice at once runs once
+            with running:  # two simultaneous requests for the same query cause one run
                 with suppress(ResultGone):
                     return self.find(result_id, owner=owner)
                 self.sweep()
@@ -193,7 +193,7 @@ class ResultStore:
         return result
 
     def find(self, result_id: str, *, owner: str = "") -> KeptResult:
-        """A result kept for this owner, used now. Raises ResultGone, also for another owner's."""
+        """A result kept for this owner; counts as a use of it. Raises ResultGone, also for another owner's result."""
         path = self._path(result_id, owner)
         try:
             if time.time() - path.stat().st_mtime > self._seconds_kept:
@@ -206,12 +206,12 @@ class ResultStore:
         return KeptResult.read(result_id, path)
 
     def forget(self, result_id: str, *, owner: str = "") -> None:
-        """Remove a result, if it is there."""
+        """Remove a result if it exists."""
         with suppress(OSError, ResultGone):
             self._path(result_id, owner).unlink()
 
     def sweep(self) -> None:
-        """Remove what was not used for too long, then the least recently used until the rest fits."""
+        """Remove results that were unused for too long, then the least recently used ones until the rest fits."""
         self._swept = time.monotonic()
         now, kept = time.time(), []
         for entry in os.scandir(self._folder):
@@ -221,7 +221,7 @@ class ResultStore:
                 if entry.name.endswith(".result") and age <= self._seconds_kept:
                     kept.append((s.st_mtime, s.st_size, entry.path))
                 elif entry.name.endswith(".result") or (entry.name.startswith(".") and age > _ABANDONED_SECONDS):
-                    if entry.is_dir(follow_symlinks=False):  # what a killed export left
+                    if entry.is_dir(follow_symlinks=False):  # left behind by a killed export
                         shutil.rmtree(entry.path, ignore_errors=True)
                     else:
                         os.unlink(entry.path)  # noqa: PTH108
@@ -238,7 +238,7 @@ class ResultStore:
             version = database.data_version()
         except DatabaseError as e:
             raise ResultError(str(e)) from None
-        if version == "memory":  # names nothing: two databases in memory are not the same
+        if version == "memory":  # identifies nothing: two in-memory databases are not the same
             version = f"memory {id(database)}"
         limits = self._limits
         parts: list[Any] = [owner, database.dialect, database.url, version, statement.sql, limits.rows, limits.bytes]

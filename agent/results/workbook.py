@@ -1,4 +1,4 @@
-"""XLSX: one sheet, written row by row into a temporary file and sent when it is whole.
+"""Results as XLSX: one sheet, written row by row to a temporary file that is sent when it is complete.
 
 Texts are written as texts, never as formulas or links. What a spreadsheet cannot hold exactly is written as text: int
 and Decimal beyond 15 digits, NaN and infinities, dates before 1900, times with a zone. A text of more than 32,767
@@ -27,7 +27,7 @@ _CHUNK = 256 * 1024
 
 
 def check_size(rows: int, columns: int) -> None:
-    """Raises BadRequest when a sheet cannot hold so much, ExtraMissing without the package."""
+    """Raises BadRequest when the result is too large for a sheet, ExtraMissing without the package."""
     if rows + 1 > MAX_ROWS or columns > MAX_COLUMNS:
         raise BadRequest(
             f"an XLSX sheet holds {MAX_ROWS:,} rows with its header and {MAX_COLUMNS:,} columns, and this result has "
@@ -40,7 +40,7 @@ def check_size(rows: int, columns: int) -> None:
 
 
 def xlsx_chunks(names: Sequence[str], batches: Batches, *, truncated: bool, folder: Path) -> Iterator[bytes]:
-    """The workbook. An empty chunk comes after each batch while it is being written, to be stopped at."""
+    """The workbook's chunks. While it is written, each batch yields an empty chunk, at which the caller can stop."""
     import xlsxwriter
 
     with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as aside, tempfile.TemporaryFile(dir=aside) as file:

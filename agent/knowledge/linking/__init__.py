@@ -1,7 +1,7 @@
-"""Schema linking: the part of a database that a question needs, within a budget of tokens.
+"""Schema linking: selects the part of a schema that a question needs, within a token budget.
 
-In: a question, a `Schema`, its `ValueIndex`, a budget. Out: `Linked`: the chosen part as a `Schema` of its own, the
-stored values that the question names, and what the part costs beside the whole. No model is asked.
+In: a question, a `Schema`, its `ValueIndex`, a budget. Out: `Linked`: the selected part as a `Schema`, the stored
+values that the question names, and the token counts of the part and of the whole schema. No model is called.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.knowledge.linking.choosing import choose, reduced
+from agent.knowledge.linking.budget import choose, reduced
 from agent.knowledge.linking.evidence import Weights, chances, gather, learned
-from agent.knowledge.linking.graded import graded_text
-from agent.knowledge.linking.matching import Match, matches
+from agent.knowledge.linking.schema_text import graded_text
+from agent.knowledge.linking.value_matches import Match, matches
 from agent.knowledge.schema_context import WHOLE, estimate_tokens, schema_context
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.schema import Schema
@@ -20,9 +20,9 @@ from eval.schema import Schema
 __all__ = ["SHARE", "SMALL_SCHEMA", "Linked", "LinkedValue", "Match", "link", "matches", "standard_budget"]
 
 SMALL_SCHEMA = 60
-"""Columns up to which a schema is short enough to be shown whole."""
+"""Maximum columns of a schema that is always shown whole."""
 SHARE = 0.4
-"""Part of the whole schema's tokens that the linked part of a larger one may take."""
+"""Share of a larger schema's tokens that its linked part may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Linked:
     text: str
     """The chosen part as a model sees it: likely columns in detail, the others by name."""
     detailed: frozenset[tuple[str, str]]
-    """(table, column) of what `text` tells in detail."""
+    """(table, column) of the columns that `text` shows in detail."""
     values: tuple[LinkedValue, ...]
     tokens: int
-    """Of `text`, by `estimate_tokens`."""
+    """Tokens of `text`, by `estimate_tokens`."""
     tokens_full: int
-    """Of the whole schema as `schema_context` writes it."""
+    """Tokens of the whole schema as `schema_context` writes it."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -62,20 +62,20 @@ class Linked:
 
 
 def standard_budget(schema: Schema) -> int:
-    """Tokens where nobody sets a budget: the whole of a schema of up to 60 columns, 40 % of a larger one."""
+    """The default token budget: the whole schema if it has up to 60 columns, 40 % of a larger one."""
     whole = whole_tokens(schema)
     return whole if schema.column_count <= SMALL_SCHEMA else int(SHARE * whole)
 
 
 @lru_cache(maxsize=64)
 def whole_tokens(schema: Schema) -> int:
-    """The length of the whole schema as `schema_context` writes it without any budget."""
+    """Tokens of the whole schema as `schema_context` writes it without a budget."""
     return estimate_tokens(whole_text(schema))
 
 
 @lru_cache(maxsize=64)
 def whole_text(schema: Schema) -> str:
-    """The whole schema as a model sees it where it fits."""
+    """The text of the whole schema, for models, used where it fits."""
     return schema_context(schema, budget_tokens=WHOLE)
 
 
@@ -86,10 +86,9 @@ def link(
     budget: int | None = None,
     weights: Weights | None = None,
 ) -> Linked:
-    """The tables and columns that a question needs, likeliest first until `budget` tokens are spent (default:
-    `standard_budget`). A schema that fits is returned whole. Keys that the chosen tables are joined by are kept.
-
-    `weights`: what evidence is worth, where not the learned weights."""
+    """Select the tables and columns that a question needs, likeliest first, until `budget` tokens are spent (default:
+    `standard_budget`). A schema that fits is returned whole. The keys that join the selected tables are kept. `weights`
+    replace the learned weights of the evidence."""
     whole = whole_tokens(schema)
     budget = standard_budget(schema) if budget is None else max(budget, 0)
     found = matches(question, values)
@@ -100,7 +99,7 @@ def link(
     tables, columns = chances(gather(question, schema, found), weights or learned())
     chosen = choose(schema, tables, columns, budget).columns
     text = graded_text(schema, chosen)
-    unspent = budget - estimate_tokens(text)  # costs are never less than what the text takes, so there may be room
+    unspent = budget - estimate_tokens(text)  # costs never underestimate the text, so tokens may be left
     if unspent > 0:
         fuller = choose(schema, tables, columns, budget + unspent).columns
         if estimate_tokens(longer := graded_text(schema, fuller)) <= budget:

@@ -1,8 +1,8 @@
-"""What speaks for each table and column of a schema being needed for a question.
+"""Evidence that a question needs a table or column of the schema.
 
 In: a question, a schema, the matched values. Out: for every table and column a sparse row of named evidence, 0..1 each,
-and what learned weights make of it. The evidence is lexical: words and their forms, synonyms and abbreviations,
-comments, stored values, and what neighbours in the same table have.
+and a probability computed with learned weights. The evidence is lexical: words and their forms, synonyms and
+abbreviations, comments, stored values, and the evidence of other columns in the same table.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 
-from agent.knowledge.linking.matching import Match
-from agent.models.offline.lexicon import FUNCTION_WORDS, open_lexicon, word_set
-from agent.models.offline.tokens import lemma, stem, tokenize
-from agent.models.offline.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
+from agent.knowledge.linking.value_matches import Match
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
+from eval.language.inflection import lemma, stem
+from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, word_set
+from eval.language.tokens import tokenize
 from eval.schema import Schema
 
+WEIGHTS = Path(__file__).with_name("weights.txt")
 Row = Mapping[str, float]
 Key = tuple[str, str]
 """(table, column)."""
 
 _CODE = re.compile(r"(?:[A-Z]{2,}|[A-Z]+\d[A-Z\d]*|\d+[A-Z]+)\Z")
-"""A word that looks like somebody's code: `EECS`, `B12`."""
+"""A word that looks like a code: `EECS`, `B12`."""
 _WHEN = word_set("when date year month day before after since until time old age latest earliest recent")
 _MUCH = word_set("average mean total sum maximum minimum max min highest lowest most least more less than top")
 _WHO = word_set("who whose name names which title titles called")
@@ -41,23 +44,23 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The question's words, and what each schema word gets from the best of them."""
+    """The question's words, and for each schema word the best score that one of them gives it."""
 
     words: tuple[str, ...]
     affinity: dict[str, float]
     lemmas: frozenset[str]
     lower: frozenset[str]
     unknown: float
-    """Names and quoted texts that no stored value explains: 0, 0.5, 1 for none, one, more."""
+    """Names and quoted texts that match no stored value: 0, 0.5, 1 for none, one, more."""
     code: float
     number: float
-    """1 where a code or a number other than a year is said."""
+    """1 if the question contains a code or a number other than a year."""
     year: float
 
 
 @lru_cache(maxsize=32)
 def words_of(schema: Schema) -> Vocabulary:
-    """The schema's vocabulary, views taken as tables."""
+    """The schema's vocabulary, with views treated as tables."""
     tables = tuple(t if t.kind == "table" else replace(t, kind="table") for t in schema.tables)
     return vocabulary(Schema(schema.dialect, tables))
 
@@ -111,14 +114,14 @@ def probability(row: Row, weights: Row) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each piece of evidence is worth, by name."""
+    """The weight of each piece of evidence, by name."""
 
     table: Row
     column: Row
 
 
 def chances(evidence: Evidence, weights: Weights) -> tuple[dict[str, float], dict[Key, float]]:
-    """How likely each table and each column is needed, 0..1."""
+    """The probability that each table and each column is needed, 0..1."""
     tables = {name: probability(row, weights.table) for name, row in evidence.tables.items()}
     columns = {
         key: probability({**row, "table": tables[key[0]]}, weights.column) for key, row in evidence.columns.items()
@@ -128,9 +131,9 @@ def chances(evidence: Evidence, weights: Weights) -> tuple[dict[str, float], dic
 
 @cache
 def learned() -> Weights:
-    """The weights that `python -m agent.knowledge.linking.fit` wrote."""
+    """The weights that `python -m experiments.linking.fit` wrote."""
     found: dict[str, dict[str, float]] = {"table": {}, "column": {}}
-    for line in resources.files(__package__).joinpath("weights.txt").read_text(encoding="utf-8").splitlines():
+    for line in WEIGHTS.read_text(encoding="utf-8").splitlines():
         parts = line.split()
         if len(parts) == 3 and parts[0] in found:
             found[parts[0]][parts[1]] = float(parts[2])
@@ -186,7 +189,7 @@ def _is_year(number: str) -> bool:
 
 @cache
 def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Words of columns, and the words of questions that are instances of them."""
+    """Words of column names, with the question words that are instances of them."""
     found = []
     for line in resources.files(__package__).joinpath("kinds.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
@@ -196,7 +199,7 @@ def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 
 def _beginning_alike(form: str, known: Vocabulary) -> list[str]:
-    """Schema words that are the beginning of the question's word, or that it begins: `dept`-like short forms."""
+    """Schema words that are a prefix of the question's word, or the reverse: short forms such as `dept`."""
     if len(form) < 4:
         return []
     return [w for w in _by_beginning(known.schema).get(form[:3], ()) if len(w) >= 3 and (w in form or form in w)]
@@ -211,7 +214,8 @@ def _by_beginning(schema: Schema) -> dict[str, tuple[str, ...]]:
 
 
 def _coverage(words: Sequence[str], asked: _Asked, known: Vocabulary) -> tuple[float, float, float]:
-    """How much of a name the question says, rare words counting more; whether all of it; the rarest word's share."""
+    """The share of a name that the question mentions (rare words count more), whether it mentions all of it, and the
+    share of the rarest word."""
     total = told = rare = 0.0
     least = 1.0
     for word in words:
@@ -263,12 +267,13 @@ def _lexical(row: Row) -> float:
 
 
 def _share(words: frozenset[str], asked: _Asked) -> float:
-    """The part of a comment that the question says, generously: two content words are enough."""
+    """The share of a comment that the question mentions; two content words count as all of it."""
     return min(1.0, len(words & asked.lemmas) / 2) if words else 0.0
 
 
 def _hits(values: Sequence[Match]) -> dict[Key, float]:
-    """By column, how much the question's best value in it says: less where many columns hold the same."""
+    """By column, the strength of the question's best value match in it: lower where many columns hold the same
+    value."""
     found: dict[Key, float] = {}
     for match in values:
         best = match.hits[0].score
@@ -281,7 +286,7 @@ def _hits(values: Sequence[Match]) -> dict[Key, float]:
 
 
 def _alone(values: Sequence[Match]) -> frozenset[Key]:
-    """Columns that are the only one to hold, whole, what a phrase says."""
+    """Columns that are the only one to hold a phrase as a whole value."""
     held = [{(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values]
     return frozenset(key for keys in held if len(keys) == 1 for key in keys)
 
@@ -298,7 +303,7 @@ def _comment_words(schema: Schema) -> dict[Key, frozenset[str]]:
 
 
 def _neighbours(schema: Schema, tables: dict[str, dict[str, float]]) -> None:
-    """Tell each table how strongly the tables it has keys to and from are spoken of."""
+    """Add to each table's evidence how strongly the question mentions the tables that foreign keys connect it to."""
     strength = {name: max(row["name"], row["best_column"], row["value"]) for name, row in tables.items()}
     near: dict[str, list[float]] = {name: [] for name in tables}
     for table in schema.tables:

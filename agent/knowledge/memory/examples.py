@@ -1,8 +1,8 @@
 """Verified examples: questions with the SQL that answers them.
 
-In: a file of JSON lines `{question, sql, db?}` or a YAML list of the same, or what people confirmed. Out: `Example`s,
-and for one database and its schema, what is wrong with one: an example that the guard refuses, or that names what is
-not there, is never shown.
+In: a file of JSON lines `{question, sql, db?}` or a YAML list of the same, or questions that people confirmed. Out:
+`Example`s, and for one database and its schema, the reason why an example cannot be used. An example that the guard
+refuses, or that names a table or column that does not exist, is never shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eval.schema import Schema
 from eval.sql import check, parse, resolve
 
 LONGEST = 4_000
-"""Characters of a question, and of an SQL text."""
+"""Maximum characters of a question, and of an SQL text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Example:
     question: str
     sql: str
     db: str = ""
-    """The database that it is for; empty: any that it fits."""
+    """The database that the example is for; empty: any database that it fits."""
     line: int = 0
-    """Where it stands in its file."""
+    """Its line in its file."""
 
 
 def read_examples(path: Path) -> list[Example]:
@@ -70,14 +70,12 @@ def _example(line: int, record: Any) -> Example | Problem:
 def usable(example: Example, schema: Schema) -> str | None:
     """Why the example cannot be used with this schema; None where it can."""
     parsed = parse(example.sql, schema.dialect)
-    verdict = check(parsed)
+    verdict = check(parsed, schema)
     if parsed.error or verdict.statement is None:
         return f"the guard refuses its SQL: {parsed.error or verdict.reason}"
     phantoms = resolve(parsed, schema).phantoms
     if phantoms:
-        first = phantoms[0]
-        nearest = f" (nearest: {', '.join(first.nearest)})" if first.nearest else ""
-        return f"the schema has no {first.kind} {first.name}{nearest}"
+        return f"the schema has no {phantoms[0].text}"
     return None
 
 

@@ -1,8 +1,8 @@
-"""The glossary: what business words mean in terms of the schema, as a YAML file.
+"""The glossary: a YAML file that defines business terms in terms of the schema.
 
-In: a file with `terms`, `metrics` and `filters`. Out: a `Glossary`; for one schema, what is wrong with it; for one
-question, the entries that it names. Expressions are SQL whose columns are written `table.column`; they are parsed and
-checked, and shown to a model as they stand, never run.
+In: a file with `terms`, `metrics` and `filters`. Out: a `Glossary`; for one schema, its problems; for one question, the
+entries that the question names. Expressions are SQL with columns written as `table.column`. They are parsed, checked
+and shown to a model unchanged, but never run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Literal
 from sqlglot import exp
 
 from agent.knowledge.memory.lines import BadMemory, Node, Problem, yaml_node
+from eval.language.inflection import light_stem
 from eval.schema import Dialect, Schema
-from eval.scoring.words import stem
 from eval.sql import ParsedQuery, check, parse, parsed_from_tree, resolve
 
 Kind = Literal["term", "metric", "filter"]
@@ -52,8 +52,8 @@ class Glossary:
     entries: tuple[Entry, ...] = ()
 
     def named_in(self, question: str, schema: Schema) -> tuple[Entry, ...]:
-        """The entries that bear on a question, among those that fit the schema: terms and metrics whose words stand in
-        it one after another, and every default filter."""
+        """The entries relevant to a question, among those that fit the schema: terms and metrics whose words occur
+        consecutively in the question, and every default filter."""
         words = f" {' '.join(_stems(question))} "
         return tuple(
             e
@@ -64,11 +64,11 @@ class Glossary:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(word) for word in _WORD.findall(text.casefold())]
+    return [light_stem(word) for word in _WORD.findall(text.casefold())]
 
 
 def read_glossary(path: Path) -> Glossary:
-    """Read a file. Raises BadMemory with every problem of its form."""
+    """Read a file. Raises BadMemory with all its format problems."""
     root = yaml_node(path)
     if root.value is None:
         return Glossary()
@@ -118,19 +118,17 @@ def unfit(entry: Entry, schema: Schema) -> str | None:
     parsed = _as_query(entry.expression, schema.dialect)
     if isinstance(parsed, str):
         return parsed
-    verdict = check(parsed)
+    verdict = check(parsed, schema)
     if verdict.statement is None:
         return f"the guard refuses the expression: {verdict.reason}"
     phantoms = resolve(parsed, schema).phantoms
     if phantoms:
-        first = phantoms[0]
-        nearest = f" (nearest: {', '.join(first.nearest)})" if first.nearest else ""
-        return f"the schema has no {first.kind} {first.name}{nearest}"
+        return f"the schema has no {phantoms[0].text}"
     return None
 
 
 def _as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
-    """The expression as the one output of a query over the tables that it names, for the checks to read."""
+    """The expression as the only output of a query over the tables that it names, so that it can be checked."""
     parsed = parse(f"SELECT {expression}", dialect)
     if parsed.tree is None:
         return f"the expression cannot be read: {parsed.error}"
@@ -149,7 +147,8 @@ def _as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
 
 
 def statements(entries: tuple[Entry, ...]) -> Iterator[str]:
-    """Terms as the offline engine takes external knowledge: `big spender refers to customers.segment = 'A'`."""
+    """Terms in the form in which the offline engine reads external knowledge: `big spender refers to customers.segment
+    = 'A'`."""
     for entry in entries:
         if entry.kind == "term" and ";" not in entry.expression:
             yield from (f"{name} refers to {entry.expression}" for name in entry.names)

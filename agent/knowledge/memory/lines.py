@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eval.errors import InputError
+
 MAX_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in one place of a file."""
+    """A problem at one line of a file."""
 
     line: int
     reason: str
@@ -24,7 +26,7 @@ class Problem:
         return f"line {self.line}: {self.reason}"
 
 
-class BadMemory(ValueError):
+class BadMemory(InputError):
     """A file of examples or terms cannot be used; the message names the line and the reason of each problem."""
 
     def __init__(self, path: Path, problems: list[Problem]) -> None:
@@ -33,7 +35,7 @@ class BadMemory(ValueError):
 
 
 def text_of(path: Path) -> str:
-    """The file's text. Raises BadMemory for one that cannot be read, is no UTF-8 or is too long."""
+    """The file's text. Raises BadMemory for a file that cannot be read, is not UTF-8 or is too long."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadMemory(path, [Problem(1, f"the file is larger than {MAX_BYTES // 1_000_000} MB")])
@@ -45,7 +47,7 @@ def text_of(path: Path) -> str:
 
 
 def json_lines(path: Path) -> list[tuple[int, Any]]:
-    """One record a line; empty lines are skipped."""
+    """One record per line; empty lines are skipped."""
     found, problems = [], []
     for number, line in enumerate(text_of(path).splitlines(), 1):
         if not line.strip():
@@ -75,8 +77,8 @@ class Node:
 
 
 def yaml_node(path: Path) -> Node:
-    """The document of a YAML file. Every scalar stays text, so that `no` is no boolean and a date no date. Anchors and
-    aliases are refused: a few of them can stand for gigabytes."""
+    """The document of a YAML file. Every scalar stays text, so that `no` does not become a boolean, nor a date a date
+    object. Anchors and aliases are refused: a few of them can expand to gigabytes."""
     import yaml  # type: ignore[import-untyped]
 
     text = text_of(path)

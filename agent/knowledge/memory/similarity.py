@@ -1,6 +1,7 @@
-"""How alike two questions are, whatever values they name; and how much of a test set examples give away.
+"""Similarity of questions independent of the values that they name, and leakage of a test set through examples.
 
-In: questions. Out: templates (words with values masked), likeness from 0 to 1, overlaps of two sets. No model.
+In: questions. Out: templates (words with values masked), similarity from 0 to 1, overlap of two sets. No model is
+called.
 """
 
 from __future__ import annotations
@@ -16,24 +17,25 @@ from itertools import pairwise
 from sqlglot import exp
 
 from agent.knowledge.memory.examples import Example, named_in, usable
+from eval.language.inflection import light_stem
+from eval.language.quotes import quotes_replaced
+from eval.language.words import meets, question_words
 from eval.schema import Dialect, Schema
 from eval.scoring.intent import read_intent
-from eval.scoring.words import meets, question_words, stem
 from eval.sql import parse, render
 
 TEXT, NUMBER, NAME = "‹text›", "‹number›", "‹name›"
-_QUOTED = re.compile(r"\"[^\"]{1,80}\"|“[^”]{1,80}”|‘[^’]{1,80}’|`[^`]{1,80}`|(?<!\w)'[^']{1,80}'(?!\w)")
 _NUMBER = re.compile(r"(?<![\w‹])[$€£]?\d[\d.,:/-]*\d%?(?!\w)|(?<![\w‹])[$€£]?\d%?(?!\w)")
 _WORD = re.compile(r"‹\w+›|\w+")
 _SHORTLIST = 60
 _FORM = 0.7
-"""Weight of the words against that of the tables and columns spoken of."""
+"""Weight of the words relative to the tables and columns mentioned."""
 
 
 @lru_cache(maxsize=16_384)
 def template(question: str) -> str:
     """The question in lower case with its quoted texts, numbers and names of things masked."""
-    text = _QUOTED.sub(TEXT, question)
+    text = quotes_replaced(question, TEXT)
     for name in sorted(read_intent(question).proper, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", NAME, text)
     words: list[str] = []
@@ -45,18 +47,19 @@ def template(question: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _terms(question: str) -> frozenset[str]:
-    """The stems of the template's words, small ones too (`how many` says what is asked), and each two in a row."""
+    """The stems of the template's words, including stop words (`how many` matters), and all bigrams."""
     masked = template(question)
-    stems = [stem(word.strip("‹›")) for word in masked.split()]
+    stems = [light_stem(word.strip("‹›")) for word in masked.split()]
     content = question_words(masked.replace("‹", " ").replace("›", " "))
     return frozenset((*content, *stems, *(f"{a} {b}" for a, b in pairwise(stems))))
 
 
 def nearest(question: str, examples: Sequence[Example], schema: Schema, k: int, *, db: str = "") -> tuple[Example, ...]:
-    """The `k` examples that are most like the question, the likeliest last, where a model looks most. Of examples of
-    one template only the first is taken, and none that does not fit the schema or is for another database.
+    """The `k` examples most similar to the question, the most similar last, because a model attends most to the end. Of
+    several examples with one template only the first is taken. Examples that do not fit the schema or are for another
+    database are skipped.
 
-    Words alone bring up a shortlist; only what is on it is parsed, checked and compared by tables and columns.
+    Words alone select a shortlist; only its examples are parsed, checked and compared by tables and columns.
     """
     here = [e for e in examples if not e.db or e.db == db] if k > 0 else []
     seen = Counter(term for e in here for term in _terms(e.question))
@@ -77,7 +80,7 @@ def nearest(question: str, examples: Sequence[Example], schema: Schema, k: int, 
 
 @lru_cache(maxsize=1_024)
 def _spoken_of(question: str, schema: Schema) -> frozenset[str]:
-    """The tables and `table.column`s whose names the question's words meet."""
+    """The tables and `table.column`s whose names match words of the question."""
     words = frozenset(question_words(question))
     tables = [t.name for t in schema.tables if meets(t.name, words)]
     columns = [f"{t.name}.{c.name}" for t in schema.tables for c in t.columns if meets(c.name, words)]
@@ -96,7 +99,7 @@ def _overlap(these: frozenset[str], those: frozenset[str]) -> float:
 
 @lru_cache(maxsize=16_384)
 def sql_template(sql: str, dialect: Dialect) -> str:
-    """The query in one spelling with its constants masked; its text where it cannot be read."""
+    """The normalised query with its constants masked; its text if it cannot be parsed."""
     tree = parse(sql, dialect).tree
     if tree is None:
         return " ".join(sql.casefold().split())
@@ -108,16 +111,16 @@ def sql_template(sql: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much examples give away of a test set."""
+    """How much of a test set the examples leak."""
 
     examples: int
     questions: int
     same_question: int
     """Examples that are themselves questions of the test set; they must not be shown."""
     same_template: int
-    """Test questions of which some other example has the template: only values differ."""
+    """Test questions that share a template with another example: only values differ."""
     same_sql: int
-    """Test questions whose gold query some other example has, constants aside."""
+    """Test questions whose gold query equals that of another example, apart from constants."""
 
     def __str__(self) -> str:
         return (
@@ -134,7 +137,7 @@ class Overlap:
 def apart(
     examples: Sequence[Example], tests: Sequence[tuple[str, str]], dialect: Dialect
 ) -> tuple[list[Example], Overlap]:
-    """The examples that are no questions of the test set, and the overlap. `tests`: questions with their gold."""
+    """The examples that are not in the test set, and the overlap. `tests`: questions with their gold queries."""
     asked = {_plain(question) for question, _ in tests}
     kept = [example for example in examples if _plain(example.question) not in asked]
     templates = {template(example.question) for example in kept}

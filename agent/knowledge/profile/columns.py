@@ -1,6 +1,6 @@
-"""What a column's cells say: counts, range, samples, enumerated values, formats.
+"""Facts about a column from its cells: counts, range, samples, enumerated values, formats.
 
-In: the cells that were read. Out: `ColumnFacts`. No statement is run here.
+In: the cells that were read. Out: `ColumnFacts`. This module runs no statement.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from decimal import Decimal
 
 from agent.knowledge.profile.facts import CELL, ColumnFacts, Counted
 from agent.knowledge.profile.formats import formats, null_likes, sentinels
-from agent.knowledge.profile.reading import Whole
+from agent.knowledge.profile.row_sample import Whole
 from agent.knowledge.schema_context import one_line
 from eval.databases.values import json_value
 from eval.schema import Column
 
 ENUMERATED = 25
-"""Distinct values up to which all are listed."""
+"""Maximum distinct values of a column whose values are all listed."""
 _SAMPLES = 5
 _FORMATTED = 500
-"""Distinct texts whose format is looked at."""
+"""Maximum distinct texts whose format is examined."""
 
 
 def shown(value: object) -> str:
-    """A cell as a person reads it, on one line, capped."""
+    """A cell as readable text, on one line, shortened."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -39,7 +39,8 @@ def shown(value: object) -> str:
 def column_facts(
     table: str, column: Column, cells: Sequence[object], whole: Whole | None, *, key: bool = False
 ) -> ColumnFacts:
-    """The facts of one column from the cells read; `whole`: what a pass over all rows said; `key`: it names rows."""
+    """The facts of one column from the cells read; `whole`: the result of a pass over all rows; `key`: the column
+    identifies rows."""
     filled = [c for c in cells if c is not None]
     counts = Counter(_hashable(c) for c in filled)
     numbers = [c for c in filled if isinstance(c, (int, float, Decimal)) and not isinstance(c, bool)]

@@ -1,7 +1,7 @@
-"""What a profile knows, as plain frozen values: tables, columns, keys, patterns and pitfalls.
+"""The content of a profile as frozen values: tables, columns, keys, patterns and pitfalls.
 
-In: nothing. Out: the types that cross this room's door, and their form as JSON. Every text that came out of a row is
-capped at `CELL` characters and stands on one line.
+In: nothing. Out: the package's public types, and their form as JSON. Every text from a row is cut to `CELL` characters
+and put on one line.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, Literal
 from eval.schema import Dialect
 
 CELL = 60
-"""Characters kept of one stored value."""
+"""Maximum characters kept of one stored value."""
 NO_TIME = "no time"
-"""`TableFacts.how` of a table that the deadline left out."""
+"""`TableFacts.how` of a table that was not read because of the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A stored value and how many of the rows looked at hold it."""
+    """A stored value and the number of examined rows that hold it."""
 
     value: str
     rows: int
@@ -31,7 +31,7 @@ class Format:
 
     name: str
     share: float
-    """Of the values that are not NULL, 0..1."""
+    """Share of the non-NULL values, 0..1."""
     example: str
 
 
@@ -41,27 +41,27 @@ class ColumnFacts:
     column: str
     type: str
     rows: int
-    """Rows looked at."""
+    """Number of rows examined."""
     nulls: int
     distinct: int
-    """Among the rows looked at."""
+    """Among the rows examined."""
     key: bool = False
-    """Part of a primary or foreign key: a name for a row, not a quantity."""
+    """Part of a primary or foreign key: an identifier, not a quantity."""
     samples: tuple[str, ...] = ()
-    """Values that occur, the most frequent first."""
+    """Example values, the most frequent first."""
     values: tuple[Counted, ...] = ()
-    """All values with their rows, where there are few enough to list."""
+    """All values with their row counts, if there are few enough to list."""
     kind: Literal["number", "date", "text", "other", "empty"] = "other"
     low: str | None = None
     high: str | None = None
     mean: float | None = None
     longest: int = 0
-    """Characters of the longest text, up to where reading cut it."""
+    """Length of the longest text in characters, as far as it was read."""
     whole: bool = False
-    """True when `low`, `high` and `nulls` are of the whole table, not of a sample."""
+    """True when `low`, `high` and `nulls` describe the whole table, not a sample."""
     formats: tuple[Format, ...] = ()
     null_likes: tuple[Counted, ...] = ()
-    """Values that probably mean that there is none (`N/A`, an empty text, -999)."""
+    """Values that probably stand for a missing value (`N/A`, an empty text, -999)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class TableFacts:
     estimated: bool
     columns: int
     looked_at: int
-    """Rows read for this profile."""
+    """Number of rows read for this profile."""
     sampled: bool
-    """True when those were not all rows."""
+    """True when not all rows were read."""
     how: str
-    """How the rows were chosen: all rows, ranges of rows, the engine's sample, the first rows; not read (they may not
-    be, or cannot be), no time (the next profile goes on here)."""
+    """How the rows were chosen: all rows, ranges of rows, the engine's sample, the first rows; not read (not allowed or
+    not possible), no time (the next profile continues here)."""
     sign: str = ""
-    """Of the structure and the rows looked at; equal signs mean that this table's facts still hold."""
+    """Hash of the structure and the rows examined; an equal hash means that this table's facts are still valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,14 @@ class KeyFacts:
     inferred: bool
     cardinality: Literal["1:1", "n:1"]
     checked: int | None = None
-    """Rows with a key that were looked up; None where that was not done or took too long."""
+    """Number of rows with a key that were looked up; None if this was not done or took too long."""
     orphans: int = 0
-    """Of those, rows whose key finds nothing."""
+    """Number of those rows whose key has no match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A shape in the data: a hierarchy, a period with a beginning and an end, a column that depends on another."""
+    """A pattern in the data: a hierarchy, a period with a start and an end, a column that depends on another."""
 
     kind: Literal["hierarchy", "levels", "period", "series"]
     table: str
@@ -108,7 +108,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """What a query on this database can get wrong."""
+    """A mistake that a query on this database can make."""
 
     table: str
     column: str
@@ -124,7 +124,7 @@ class Profile:
     patterns: tuple[Pattern, ...]
     guidance: tuple[Pitfall, ...]
     seconds: float = 0.0
-    """What computing it took."""
+    """Seconds that the computation took."""
 
     @property
     def complete(self) -> bool:

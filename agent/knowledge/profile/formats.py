@@ -1,7 +1,7 @@
-"""How the values of a column are written: dates, amounts, codes, and what stands in for a missing value.
+"""Recognises the formats of a column's values: dates, amounts, codes, and markers of missing values.
 
-In: distinct values with their counts. Out: `Format`s and `Counted` look-alikes of NULL. Regular expressions and small
-word lists only; nothing is concluded from a name.
+In: distinct values with their counts. Out: `Format`s, and values that stand for NULL as `Counted`. Uses only regular
+expressions and small word lists; column names are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent.knowledge.schema_context import one_line
 
 _DAY_FIRST, _MONTH_FIRST = "date as DD/MM/YYYY", "date as MM/DD/YYYY"
 _EITHER = "date as MM/DD/YYYY or DD/MM/YYYY"
-"""Days up to the 12th; what the other dates of the column are tells which it is."""
+"""Dates up to the 12th are ambiguous; the other dates of the column decide which format it is."""
 _FORMATS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.I))
     for name, pattern in (
@@ -63,13 +63,13 @@ _NONE = frozenset(
 )
 _SENTINELS = frozenset({-1.0, -9.0, -99.0, -999.0, -9999.0, 9999.0, 99999.0, 999999.0})
 _LEAST = 0.05
-"""Part of the values from which a format is worth telling."""
+"""Minimum share of the values for a format to be reported."""
 _LEAST_OF = {"time as hh:mm": 0.95, "duration as m:ss.sss": 0.9, "list separated by commas": 0.5}
-"""The same for formats that other things look like: a scale of 1:18 is no time."""
+"""The same for formats that are easily confused: a scale of 1:18 is not a time."""
 
 
 def formats(values: Mapping[str, int]) -> tuple[Format, ...]:
-    """The formats of a text column's values, the most frequent first; none where the texts are plain words."""
+    """The formats of a text column's values, the most frequent first; none if the texts are plain words."""
     total = sum(values.values())
     found: dict[str, int] = {}
     example: dict[str, str] = {}
@@ -102,13 +102,14 @@ def null_likes(values: Mapping[str, int]) -> tuple[Counted, ...]:
     none = [v for v in values if not v.strip() or v.strip().lower() in _NONE]
     codes = sum(len(v) <= 5 and v.isalpha() and v.isupper() for v in values)
     if codes * 2 > len(values):
-        none = [v for v in none if v != "NA"]  # among codes, one more code
+        none = [v for v in none if v != "NA"]  # in a column of codes, `NA` is a code
     found = [Counted(one_line(v, CELL), values[v]) for v in none]
     return tuple(sorted(found, key=lambda c: (-c.rows, c.value))[:5])
 
 
 def sentinels(values: Mapping[float, int]) -> tuple[Counted, ...]:
-    """Numbers that stand for a missing value: a lone negative one, or a row of nines far beyond all others."""
+    """Numbers that stand for a missing value: a single negative value, or a number of only nines far above all
+    others."""
     found = []
     ordered = sorted(values)
     for number in _SENTINELS & values.keys():

@@ -1,7 +1,7 @@
-"""What a model should know of the data before it writes SQL: the profile's most useful lines, within a budget.
+"""Data notes for a model that writes SQL: the most useful lines of the profile, within a token budget.
 
-In: a `Profile`, made in the privacy mode that holds, and the columns that the model is shown. Out: lines of text: first
-what a query can get wrong, then the values and formats of columns that are compared by text, then ranges of dates.
+In: a `Profile` computed in the current privacy mode, and the columns that the model sees. Out: lines of text: first
+pitfalls, then the values and formats of text columns used in predicates, then date ranges.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from agent.knowledge.schema_context import estimate_tokens, one_line
 
 TITLE = "Notes on the data:"
 _LINE = 300
-"""Characters of one line."""
+"""Maximum characters of one line."""
 _VALUES = 12
-"""Distinct values up to which a column's are all listed."""
+"""Maximum distinct values of a column whose values are all listed."""
 
 
 def hints(profile: Profile, shown: Collection[tuple[str, str]], budget: int) -> str:
-    """The lines that fit `budget` tokens, under a title; empty where there is nothing to say. `shown`: (table, column)
-    of what the model sees in detail."""
+    """The lines that fit `budget` tokens, under a title; empty if there are none. `shown`: (table, column) of the
+    columns that the model sees in detail."""
     tables = {table for table, _ in shown}
     left = budget - estimate_tokens(TITLE) - 1
     kept: list[str] = []

@@ -1,7 +1,7 @@
-"""A profile as text in ten named sections, within a budget of tokens.
+"""Renders a profile as text in ten named sections, within a token budget.
 
-In: a `Schema` and its `Profile`. Out: `Section`s. How much each tells follows from the size of the schema; what then
-still exceeds the budget is told at less depth, and at last cut section by section, which is always said.
+In: a `Schema` and its `Profile`. Out: `Section`s. Their level of detail depends on the size of the schema. If the text
+still exceeds the budget, the detail is reduced, and finally each section is cut, which the text always states.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from agent.knowledge.schema_context import estimate_tokens, one_line
 from eval.schema import Schema
 
 DEFAULT_BUDGET = 24_000
-"""Tokens by `estimate_tokens`, where the caller sets none."""
+"""Default budget in tokens, by `estimate_tokens`."""
 _NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much is told of each thing."""
+    """The level of detail for each kind of item."""
 
     name: str
     columns: int
-    """The size of schema it is meant for."""
+    """The size of schema that this depth is for."""
     samples: int
     values: int
     cell: int
     pitfalls: int
     structure: bool = True
-    """Whether columns are listed with their types beside the detail."""
+    """Whether columns are listed with their types besides the detail."""
 
 
 DEPTHS = (
@@ -48,7 +48,7 @@ class Section:
     title: str
     lines: tuple[str, ...]
     left_out: int = 0
-    """Lines that the budget had no room for."""
+    """Number of lines left out because of the budget."""
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class Section:
 
 
 def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tuple[Section, ...]:
-    """The ten sections, together at most `budget` tokens long; a budget too small for the titles gives titles alone."""
+    """The ten sections, together at most `budget` tokens long; a budget too small for the titles gives only titles."""
     budget = DEFAULT_BUDGET if budget is None else max(budget, 0)
     fitting = [d for d in DEPTHS if schema.column_count <= d.columns] or [DEPTHS[-1]]
     found: tuple[Section, ...] = ()
@@ -78,7 +78,7 @@ def as_text(found: tuple[Section, ...]) -> str:
 
 
 def _cut(found: tuple[Section, ...], budget: int) -> tuple[Section, ...]:
-    """Give each section a fair part of the budget: what a short one leaves goes to the longer ones."""
+    """Give each section a fair share of the budget: the unused part of a short section goes to the longer ones."""
     left = budget
     kept: dict[str, Section] = {}
     by_length = sorted(found, key=lambda s: s.tokens)
@@ -103,7 +103,7 @@ def _shortened(section: Section, budget: int) -> Section:
 
 
 def note(c: ColumnFacts, *, samples: int, values: int, cell: int) -> str:
-    """What a column holds in a few words: its values, its range, or examples."""
+    """A column's content in a few words: its values, its range, or examples."""
     if c.values and len(c.values) <= values and c.kind == "text":
         return "values: " + ", ".join(_text(v.value, cell) for v in c.values)
     if c.low is not None and c.high is not None:
@@ -169,7 +169,7 @@ def _told(c: ColumnFacts, depth: Depth) -> str:
 
 
 def _comment(comment: str | None, depth: Depth) -> str:
-    """What the schema itself says of a table or column."""
+    """The schema's own comment on a table or column."""
     return f" -- {one_line(comment.strip(), 2 * depth.cell)}" if comment and comment.strip() else ""
 
 

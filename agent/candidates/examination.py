@@ -1,0 +1,44 @@
+"""A draft examined within a run: the one examination of `eval.examination`, with a second opinion beside it.
+
+In: a `Query` and the run's context. Out: a `Case`. Each statement is sent once a run, however many candidates, steps
+or attempts hold it; only what differs (the question, the reasoning, the plan) is put in anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from agent.parser.second_opinion import second_opinion
+from agent.runtime.context import RunContext
+from eval.examination import Query, examine_async, inspect
+from eval.schema import Schema
+from eval.scoring import Case
+
+
+async def examined(query: Query, context: RunContext) -> Case:
+    """Raises DatabaseError where the structure can't be read. Cancelling stops the statement."""
+    if query.sql not in context.examined:
+        context.examined[query.sql] = await _examined(query, context)
+    case = replace(
+        context.examined[query.sql],
+        question=query.question,
+        reasoning=query.reasoning,
+        plan_confidence=query.plan_confidence,
+    )
+    if not (case.ran and context.model.capabilities.second_opinion):
+        return case
+    return replace(case, second_opinion=await second_opinion(case.question, context.database, case.schema))
+
+
+async def _examined(query: Query, context: RunContext) -> Case:
+    case = await _once(query, await context.schema(), context)
+    if case.references.phantoms:  # the structure may have changed since it was cached
+        case = await _once(query, await context.fresh_schema(), context)
+    return case
+
+
+async def _once(query: Query, schema: Schema, context: RunContext) -> Case:
+    if not context.execute:
+        return await asyncio.to_thread(inspect, query, schema)
+    return await examine_async(query, context.database, schema=schema, limits=context.limits())

@@ -1,0 +1,69 @@
+"""A team's memory, for the doors: checking files of examples and terms, keeping examples apart from a test set.
+
+In: paths, an open database. Out: what is wrong, line by line. Nothing here is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eval.databases.base import Database
+    from eval.schema import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check of a file found. `entries`: examples, or terms, metrics and filters."""
+
+    entries: int
+    other: int
+    """Entries for another database, which were not checked against this one."""
+    problems: tuple[str, ...]
+    """`line 3: the schema has no table …`."""
+
+
+def check_examples(path: Path, database: Database) -> Checked:
+    """Check the form of a file and each example against the guard and the schema."""
+    from agent.knowledge.memory.examples import read_examples, usable
+    from agent.knowledge.memory.lines import BadMemory
+
+    try:
+        examples = read_examples(path)
+    except BadMemory as error:
+        return Checked(0, 0, tuple(map(str, error.problems)))
+    schema = database.schema()
+    here = [e for e in examples if e.db in ("", database.name)]
+    wrong = [f"line {e.line}: {reason}" for e in here if (reason := usable(e, schema))]
+    return Checked(len(examples), len(examples) - len(here), tuple(wrong))
+
+
+def check_glossary(path: Path, database: Database) -> Checked:
+    """Check the form of a glossary and each entry against the schema."""
+    from agent.knowledge.memory.glossary import read_glossary, unfit
+    from agent.knowledge.memory.lines import BadMemory
+
+    try:
+        entries = read_glossary(path).entries
+    except BadMemory as error:
+        return Checked(0, 0, tuple(map(str, error.problems)))
+    schema = database.schema()
+    wrong = [f"line {e.line}: {e.name}: {reason}" for e in entries if (reason := unfit(e, schema))]
+    return Checked(len(entries), 0, tuple(wrong))
+
+
+def examples_apart(path: Path, tests: Sequence[tuple[str, str]], dialect: Dialect, kept: Path) -> str:
+    """Write the examples that are no questions of a test set (`tests`: with their gold) to `kept`; in words, how much
+    the rest give away of it. Raises ValueError naming the lines that are wrong."""
+    from agent.knowledge.memory.loader import load_memory
+    from agent.knowledge.memory.similarity import apart
+
+    examples, overlap = apart(load_memory(str(path), None).examples, tests, dialect)
+    lines = (json.dumps({"question": e.question, "sql": e.sql, "db": e.db}, ensure_ascii=False) for e in examples)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return str(overlap)

@@ -1,0 +1,164 @@
+"""Selects tables and columns within a token budget: highest probability per token first, with the keys for joins.
+
+In: a schema, the probability of each table and column, a budget. Out: the chosen columns by table, each by name only or
+in detail. A chosen table brings its primary key, the tables on the shortest foreign-key path to the tables already
+chosen, and both ends of those keys.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from functools import lru_cache
+
+from agent.knowledge.linking.schema_text import FIXED, Costs, Key, costs
+from eval.schema import ForeignKey, Schema, Table
+
+_LONGEST_WAY = 4
+"""Maximum foreign keys on the path from one chosen table to the next."""
+_TABLE_WORTH = 2.0
+"""A needed table is worth as much as this many needed columns: without it none of its columns can be named."""
+_DETAIL_WORTH = 0.02
+"""Value of showing a needed column's type, key and comment, relative to showing its name."""
+
+
+class Chosen:
+    """The selection so far and its cost."""
+
+    def __init__(self, schema: Schema, budget: int) -> None:
+        self.columns: dict[str, dict[str, bool]] = {}
+        """By table, the chosen columns, and whether each is shown in detail."""
+        self.spent = FIXED
+        self._budget = budget
+        self._tables = {t.name: t for t in schema.tables}
+        self._costs = costs(schema)
+        self._ties = _ties(schema)
+
+    def add(self, table: str, column: str | None = None) -> bool:
+        """Choose a table, or a column with its table, and everything that its joins need. False if that exceeds the
+        budget; then nothing is chosen."""
+        wanted: dict[str, set[str]] = {table: {column} if column else set()}
+        if table not in self.columns:
+            for name in self._way(table):
+                wanted.setdefault(name, set())
+        known = self.columns.keys() | wanted.keys()
+        for name in [n for n in wanted if n not in self.columns]:
+            wanted[name].update(self._tables[name].primary_key)
+            for other, key, own in self._ties.get(name, ()):
+                if other in known:
+                    wanted[name].update(key.columns if own else key.ref_columns)
+                    wanted.setdefault(other, set()).update(key.ref_columns if own else key.columns)
+        cost = sum(
+            (0 if name in self.columns else self._costs.name[name, ""])
+            + sum(self._costs.name.get((name, c), 0) for c in columns - self.columns.get(name, {}).keys())
+            for name, columns in wanted.items()
+        )
+        if not self._spend(cost):
+            return False
+        for name, columns in wanted.items():
+            own_columns = self.columns.setdefault(name, {})
+            for chosen in columns:
+                own_columns.setdefault(chosen, False)
+        return True
+
+    def tell(self, table: str, column: str) -> None:
+        """Show a column in detail, if the budget allows it."""
+        if column not in self.columns.get(table, {}) and not self.add(table, column):
+            return
+        first = not any(self.columns[table].values())
+        cost = self._costs.detail[table, column] + (self._costs.detail[table, ""] if first else 0)
+        if not self.columns[table][column] and self._spend(cost):
+            self.columns[table][column] = True
+
+    def _spend(self, cost: int) -> bool:
+        if self.spent + cost > self._budget:
+            return False
+        self.spent += cost
+        return True
+
+    def _way(self, table: str) -> list[str]:
+        """The tables on the shortest path from `table` to a chosen one; empty if there is none."""
+        if not self.columns:
+            return []
+        before: dict[str, str] = {table: ""}
+        todo = deque([(table, 0)])
+        while todo:
+            here, steps = todo.popleft()
+            if here in self.columns:
+                way = []
+                while here := before[here]:
+                    way.append(here)
+                return way
+            if steps < _LONGEST_WAY:
+                for other, _, _ in self._ties.get(here, ()):
+                    if other not in before:
+                        before[other] = here
+                        todo.append((other, steps + 1))
+        return []
+
+
+def choose(schema: Schema, tables: Mapping[str, float], columns: Mapping[Key, float], budget: int) -> Chosen:
+    """Choose by highest probability per token while the budget lasts. One table with its key is always chosen, however
+    small the budget is."""
+    chosen = Chosen(schema, budget)
+    for _, table, column, detail in sorted(_offers(costs(schema), tables, columns), key=lambda o: (-o[0], o[1:])):
+        if detail:
+            chosen.tell(table, column)
+        else:
+            chosen.add(table, column or None)
+    if not chosen.columns and tables:
+        likeliest = max(tables, key=lambda name: (tables[name], name))
+        key = next(t.primary_key for t in schema.tables if t.name == likeliest)
+        chosen.columns[likeliest] = dict.fromkeys(key, False)
+    return chosen
+
+
+def _offers(
+    cost: Costs, tables: Mapping[str, float], columns: Mapping[Key, float]
+) -> list[tuple[float, str, str, bool]]:
+    """Value per token, table, column (none: the table itself), whether in detail."""
+    offers = [(_TABLE_WORTH * p / cost.name[name, ""], name, "", False) for name, p in tables.items()]
+    for key, p in columns.items():
+        offers.append((p / cost.name[key], *key, False))
+        offers.append((_DETAIL_WORTH * p / cost.detail[key], *key, True))
+    return offers
+
+
+def reduced(schema: Schema, columns: Mapping[str, Mapping[str, bool]]) -> Schema:
+    """The schema restricted to the chosen tables and columns and the keys among them, in the original order."""
+    kept: list[Table] = []
+    for table in schema.tables:
+        if table.name in columns:
+            chosen = columns[table.name].keys()
+            kept.append(
+                Table(
+                    name=table.name,
+                    columns=tuple(c for c in table.columns if c.name in chosen),
+                    kind=table.kind,
+                    namespace=table.namespace,
+                    primary_key=table.primary_key,
+                    foreign_keys=tuple(
+                        k
+                        for k in table.foreign_keys
+                        if set(k.columns) <= chosen and set(k.ref_columns) <= columns.get(k.ref_table, {}).keys()
+                    ),
+                    row_count=table.row_count,
+                    row_count_estimated=table.row_count_estimated,
+                    comment=table.comment,
+                )
+            )
+    return Schema(schema.dialect, tuple(kept))
+
+
+@lru_cache(maxsize=32)
+def _ties(schema: Schema) -> dict[str, tuple[tuple[str, ForeignKey, bool], ...]]:
+    """By table: the tables that a foreign key connects it to, the key, and whether the table itself declares the
+    key."""
+    found: dict[str, list[tuple[str, ForeignKey, bool]]] = {}
+    names = {t.name for t in schema.tables}
+    for table in schema.tables:
+        for key in table.foreign_keys:
+            if key.ref_table in names and key.ref_table != table.name:
+                found.setdefault(table.name, []).append((key.ref_table, key, True))
+                found.setdefault(key.ref_table, []).append((table.name, key, False))
+    return {name: tuple(ties) for name, ties in found.items()}

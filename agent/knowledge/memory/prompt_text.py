@@ -1,0 +1,69 @@
+"""The part of the memory that a model sees for one question, in each privacy mode.
+
+In: a question, a `Memory`, the schema. Out: a text for the prompt, and the same terms for the offline engine. Examples
+hold values of the database, so they are shown only in modes that may show rows. In the other modes, the glossary's
+constants are hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.knowledge.memory.examples import Example
+from agent.knowledge.memory.glossary import Entry, statements
+from agent.knowledge.memory.loader import Memory
+from agent.knowledge.memory.similarity import nearest
+from agent.knowledge.privacy import Privacy, without_constants
+from agent.knowledge.schema_context import one_line
+from eval.schema import Schema
+
+_NOTE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The part of the memory that is relevant to one question."""
+
+    examples: tuple[Example, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    privacy: Privacy = "full"
+
+    @property
+    def glossary_text(self) -> str:
+        return "\n".join(self._line(entry) for entry in self.entries)
+
+    @property
+    def examples_text(self) -> str:
+        return "\n\n".join(f"Question: {one_line(e.question, 2_000)}\nSQL: {e.sql}" for e in self.examples)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """For the offline engine."""
+        return tuple(statements(self.entries))
+
+    def _line(self, entry: Entry) -> str:
+        expression = entry.expression if self.privacy == "full" else without_constants(entry.expression)
+        note = f" ({one_line(entry.note, _NOTE)})" if entry.note and self.privacy == "full" else ""
+        names = ", ".join(one_line(name, 80) for name in entry.names)
+        if entry.kind == "filter":
+            return f"- rows of {entry.name} are meant with {expression}, unless the question says otherwise{note}"
+        return f"- {names}: {expression}{note}"
+
+
+def remembered(
+    question: str,
+    memory: Memory,
+    schema: Schema,
+    *,
+    db: str,
+    examples: int,
+    glossary: bool,
+    privacy: Privacy = "full",
+) -> Remembered:
+    """At most `examples` examples, and the entries of the glossary that the question names."""
+    shown = examples if privacy == "full" else 0
+    return Remembered(
+        nearest(question, memory.examples, schema, shown, db=db),
+        memory.glossary.named_in(question, schema) if glossary else (),
+        privacy,
+    )

@@ -1,0 +1,169 @@
+"""Builds a profile: reads each table, then checks each foreign key, then derives patterns and pitfalls.
+
+In: an open `Database` and its `Schema`, an earlier profile if there is one, and the privacy mode. Out: a `Profile`.
+Time is bounded per table and in total; tables without time are marked and have no facts. A table whose rows are
+unchanged keeps its earlier facts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+from agent.knowledge.privacy import Privacy, visible_schema
+from agent.knowledge.profile.columns import column_facts
+from agent.knowledge.profile.conclusions import patterns, pitfalls, trees
+from agent.knowledge.profile.facts import NO_TIME, ColumnFacts, KeyFacts, Pattern, Profile, TableFacts
+from agent.knowledge.profile.redaction import without_values
+from agent.knowledge.profile.row_sample import NOT_READ, TABLE_SECONDS, Rows, orphans, pass_over, read_rows
+from eval.databases.base import Database
+from eval.schema import ForeignKey, Schema, Table
+
+PROFILE_SECONDS = 60.0
+"""Time limit for all tables together."""
+
+
+def compute_profile(
+    database: Database,
+    schema: Schema,
+    *,
+    seconds: float = PROFILE_SECONDS,
+    before: Profile | None = None,
+    privacy: Privacy = "full",
+) -> Profile:
+    """Compute the current profile of a database. Never raises: a table that cannot be read has no facts. `before`:
+    an earlier profile in the same privacy mode. `privacy`: with `masked` no value is kept, with `schema` no row is
+    read."""
+    start = time.monotonic()
+    work = _Work(database, visible_schema(schema, privacy) if privacy != "full" else schema, start + seconds, privacy)
+    if before is not None:
+        work.reuse(before)
+    for table in work.schema.tables:
+        work.table(table)
+    work.patterns += trees(work.schema)
+    keys = tuple(work.keys())
+    return Profile(
+        dialect=schema.dialect,
+        tables=tuple(work.tables),
+        columns=tuple(work.columns),
+        keys=keys,
+        patterns=tuple(work.patterns),
+        guidance=tuple(pitfalls(work.schema, work.tables, work.columns, keys)),
+        seconds=round(time.monotonic() - start, 3),
+    )
+
+
+class _Work:
+    """A profile under construction."""
+
+    def __init__(self, database: Database, schema: Schema, deadline: float, privacy: Privacy) -> None:
+        self.schema = schema
+        self.tables: list[TableFacts] = []
+        self.columns: list[ColumnFacts] = []
+        self.patterns: list[Pattern] = []
+        self._database = database
+        self._deadline = deadline
+        self._masked = privacy == "masked"
+        self._reads = database.holds_rows and privacy != "schema"
+        self._before: dict[str, TableFacts] = {}
+        self._facts_before: dict[str, list[ColumnFacts]] = {}
+        self._patterns_before: dict[str, list[Pattern]] = {}
+        self._keys_before: dict[tuple[str, tuple[str, ...], str], KeyFacts] = {}
+        self._unchanged: set[str] = set()
+
+    def reuse(self, before: Profile) -> None:
+        """Take over the facts of unchanged tables from an earlier profile."""
+        times = Counter(t.name for t in before.tables)  # a name may occur in several namespaces
+        self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1}
+        for facts in before.columns:
+            self._facts_before.setdefault(facts.table, []).append(facts)
+        for pattern in before.patterns:
+            if pattern.kind != "hierarchy":
+                self._patterns_before.setdefault(pattern.table, []).append(pattern)
+        self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys}
+
+    def table(self, table: Table) -> None:
+        """Read a table and derive the facts that concern only this table."""
+        until = min(self._deadline, time.monotonic() + TABLE_SECONDS)
+        read = NOT_READ
+        if self._reads:
+            in_time = time.monotonic() < self._deadline
+            read = read_rows(self._database, table, until=until) if in_time else Rows((), (), NO_TIME, True)
+        sign = _sign(table, read) if read.columns else ""
+        self.tables.append(
+            TableFacts(
+                name=table.name,
+                kind=table.kind,
+                rows=table.row_count,
+                estimated=table.row_count_estimated,
+                columns=len(table.columns),
+                looked_at=len(read.cells),
+                sampled=read.sampled,
+                how=read.how,
+                sign=sign,
+            )
+        )
+        earlier = self._before.get(table.name)
+        if sign and earlier is not None and earlier.sign == sign:
+            self._unchanged.add(table.name)
+            self.columns += self._facts_before.get(table.name, ())
+            self.patterns += self._patterns_before.get(table.name, ())
+            return
+        self.columns += self._facts(table, read, until)
+        self.patterns += patterns(table, read)
+
+    def _facts(self, table: Table, read: Rows, until: float) -> Iterator[ColumnFacts]:
+        whole = pass_over(self._database, table, read, until=until) if read.columns else {}
+        keyed = {c.casefold() for k in table.foreign_keys for c in k.columns}
+        keyed |= {c.casefold() for c in table.primary_key}
+        for place, column in enumerate(read.columns):
+            cells = [row[place] for row in read.cells]
+            named = column.name.casefold() in keyed
+            found = column_facts(table.name, column, cells, whole.get(column.name), key=named)
+            yield without_values(found) if self._masked else found
+
+    def keys(self) -> Iterator[KeyFacts]:
+        """Every foreign key, checked against the referenced rows if there is time."""
+        for table in self.schema.tables:
+            for key in table.foreign_keys:
+                earlier = self._keys_before.get((table.name, key.columns, key.ref_table))
+                if earlier and earlier.checked is not None and {table.name, key.ref_table} <= self._unchanged:
+                    yield replace(earlier, inferred=key.inferred)
+                else:
+                    yield self._key(table, key)
+
+    def _key(self, table: Table, key: ForeignKey) -> KeyFacts:
+        ref = self.schema.table(key.ref_table)
+        now = time.monotonic()
+        looked = None
+        if ref is not None and self._reads and now < self._deadline:
+            until = min(self._deadline, now + TABLE_SECONDS / 2)
+            looked = orphans(self._database, table, key, ref, until=until)
+        return KeyFacts(
+            table=table.name,
+            columns=key.columns,
+            ref_table=key.ref_table,
+            ref_columns=key.ref_columns,
+            inferred=key.inferred,
+            cardinality="1:1" if _is_unique(table, key.columns) else "n:1",
+            checked=looked[0] if looked else None,
+            orphans=looked[1] if looked else 0,
+        )
+
+
+def _sign(table: Table, read: Rows) -> str:
+    """A hash of a table's structure, its number of rows and the rows read."""
+    found = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
+    for row in read.cells:
+        found.update(repr(row).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()[:32]
+
+
+def _is_unique(table: Table, columns: tuple[str, ...]) -> bool:
+    """Whether the database guarantees that this key is unique."""
+    wanted = {c.casefold() for c in columns}
+    promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
+    return any(p and {c.casefold() for c in p} <= wanted for p in promised)

@@ -1,0 +1,268 @@
+"""A schema's words: its table and column names split into words, with each column's role.
+
+In: an `eval.schema.Schema`. Out: a `Vocabulary`, cached per schema fingerprint, which the linker searches. Compound
+names (`custname`, `orderDetails`, `emp_id`) are split by case, signs and the words of the schema itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eval.language.inflection import lemma, root, stem
+from eval.language.lexicon import abbreviations, synonyms, word_set
+from eval.schema import Column, Schema, Table
+
+Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
+
+_NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
+_FLAGGED = re.compile(r"(?:is|has|IS|HAS)_|(?:is|has)[A-Z]")
+_DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
+_TEMPORAL = re.compile(r"date|time", re.I)
+_ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
+NAME_WORDS = ("name", "title", "label", "caption", "subject")
+_TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table"}
+_SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWord:
+    """A column as the linker sees it."""
+
+    table: str
+    column: Column
+    words: tuple[str, ...]
+    role: Role
+    numeric: bool
+    primary: bool
+    foreign: bool
+    owner: tuple[str, ...] = ()
+    """The words of the table's name."""
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.table, self.column.name)
+
+
+@dataclass(frozen=True, slots=True)
+class TableWord:
+    """A table as the linker sees it."""
+
+    table: Table
+    words: tuple[str, ...]
+    bridge: bool
+    """True for a junction table: foreign keys make up its key or most of its columns."""
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of one schema, indexed for look-up."""
+
+    schema: Schema
+    tables: dict[str, TableWord]
+    columns: dict[tuple[str, str], ColumnWord]
+    by_table: dict[str, tuple[ColumnWord, ...]]
+    forms: dict[str, tuple[tuple[str, float], ...]]
+    """Any form of a word (lemma, `~`stem, `^`root) -> schema words with an affinity of 0..1."""
+    holders: dict[str, tuple[TableWord | ColumnWord, ...]] = field(repr=False)
+    """Schema word -> tables and columns whose names contain it."""
+    joined: dict[str, tuple[TableWord | ColumnWord, ...]] = field(repr=False)
+    """Multi-word names written as one word (`wifi` for Wi-Fi)."""
+
+    def affinities(self, word: str) -> dict[str, float]:
+        """Schema words that a question's word may refer to."""
+        found: dict[str, float] = {}
+        for form in (lemma(word), "~" + stem(word), "^" + root(word)):
+            for schema_word, score in self.forms.get(form, ()):
+                if score > found.get(schema_word, 0.0):
+                    found[schema_word] = score
+        return found
+
+    def name_columns(self, table: str) -> tuple[ColumnWord, ...]:
+        """The columns that identify a row of this table to a person; empty if there are none."""
+        columns = self.by_table[table]
+        words = self.tables[table].words
+        named = [c for c in columns if c.words[-1:] and c.words[-1] in NAME_WORDS and not c.foreign]
+        first = [c for c in named if c.words[-2:] == ("first", "name")]
+        last = [c for c in named if c.words[-2:] == ("last", "name")]
+        own = [c for c in named if c.words in (("name",), ("full", "name"), ("display", "name"))]
+        own += [c for c in named if c.words[:-1] and set(c.words[:-1]) <= set(words)]
+        if own:
+            return (own[0],)
+        if first and last:
+            return (first[0], last[0])
+        titled = [c for c in named if c.words == ("title",)]
+        if titled:
+            return (titled[0],)
+        if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
+            return (next((c for c in named if not c.numeric), named[0]),)
+        same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
+        if same:
+            return (same[0],)
+        described = [c for c in columns if c.words[-1:] == ("description",) and set(c.words[:-1]) <= set(words)]
+        return (described[0],) if described else ()
+
+    def key_column(self, table: str) -> ColumnWord | None:
+        """The single-column primary key, or the column that looks like one."""
+        primary = [c for c in self.by_table[table] if c.primary]
+        if len(primary) == 1:
+            return primary[0]
+        if not primary:
+            for c in self.by_table[table]:
+                if c.role == "id" and not c.foreign:
+                    return c
+        return None
+
+
+_cache: dict[str, Vocabulary] = {}
+
+
+def vocabulary(schema: Schema) -> Vocabulary:
+    """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept)."""
+    known = _cache.get(schema.fingerprint)
+    if known is None:
+        known = _build(schema)
+        while len(_cache) >= 32:
+            _cache.pop(next(iter(list(_cache)), ""), None)
+        _cache[schema.fingerprint] = known
+    return known
+
+
+def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """The lower-case lemmas of a name: `custName` -> customer, name. `known` words help to split `custname`."""
+    pieces: list[str] = []
+    for part in re.split(r"[\W_]+", name):
+        if part.lower() in abbreviations():
+            pieces.extend(abbreviations()[part.lower()])
+            continue
+        for raw in _SPLIT.findall(part):
+            pieces.extend(_expand(raw.lower(), known))
+    found = tuple(lemma(p) for p in pieces)
+    return tuple(w for w in found if w not in _SILENT) or found
+
+
+_SILENT = word_set("of in the and for to by a an on at be have")
+
+
+def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
+    short = abbreviations().get(piece)
+    if short is not None:
+        return short
+    if len(piece) > 5 and piece not in known:
+        for cut in range(2, len(piece) - 1):
+            left, right = piece[:cut], piece[cut:]
+            if right in _TAILS and (left in known or left in abbreviations() or lemma(left) in known):
+                return (*_expand(left, known), *_expand(right, known))
+            if len(left) > 2 and len(right) > 2 and left in known and right in known:
+                return (left, right)
+    if len(piece) > 4 and piece[1:] in ("name", "names", "title", "type", "date", "code"):
+        return (piece[1:],)
+    if len(piece) in (4, 5) and piece.endswith("id") and piece not in ("paid", "void", "grid", "said", "avoid"):
+        return (*_expand(piece[:-2], known), "id")
+    return (piece,)
+
+
+_TAILS = word_set("name names id ids code date time number num no type price count year title key")
+
+
+def _known_words(schema: Schema) -> frozenset[str]:
+    """Words that occur alone in the schema, used to split compounds such as `custname`."""
+    found: set[str] = set(_TAILS)
+    for table in schema.tables:
+        for name in (table.name, *(c.name for c in table.columns)):
+            pieces = [p.lower() for p in _SPLIT.findall(name)]
+            found.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or name == table.name))
+            found.update(lemma(p) for p in pieces if len(pieces) > 1 or name == table.name)
+    for word in (w for words in abbreviations().values() for w in words):
+        found.add(word)
+    return frozenset(found)
+
+
+def _build(schema: Schema) -> Vocabulary:
+    known = _known_words(schema)
+    tables: dict[str, TableWord] = {}
+    columns: dict[tuple[str, str], ColumnWord] = {}
+    by_table: dict[str, tuple[ColumnWord, ...]] = {}
+    stored = tuple(t for t in schema.tables if t.kind == "table") or schema.tables
+    for table in stored:
+        words = split_name(table.name, known)
+        trimmed = tuple(w for w in words if w not in _TABLE_PREFIXES)
+        foreign = {c.casefold() for fk in table.foreign_keys for c in fk.columns}
+        keyed = {c.casefold() for c in table.primary_key}
+        tables[table.name] = TableWord(
+            table,
+            trimmed or words,
+            bridge=len(table.foreign_keys) >= 2
+            and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
+        )
+        infos = tuple(_column(table, c, known, c.name.casefold() in foreign, trimmed or words) for c in table.columns)
+        by_table[table.name] = infos
+        columns.update({(table.name, c.name): c for c in infos})
+    holders: dict[str, list[TableWord | ColumnWord]] = {}
+    everything: list[TableWord | ColumnWord] = [*tables.values(), *columns.values()]
+    for item in everything:
+        for word in dict.fromkeys(item.words):
+            holders.setdefault(word, []).append(item)
+    joined: dict[str, list[TableWord | ColumnWord]] = {}
+    for item in everything:
+        if len(item.words) > 1:
+            joined.setdefault("".join(item.words), []).append(item)
+    return Vocabulary(
+        schema,
+        tables,
+        columns,
+        by_table,
+        _forms(holders),
+        {word: tuple(items) for word, items in holders.items()},
+        {word: tuple(items) for word, items in joined.items()},
+    )
+
+
+def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, owner: tuple[str, ...]) -> ColumnWord:
+    words = split_name(column.name, known) or (column.name.lower(),)
+    if len(words) > 1 and len(words[0]) == 1 and any(words[0] == w[0] for w in owner):
+        words = words[1:]  # `DPhone` of a department
+    numeric = bool(_NUMERIC.search(column.type))
+    primary = column.primary_key or column.name in table.primary_key
+    role: Role = "text"
+    if words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
+        role = "id"
+    elif _FLAGGED.match(column.name) or re.search("bool", column.type, re.I):
+        role = "flag"
+    elif words[-1] == "year" or (words[0] == "year" and len(words) == 1):
+        role = "year"
+    elif (_TEMPORAL.search(column.type) and not numeric) or "date" in words or _DATED.search(column.name):
+        role = "date" if not (numeric and words[-1] in ("key", "id")) else "id"
+    elif words[-1] in NAME_WORDS and not numeric:
+        role = "name"
+    elif numeric:
+        role = "id" if primary or foreign else "number"
+    return ColumnWord(table.name, column, words, role, numeric, primary, foreign, owner)
+
+
+def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[tuple[str, float], ...]]:
+    forms: dict[str, dict[str, float]] = {}
+
+    def add(form: str, word: str, score: float) -> None:
+        at = forms.setdefault(form, {})
+        at[word] = max(at.get(word, 0.0), score)
+
+    for word in holders:
+        add(word, word, 1.0)
+        if len(word) > 2:
+            add("~" + stem(word), word, 0.93)
+        if len(root(word)) > 3:
+            add("^" + root(word), word, 0.78)
+        for other in synonyms().get(word, ()):
+            add(other, word, 0.8)
+            add("~" + stem(other), word, 0.75)
+    return {form: tuple(words.items()) for form, words in forms.items()}

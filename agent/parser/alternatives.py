@@ -1,0 +1,81 @@
+"""Suggestions for a question that the engine cannot read: similar questions that it can answer.
+
+In: a reader that has processed the question, and near names for the words not understood. Out: up to three questions in
+plain words, each of which the engine has verified that it can answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.state import ReadingState
+from eval.language.inflection import plural
+
+_OFFERED = 3
+_TRIED = 9
+"""The most candidates that are read: each costs a reading."""
+
+
+def rephrasings(reader: ReadingState, unread: tuple[str, ...], answerable: Callable[[str], bool]) -> tuple[str, ...]:
+    """Answerable questions about the things that the question names, nearest first."""
+    found: list[str] = []
+    for tried, question in enumerate(dict.fromkeys(_candidates(reader, unread))):
+        if tried >= _TRIED or len(found) >= _OFFERED:
+            break
+        if answerable(question):
+            found.append(question)
+    return tuple(found)
+
+
+def _candidates(reader: ReadingState, unread: tuple[str, ...]) -> Iterator[str]:
+    words = reader.vocabulary
+    columns = _columns_named(reader, unread)
+    tables = list(dict.fromkeys([*reader.entities, *reader.named, *(c.table for c in columns)]))
+    tables = [t for t in tables if not words.tables[t].bridge] or tables
+    for column in columns:
+        entity = plural_name(words, column.table)
+        if column.role == "number":
+            yield f"What is the average {spoken(column)} of {entity}?"
+        elif column.role not in ("id", "name", "date"):
+            yield f"How many {entity} are there per {spoken(column)}?"
+        elif column.role == "name":
+            yield f"List the {spoken(column)} of all {entity}"
+    for one in tables[:3]:
+        for other in tables[:3]:
+            if one != other and any(e.left == one for e in reader.graph.between(one, other)):
+                yield f"How many {plural_name(words, one)} are there per {' '.join(words.tables[other].words)}?"
+    for table in tables[:3]:
+        yield f"How many {plural_name(words, table)} are there?"
+        yield f"List all {plural_name(words, table)}"
+
+
+def _columns_named(reader: ReadingState, unread: tuple[str, ...]) -> list[ColumnWord]:
+    """The columns that the question may refer to, by name or by a name similar to an unknown word."""
+    import difflib
+
+    found: dict[tuple[str, str], ColumnWord] = {}
+    by_name = {" ".join(c.words): c for c in reader.vocabulary.columns.values() if c.role != "id"}
+    for word in unread[:3]:
+        for name in difflib.get_close_matches(word.lower(), by_name, n=1, cutoff=0.6):
+            found[by_name[name].key] = by_name[name]
+    for item in reader.items:
+        for column, score in item.mention.columns[:1] if item.mention else ():
+            if score >= 0.6:
+                found[column.key] = column
+        for hit in item.mention.values[:1] if item.mention else ():
+            known = reader.vocabulary.columns.get((hit.table, hit.column))
+            if known is not None:
+                found[known.key] = known
+    return list(found.values())[:4]
+
+
+def spoken(column: ColumnWord) -> str:
+    own = [w for w in column.words if w not in column.owner]
+    return " ".join(own or column.words)
+
+
+def plural_name(words: Vocabulary, table: str) -> str:
+    """A table's words with the last one in the plural."""
+    *first, last = words.tables[table].words
+    return " ".join((*first, plural(last)))

@@ -1,0 +1,323 @@
+"""Confidence: the probability that a reading is right, from human-readable features.
+
+In: a draft, its tokens and join plans. Out: features, and a probability from a small forest. The trees in
+`confidence.txt` are learned by `python -m experiments.parser.evaluate --fit` from questions with known answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from agent.knowledge.vocabulary import Vocabulary
+from agent.parser.disambiguation import Draft
+from agent.parser.gradient_boosting import Forest, parsed
+from agent.parser.interpretation import Condition, Membership
+from agent.parser.joins import JoinPlan
+from agent.parser.mentions import Item
+from eval.language.lexicon import FUNCTION_WORDS, word_set
+from eval.language.tokens import Token
+
+THRESHOLD = 0.45
+"""Below this confidence the engine abstains. Between it and `STATED_DOUBT` an answer states how doubtful the reading
+is. docs/offline-engine.md has the measured precision and coverage of both thresholds."""
+
+_WEIGHTS = Path(__file__).parent / "confidence.txt"
+
+
+def features(
+    draft: Draft,
+    tokens: Sequence[Token],
+    items: Sequence[Item],
+    unread: Sequence[str],
+    plans: Sequence[JoinPlan],
+    vocabulary: Vocabulary,
+) -> dict[str, float]:
+    """Named features of one reading."""
+    query = draft.query
+    content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
+    plan = plans[-1]
+    found: dict[str, float] = {
+        f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items() if name != "shown_by_default"
+    }
+    found["figure dropped"] = float(
+        any(i.kind in ("number", "literal") and not draft.used.intersection(range(i.start, i.end)) for i in items)
+    )
+    found["default shown, nouns unread"] = float("shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0)
+    scores = [
+        max(i.mention.schema_score, i.mention.value_score, 0.98 if i.mention.measure else 0.0)
+        for i in items
+        if i.mention is not None and i.kind == "mention"
+    ]
+    conditions = [c for clause in query.where for c in clause]
+    found.update(
+        {
+            "unread words": float(min(len(unread), 5)),
+            "some unread": float(bool(unread)),
+            "unread nouns": float(_nouns(tokens, unread)),
+            "unread name": float(any(w[:1].isupper() or w[:1].isdecimal() for w in unread)),
+            "unread operation": float(any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split())),
+            "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
+            "one plain column": float(
+                len(query.select) == 1 and not query.aggregates() and not query.distinct and not query.group
+            ),
+            "unread share": len(unread) / max(1, len(content)),
+            "weakest link": 1 - min(scores, default=0.5),
+            "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
+            "joins": float(min(len(plan.steps), 4)),
+            "joins by chance": float(min(plan.by_chance, 3)),
+            "inferred joins": float(min(plan.inferred, 3)),
+            "unnamed tables": float(len(set(plan.tables) - set(query.tables))),
+            "fan-out over an unnamed table": float(any(p.fan_outs() - set(query.tables) for p in plans)),
+            "fan-out under an aggregate": float(
+                bool(plan.fan_outs()) and any(e.function in ("sum", "avg") for e in query.select)
+            ),
+            "conditions": float(min(len(conditions), 4)),
+            "negation": float(any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions)),
+            "alternatives": float(any(len(clause) > 1 for clause in query.where)),
+            "subquery": float(any(isinstance(c, Condition) and c.against is not None for c in conditions)),
+            "aggregates": float(sum(bool(e.function) for e in query.select)),
+            "several shown": float(max(0, _things_shown(draft, vocabulary) - 2)),
+            "group": float(bool(query.group)),
+            "having": float(bool(query.having)),
+            "superlative": float(query.limit is not None),
+            "count superlative": float(query.limit is not None and any(e.function == "count" for e, _ in query.order)),
+            "ordered": float(bool(query.order)),
+            "distinct": float(query.distinct),
+            "intersect": float(query.intersect is not None),
+            "entities": float(min(len(query.tables), 5)),
+            "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
+        }
+    )
+    found.update(_unmet(draft, tokens, items))
+    found.update(_shape(draft, tokens, plan, vocabulary))
+    found.update(_form(draft, items, vocabulary))
+    return found
+
+
+def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[str, float]:
+    """Features of the kinds of columns shown, and of how unambiguous the words were.
+
+    The phrasing of a question (its first word, its length, `by` or `for each`) is deliberately left out. It separates
+    the question sets rather than right readings from wrong ones, and would make terse questions look doubtful.
+    """
+    query = draft.query
+    shown = [vocabulary.columns[e.column] for e in query.select if e.column]
+    gaps = [_gap(i) for i in items if i.kind == "mention" and i.mention is not None]
+    fields: dict[str, float] = {
+        "keys shown": sum(c.role == "id" for c in shown),
+        "names shown": sum(c.role == "name" for c in shown),
+        "dates shown": sum(c.role in ("date", "year") for c in shown),
+        "numbers shown": sum(c.role == "number" for c in shown),
+        "foreign keys shown": sum(c.foreign for c in shown),
+        "columns shown": min(len(query.select), 6),
+        "rows limited": min(query.limit or 0, 10),
+        "empty groups kept": query.keep_empty,
+        "least gap": min(gaps, default=1.0),
+        "narrow gaps": sum(g < 0.05 for g in gaps),
+        "values named": sum(i.mention is not None and bool(i.mention.values) for i in items),
+        "same name elsewhere": sum(
+            sum(c.words == other.words for other in vocabulary.columns.values()) > 1 for c in shown[:4]
+        ),
+        "having on a count": sum(c.left.function == "count" for c in query.having),
+        "absence": sum(isinstance(c, Membership) for clause in query.where for c in clause),
+        "patterns": sum(isinstance(c, Condition) and c.operator == "like" for clause in query.where for c in clause),
+    }
+    return {name: float(value) for name, value in fields.items()}
+
+
+def _gap(item: Item) -> float:
+    """The score difference between the best and the second-best meaning of a mention."""
+    assert item.mention is not None
+    mention = item.mention
+    scores = sorted((*(s for _, s in mention.tables), *(s for _, s in mention.columns)), reverse=True)
+    return min(scores[0] - scores[1], 0.5) if len(scores) > 1 else 0.5
+
+
+def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
+    """The number of things shown: first and last name count as one, the figure that rows are ranked by as none."""
+    query = draft.query
+    ranked = {e for e, _ in query.order if e.function}
+    last = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("last", "name")]
+    first = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("first", "name")]
+    return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
+
+
+def _held(conditions: Sequence[Condition], word: str) -> bool:
+    """Whether a column with that word in its name is compared."""
+    return any(c.left.column is not None and word in c.left.column[1].lower() for c in conditions)
+
+
+def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict[str, float]:
+    """Features for signal words of the question whose effect is missing from the query."""
+    query = draft.query
+    conditions = [c for clause in query.where for c in clause]
+    plain = [c for c in conditions if isinstance(c, Condition)]
+    inner = [c.against for c in plain if c.against is not None]
+    shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
+    functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
+    said = {i.keyword.kind for i in items if i.keyword is not None}
+    words = {t.lower for t in tokens}
+    asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
+    denied = any(isinstance(c, Membership) or c.operator in ("<>", "not like", "null", "<=", ">=") for c in conditions)
+    absent = {
+        "count": "count" in said and "count" not in functions and "sum" not in functions,
+        "average": "avg" in asked and "avg" not in functions,
+        "sum": "sum" in asked and not functions & {"sum", "count"} and not _held(plain, "total"),
+        "extreme": bool(asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
+        "group": "group" in said and not query.group and not query.within,
+        "superlative": bool(said & {"sup", "sup_adj", "sup_count", "common"})
+        and query.limit is None
+        and not functions & {"max", "min"},
+        "comparison": (bool(said & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
+        or any(i.keyword is None and i.lower == "than" for i in items),
+        "negation": bool(said & {"neg", "except"}) and not denied and not query.keep_empty,
+        "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
+        "both": "both" in said and query.intersect is None,
+        "order": bool(said & {"order", "dir"}) and not query.order,
+        "distinct": "distinct" in said and not query.distinct and not query.group and "count" not in functions,
+    }
+    return {f"unmet {name}": float(missing) for name, missing in absent.items()}
+
+
+def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vocabulary) -> dict[str, float]:
+    """Features of the result that the query returns."""
+    query = draft.query
+    plain = [vocabulary.columns[e.column] for e in query.select if e.column and not e.function]
+    rows = {c.table: vocabulary.tables[c.table].table.row_count or 0 for c in plain}
+    sentences = sum(t.text in ".?!" for t in tokens[:-1])
+    listing = bool(plain) and not query.group and not query.distinct and query.limit is None
+    return {
+        "several sentences": float(min(sentences, 2)),
+        "several tables shown": float(len({c.table for c in plain}) > 1),
+        "key shown by default": float("shown_by_default" in draft.doubts and any(c.role == "id" for c in plain)),
+        "repeats from a join": float(listing and any(plan.multiplies(c.table) for c in plain)),
+        "repeats in a column": float(
+            listing and len(plain) == 1 and plain[0].role not in ("name", "id") and rows[plain[0].table] != 1
+        ),
+        "aggregate over a join that repeats": float(
+            any(e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select)
+        ),
+        "count of distinct over a join": float(
+            any(e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select)
+        ),
+        "close choices": float(min(len(draft.close), 4)),
+        "several ranks": float(query.limit is not None and len(query.order) > 1),
+        "several conditions": float(len(query.where) > 1),
+        "condition in another table": float(
+            any(t not in rows for clause in query.where for c in clause for t in c.tables) and bool(rows)
+        ),
+        "group by a key's name": float(bool(query.group) and len(query.group) > len(query.select)),
+        "one named row of a guessed entity": float(
+            "entity_guessed" in draft.doubts
+            and any(
+                isinstance(c, Condition)
+                and c.operator == "="
+                and c.left.column is not None
+                and c.left.column[0] in rows
+                and vocabulary.columns[c.left.column].role == "name"
+                for clause in query.where
+                for c in clause
+            )
+            and len(query.where) > 1
+        ),
+        "having without group": float(bool(query.having) and not query.group),
+    }
+
+
+_BEFORE_NOUNS = word_set(
+    "is are was were still not be been the a an of in for by with their its each per all any no many most different "
+    "every average total and 's without "
+    "than on at from about show list"
+)
+
+
+def _nouns(tokens: Sequence[Token], unread: Sequence[str]) -> int:
+    """The number of words not understood in noun positions: these name something, while verbs often do not."""
+    missing = {w.lower() for phrase in unread for w in phrase.split()}
+    found = 0
+    for before, token in pairwise(tokens):
+        if token.lower in missing and before.lower in _BEFORE_NOUNS and not token.lower.endswith(("ed", "ing")):
+            found += 1
+    return min(found, 3)
+
+
+@cache
+def forest() -> Forest:
+    """The stored forest; a forest without trees if none was learned."""
+    return parsed([line for line in _WEIGHTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")])
+
+
+def confidence(observed: dict[str, float], known: Forest | None = None) -> float:
+    """Probability 0..1, from the stored forest or the given one."""
+    probability = (known or forest()).probability(observed)
+    held = any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed)
+    if held:
+        return min(probability, CAP)
+    return min(probability, DOUBTFUL) if any(observed.get(name) for name in _ALWAYS_DOUBTED) else probability
+
+
+DOUBTS = (
+    "doubt ", "unmet ", "unread", "some unread", "figure", "default shown", "joins", "inferred", "unnamed", "weakest",
+    "mean link", "close choices", "rival", "another", "narrow", "several tables", "fan-out", "key shown", "repeats",
+    "aggregate over", "entities", "several ranks", "group by a key", "one named row", "having without",
+    "result empty", "result null", "result zero",
+)  # fmt: skip
+"""Prefixes of the names of features that can only lower the confidence."""
+CAP = 0.3
+"""The highest confidence of a reading that leaves a decisive part of the question open."""
+DOUBTFUL = 0.6
+"""The highest confidence when a word is left out: such an answer always states its doubt."""
+_ALWAYS_DOUBTED = ("words left out", "doubt qualifier_by_synonym", "doubt qualifier_open")
+_NEVER_SURE = (
+    "default shown, nouns unread",
+    "unread nouns",
+    "doubt rank_open",
+    "doubt superlative_open",
+    "doubt adjective_without_column",
+    "doubt unit_unknown",
+    "doubt stock_open",
+    "doubt number_without_column",
+    "doubt period_open",
+    "doubt negation_open",
+    "doubt group_open",
+    "doubt value_beside_list",
+    "doubt comparison_open",
+    "doubt pattern_open",
+    "fan-out over an unnamed table",
+    "fan-out under an aggregate",
+    "figure dropped",
+    "having without group",
+    "one named row of a guessed entity",
+    "another reading taken",
+    "unmet comparison",
+    "unmet average",
+    "unmet sum",
+    "unmet extreme",
+    "unmet negation",
+    "unmet superlative",
+    "doubt or_open",
+    "doubt aggregate_open",
+    "unread name",
+    "unread operation",
+)
+
+
+_OPERATIONS = word_set(
+    "running cumulative rolling moving growth median mode percentile quartile quartiles variance deviation correlation "
+    "ratio rate trend trends streak streaks consecutive cohort cohorts retention churn pivot forecast year-over-year "
+    "month-over-month quarter-over-quarter week-over-week compare compared comparison versus vs difference pairs gap "
+    "gaps previous next median anomalies outliers normalized weighted excluding"
+)
+"""Words that ask for a computation: a reading that leaves one out answers a different question."""
+
+
+def _guessed(observed: dict[str, float]) -> bool:
+    """Whether the projection was guessed while some of the question's words had no meaning, or no sort key was
+    found."""
+    return bool(
+        (observed.get("doubt entity_guessed") and observed.get("unread words"))
+        or (observed.get("doubt order_open") and observed.get("unmet order"))
+    )

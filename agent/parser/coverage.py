@@ -1,0 +1,184 @@
+"""Coverage: the content words of a question that the reading leaves out.
+
+In: the question's tokens and items, and the draft read from them. Out: the words that are explained neither by a part
+of the query nor by a list of words without a meaning of their own. A reading with such a word never has high
+confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.parser.disambiguation import Draft
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.joins import JoinPlan
+from agent.parser.mentions import Item
+from agent.parser.state import ReadingState
+from eval.language.lexicon import FUNCTION_WORDS, word_set
+from eval.language.tokens import Token
+
+_SILENT_KEYWORDS = ("and", "or", "relative", "also", "group", "distinct")
+
+RELATIONAL = word_set(
+    """live lives lived living reside resides residing resided stay stays stayed come comes came coming originate
+    originates originated originating hail hails speak speaks spoke spoken speaking depart departs departed departing
+    arrive arrives arriving fly flies flown flying land lands landing leave leaves leaving go goes going travel travels
+    occur occurs occurred occurring happen happens happened happening take takes took taken taking hold holds held
+    establish established found founded get gets got receive receives received receiving earn earns earned
+    correspond corresponds belong belongs affiliated involve involves involved involving participate participates
+    participated participating serve serves served serving offer offers offered offering provide provides provided
+    produce produces produced producing publish publishes published create created write writes wrote written play
+    plays played playing work works worked working run runs ran running win wins won winning cover covers covered
+    appear appears appeared appearing attend attends attended attending teach teaches taught teaching buy buys bought
+    lie lies stationed based join joins joined like likes visit visits visited require requires required use uses used
+    register registered enroll enrolled act acts acted acting direct directed perform performs performed sing sings sang
+    release released hosted submit submitted file filed place placed raise raised issue issued record recorded
+    log logged fall falls originally nearest someone somebody people person
+    anyone"""
+)
+"""Verbs that only link a thing to its description: followed by a value, column or table, they add no meaning."""
+_REACH = 5
+_STRANDED = word_set("in from to at with for on by . ?")
+_NAMED = word_set("table column value")
+
+
+def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft) -> tuple[str, ...]:
+    """Content words that the reading does not explain, in order."""
+    found = []
+    for item in items:
+        positions = range(item.start, item.end)
+        if item.kind == "sign" or any(p in draft.used for p in positions):
+            continue
+        words = [tokens[p].text for p in positions if tokens[p].lower not in FUNCTION_WORDS]
+        if words and not item.is_keyword(*_SILENT_KEYWORDS):
+            found.append(" ".join(words))
+    return tuple(dict.fromkeys(found))
+
+
+def unaccounted(
+    unread: Sequence[str], reader: ReadingState, plans: Sequence[JoinPlan], query: Query
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
+    left_out = [word for word in unread if not _explained_by_join(word, reader, plans)]
+    tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, reader)]
+    missing = [word for word in left_out if word not in tied]
+    missing += [word for word in _without_effect(reader, query) if word not in missing]
+    return tuple(missing), tuple(tied)
+
+
+def _position(word: str, reader: ReadingState) -> int:
+    return next((k for k, x in enumerate(reader.items) if x.lower == word.lower()), len(reader.items))
+
+
+def _complemented(word: str, reader: ReadingState) -> bool:
+    """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`)."""
+    at = _position(word, reader)
+    if at + 1 >= len(reader.items) or reader.items[at + 1].lower in _STRANDED:
+        return len({n for x, n in zip(reader.items[:at], reader.sorts, strict=False) if n in _NAMED}) > 0 and at > 2
+    for k in range(at + 1, min(len(reader.items), at + 1 + _REACH)):
+        item = reader.items[k]
+        if item.lower in (".", "?", "!", ";"):
+            return False
+        if item.kind in ("mention", "number", "literal") or item.is_keyword("period", "sup", "sup_adj", "cmp"):
+            return bool(reader.draft.used & set(range(item.start, item.end)))
+    return False
+
+
+def _without_effect(reader: ReadingState, query: Query) -> list[str]:
+    """Stored values and numbers that were read but do not appear in the query."""
+    _, columns = _held(query)
+    found = []
+    for k, item in enumerate(reader.items):
+        mention = item.mention
+        if mention is None or reader.sorts[k] != "value" or not reader.draft.used & set(range(item.start, item.end)):
+            continue
+        if not {name for _, name in columns} & {h.column for h in mention.values}:
+            found.append(item.lower)
+    return found
+
+
+def names_without_effect(reader: ReadingState, plans: Sequence[JoinPlan], query: Query) -> int:
+    """The number of column and table names that were read but do not appear in the query."""
+    tables, columns = _held(query)
+    for plan in plans:
+        tables.update(plan.tables)
+    found = 0
+    for k, item in enumerate(reader.items):
+        mention = item.mention
+        if mention is None or reader.sorts[k] not in ("table", "column") or mention.values or mention.measure:
+            continue
+        held = {c.name for c, _ in mention.columns} & {name for _, name in columns}
+        if not held and not any(t.name in tables for t, _ in mention.tables):
+            found += not any(c.table in tables and c.role in ("id", "name") for c, _ in mention.columns)
+    return found
+
+
+def _held(query: Query) -> tuple[set[str], set[ColumnKey]]:
+    """The tables and columns of a query and of its subqueries."""
+    tables: set[str] = set(query.tables)
+    columns: set[ColumnKey] = set()
+
+    def take(e: Expression) -> None:
+        tables.update(e.tables)
+        columns.update(c for c in (e.column, e.factor) if c is not None)
+
+    def walk(q: Query) -> None:
+        tables.update(q.tables)
+        for e in (*q.select, *q.group, *q.within, *(e for e, _ in q.order)):
+            take(e)
+        for part in (*(c for clause in q.where for c in clause), *q.having):
+            condition(part)
+        for inner in (q.intersect, q.minus, q.alternatives):
+            if inner is not None:
+                walk(inner)
+
+    def condition(part: Condition | Membership) -> None:
+        if isinstance(part, Membership):
+            tables.update((part.of, part.table))
+            for clause in part.where:
+                for inner in clause:
+                    condition(inner)
+            return
+        take(part.left)
+        for value in part.values:
+            if isinstance(value, Expression):
+                take(value)
+        if part.against is not None:
+            walk(part.against)
+
+    walk(query)
+    return tables, columns
+
+
+_PAST = word_set(
+    "bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own "
+    "owns play plays work works buy buys sell sells attend attends teach teaches take takes rent rents like likes "
+    "write writes support supports visit visits join joins supply supplies appear appears offer offers belong belongs"
+)
+
+
+def _tables_named(reader: ReadingState, start: int, end: int) -> set[str]:
+    """Tables that the words from `start` to `end` name, directly or through a stored value."""
+    found: set[str] = set()
+    for k, item in enumerate(reader.items):
+        if start <= item.start and item.end <= end and item.mention is not None:
+            if reader.sorts[k] == "table":
+                found.add(reader.table_of(k))
+            elif reader.sorts[k] == "value":
+                found.update(h.table for h in item.mention.values[:4])
+    return found
+
+
+def _explained_by_join(word: str, reader: ReadingState, plans: Sequence[JoinPlan]) -> bool:
+    """Whether the join explains a verb between two entities linked by foreign keys, directly or over one bridge
+    table."""
+    lower = word.lower()
+    at = next((k for k, t in enumerate(reader.tokens) if t.text == word), len(reader.tokens))
+    if not (lower.endswith(("ed", "ing")) or lower in _PAST) or not plans or not plans[-1].steps:
+        return False
+    sides = [_tables_named(reader, 0, at), _tables_named(reader, at + 1, len(reader.tokens))]
+    plan = plans[-1]
+    unnamed = set(plan.tables) - sides[0] - sides[1]
+    bridges = all(reader.vocabulary.tables[t].bridge for t in unnamed)
+    met = [side & set(plan.tables) for side in sides]
+    return bool(met[0] and met[1]) and met[0] != met[1] and len(unnamed) <= 1 and bridges

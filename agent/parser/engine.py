@@ -1,0 +1,279 @@
+"""The programmatic entry point of the engine: one question in, one `Reading` out, synchronously.
+
+In: the question, the schema, the value index, the dialect. Out: syntax tree and SQL, the confidence, the interpretation
+in plain words, and the words not understood. Deterministic: no network, no model, no randomness.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from agent.knowledge.values import EMPTY, ValueIndex
+from agent.knowledge.vocabulary import Vocabulary, vocabulary
+from agent.parser import confidence, explanation
+from agent.parser.alternatives import rephrasings
+from agent.parser.coverage import names_without_effect, not_understood, unaccounted
+from agent.parser.disambiguation import Draft
+from agent.parser.execution_probe import Look, foreseen
+from agent.parser.external_knowledge import Meaning, meanings, split_evidence
+from agent.parser.interpretation import Query
+from agent.parser.joins import join_graph
+from agent.parser.mentions import Item
+from agent.parser.qualifiers import qualified
+from agent.parser.reader import read as read_items
+from agent.parser.repairs import repaired
+from agent.parser.schema_linking import link
+from agent.parser.shapes import fitted
+from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
+from agent.parser.state import ReadingState
+from agent.parser.wording import Wording, worded
+from agent.runtime.probability import OTHER_READING
+from eval.language.tokens import Token, tokenize
+from eval.schema import Dialect, Schema
+
+MAX_QUESTION = 2_000
+"""Characters; a longer question is not read."""
+
+_WRITES = re.compile(
+    r"^\W*(?:please\s+|can you\s+|could you\s+)?(delete|drop|remove|insert|update|create|alter|truncate|erase|destroy|"
+    r"rename|grant|revoke|attach|modify|overwrite)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The engine's reading of a question."""
+
+    sql: str
+    """In the requested dialect; empty when the engine abstains."""
+    tree: exp.Expression | None
+    confidence: float
+    """0..1: the estimated probability that the reading is right; see `confidence`."""
+    abstained: bool
+    interpretation: str
+    """The interpretation in plain words; when the engine abstains, the reason."""
+    not_understood: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    """When the engine abstains: similar questions that it can answer."""
+    features: dict[str, float] = field(default_factory=dict)
+    """The features behind the confidence."""
+    guess: str = ""
+    """The SQL that the engine would have given if its confidence had been high enough."""
+
+
+def read(
+    question: str,
+    schema: Schema,
+    values: ValueIndex = EMPTY,
+    dialect: Dialect | None = None,
+    *,
+    today: dt.date | None = None,
+    threshold: float | None = None,
+    evidence: str = "",
+    place: int = 1,
+    look: Look | None = None,
+) -> Reading:
+    """Read one question. Never raises for any text; below `threshold` (default: the engine's own) it abstains.
+
+    `place` asks for the second, third … best reading; if there are fewer, the last one is returned. `evidence` is
+    external knowledge, in statements such as `big means size > 5`; it may also follow the question after a blank line,
+    as `Evidence: …`. With `look`, the confidence also depends on the rows that a reading's statement returns.
+    """
+    text, knowledge = split_evidence(question.strip())
+    knowledge = "; ".join(filter(None, (knowledge, evidence)))
+    if not re.search(r"\w", text):
+        return _abstain("There is no question to read.")
+    if len(text) > MAX_QUESTION:
+        return _abstain(f"The question is longer than {MAX_QUESTION} characters; please ask it in fewer words.")
+    if write := _WRITES.match(text):
+        return _abstain(f"This asks to {write[1].lower()} data; only reading is possible here.")
+    if not schema.tables:
+        return _abstain("The database has no tables.")
+    filled = any(t.row_count != 0 for t in schema.tables)
+    door = _Door(schema, values, dialect or schema.dialect, today or dt.date.today(), look if filled else None)
+    try:
+        return door.read(
+            text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
+        )
+    except RecursionError:
+        return _abstain("The question is nested too deeply to read.")
+
+
+def _abstain(why: str, **more: object) -> Reading:
+    return Reading("", None, 0.0, True, why, **more)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One way to read a question, before it becomes a `Reading`."""
+
+    reader: ReadingState
+    draft: Draft
+    unread: tuple[str, ...]
+    tree: exp.Expression | None = None
+    features: dict[str, float] = field(default_factory=dict)
+    confidence: float = 0.0
+    problem: str = ""
+
+
+class _Door:
+    """One schema with its values, against which questions are read."""
+
+    def __init__(
+        self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
+    ) -> None:
+        self._words = vocabulary(schema)
+        self._graph = join_graph(self._words)
+        self._values, self._dialect, self._today, self._look = values, dialect, today, look
+
+    def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
+        """The reading at `place`, with similar questions to offer when its confidence is too low."""
+        wording = worded(text, self._words, self._today)
+        shape = wording.shape
+        if shape is not None and not self._shapes(wording):
+            wording, shape = Wording(text), None
+        tokens = tokenize(wording.text)
+        known = meanings(knowledge, self._words) if knowledge else ()
+        items = self._linked(tokens, known)
+        attempt = self._attempt(tokens, items, wording=wording)
+        if attempt.confidence < OTHER_READING:
+            other = self._next(tokens, items, attempt, wording)
+            least = attempt.confidence + _MARGIN
+            if other is not None and self._hollow(attempt) and not self._hollow(other):
+                least = attempt.confidence - _MARGIN
+            if other is not None and other.confidence > least and _says_as_much(other, attempt):
+                features = {**other.features, "another reading taken": 1.0}
+                attempt = replace(other, features=features, confidence=confidence.confidence(features))
+            elif other is not None:
+                features = {**attempt.features, "rival reading": max(0.0, other.confidence - attempt.confidence + 0.2)}
+                attempt = replace(attempt, features=features, confidence=confidence.confidence(features))
+        for _ in range(place - 1):
+            further = self._next(tokens, items, attempt, wording)
+            if further is None or not (self._hollow(attempt) or self._nearly_as_likely(further, attempt)):
+                break
+            attempt = further
+        reading = self._tell(self._looked_at(attempt), threshold)
+        if reading.abstained and threshold > 0:
+            return replace(reading, alternatives=rephrasings(attempt.reader, attempt.unread, self._answers(threshold)))
+        return reading
+
+    def _linked(self, tokens: tuple[Token, ...], known: Sequence[Meaning] = ()) -> tuple[Item, ...]:
+        items = link(tokens, self._words, self._values, known)
+        return qualified(tokens, items, self._words, self._values, self._today)
+
+    def _looked_at(self, attempt: _Attempt) -> _Attempt:
+        """The attempt with observations on its rows. They do not choose among readings, because a join repeats rows
+        whether it is right or wrong. Only an empty result, or one with only NULLs, favours another reading."""
+        if attempt.tree is None:
+            return attempt
+        features = {**attempt.features, **(self._look(attempt.tree) if self._look else foreseen(attempt.tree))}
+        if features["names shown"] and not features["joins"]:
+            features["result repeats"] = 0.0  # two things with the same name
+        return replace(attempt, features=features, confidence=confidence.confidence(features))
+
+    def _nearly_as_likely(self, other: _Attempt, first: _Attempt) -> bool:
+        return self._looked_at(other).confidence >= self._looked_at(first).confidence - _WORSE
+
+    def _hollow(self, attempt: _Attempt) -> bool:
+        """Whether the attempt's statement was run and returned nothing."""
+        seen = self._look(attempt.tree) if self._look is not None and attempt.tree is not None else {}
+        return bool(seen.get("result empty") or seen.get("result null"))
+
+    def _shapes(self, wording: Wording) -> bool:
+        """Whether the plain question of a wording can be read, and its shape fits the result."""
+        tokens = tokenize(wording.text)
+        return self._attempt(tokens, self._linked(tokens), wording=wording).tree is not None
+
+    def _attempt(
+        self,
+        tokens: tuple[Token, ...],
+        items: tuple[Item, ...],
+        avoid: frozenset[object] = frozenset(),
+        wording: Wording | None = None,
+    ) -> _Attempt:
+        reader = ReadingState(tokens, items, self._words, self._graph, self._values, self._today, avoid)
+        draft = read_items(reader)
+        unread = not_understood(tokens, items, draft)
+        if not draft.query.select:
+            about = ", ".join(f"“{w}”" for w in unread[:5])
+            why = f"I could not tell what to show{f'; I do not know {about} here' if about else ''}."
+            return _Attempt(reader, draft, unread, problem=why)
+        if wording is not None:
+            draft.notes.extend(wording.notes)
+            if wording.shape is not None and not fitted(draft.query, wording.shape, self._words):
+                return _Attempt(reader, draft, unread, problem="I could not tell what to compute.")
+        repaired(draft, reader)
+        builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
+        try:
+            tree = builder.build(draft.query)
+        except Unreachable as problem:
+            return _Attempt(reader, draft, unread, problem=f"I see no way to combine these: {problem}.")
+        missing, tied = unaccounted(unread, reader, builder.plans, draft.query)
+        features = confidence.features(draft, tokens, items, (*missing, *tied), builder.plans, self._words)
+        features["words left out"] = float(len(missing))
+        features["relational verbs"] = float(len(tied))
+        features["measure guessed"] = float(wording is not None and wording.guessed)
+        features["shaped"] = float(draft.query.shape is not None)
+        features["names without effect"] = float(names_without_effect(reader, builder.plans, draft.query))
+        unread = missing
+        return _Attempt(reader, draft, unread, tree, features, confidence.confidence(features))
+
+    def _next(
+        self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt, wording: Wording
+    ) -> _Attempt | None:
+        """The best reading that makes one close choice differently and leads to a different statement."""
+        told = before.tree.sql(self._dialect) if before.tree is not None else ""
+        options = []
+        for choice in list(before.draft.close)[:_CLOSE_CHOICES]:
+            option = self._attempt(tokens, items, before.reader.avoid | {choice}, wording)
+            if option.tree is not None and option.tree.sql(self._dialect) != told:
+                options.append(option)
+        return max(options, key=lambda o: o.confidence, default=None)
+
+    def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
+        if attempt.tree is None:
+            return _abstain(attempt.problem, not_understood=attempt.unread)
+        meaning = explanation.explain(attempt.draft.query, self._words, attempt.draft.notes)
+        sql = readable(attempt.tree, self._dialect)
+        if attempt.confidence >= threshold:
+            return Reading(
+                sql, attempt.tree, attempt.confidence, False, meaning, attempt.unread, (), attempt.features, sql
+            )
+        doubt = f" I did not understand {', '.join(f'“{w}”' for w in attempt.unread)}." if attempt.unread else ""
+        why = f"I am not sure enough to answer.{doubt} My best guess was: {meaning}."
+        return Reading("", None, attempt.confidence, True, why, attempt.unread, (), attempt.features, sql)
+
+    def _answers(self, threshold: float) -> Callable[[str], bool]:
+        """A function that tells whether a question is read with enough confidence."""
+
+        def sure(question: str) -> bool:
+            wording = worded(question, self._words, self._today)
+            tokens = tokenize(wording.text)
+            attempt = self._attempt(tokens, self._linked(tokens), wording=wording)
+            return attempt.tree is not None and attempt.confidence >= threshold and not attempt.unread
+
+        return sure
+
+
+_MARGIN = 0.08
+"""How much more likely another reading must be than the first to replace it."""
+_WORSE = 0.15
+"""How much less likely the next best reading may be; a first reading with an empty result is replaced by any other."""
+_CLOSE_CHOICES = 6
+"""The number of choices that are changed, one at a time, when another reading is requested."""
+
+_SAID = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
+
+
+def _says_as_much(other: _Attempt, first: _Attempt) -> bool:
+    """Whether another reading keeps every kind of clause of the first: a likelier reading must not simply say less."""
+    return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _SAID)
+
+
+__all__ = ["MAX_QUESTION", "Query", "Reading", "Vocabulary", "read"]

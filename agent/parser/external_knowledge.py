@@ -1,0 +1,73 @@
+"""External knowledge given with a question: `Evidence: big spenders refers to segment = 'A'; cost is stored in
+unit_price`.
+
+In: the question with its evidence, a schema's vocabulary. Out: the question alone, and the meaning of each phrase: a
+stored value or a column. A statement of any other form is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.knowledge.values import ValueHit
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from eval.language.tokens import tokenize
+
+_MARK = re.compile(r"\n\s*\n\s*evidence:", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"""^\W*(?:the\s+)?(?P<phrase>[^=;]{1,80}?)\s+
+    (?:refers?\s+to|means|is\s+stored\s+(?:in|as)|stands\s+for|is\s+given\s+by|=)\s+
+    (?P<column>[\w.`"\[\] ]{1,80}?)\s*(?:(?:=|is)\s*(?P<value>'[^']*'|"[^"]*"|[\w.+-]+)\s*)?\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_VALUE = re.compile(r"""^\W*(?P<column>[\w.`\[\] ]{1,60}?)\s*=\s*(?P<value>'[^']*'|"[^"]*"|[\w.+-]+)\W*$""")
+_MAX_STATEMENTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of a phrase of the question: one of the values, or one of the columns."""
+
+    phrase: tuple[str, ...]
+    """Lemmas."""
+    columns: tuple[ColumnWord, ...] = ()
+    values: tuple[ValueHit, ...] = ()
+
+
+def split_evidence(text: str) -> tuple[str, str]:
+    """The question and its evidence; the evidence is empty when none is given."""
+    mark = _MARK.search(text)
+    return (text, "") if mark is None else (text[: mark.start()].strip(), text[mark.end() :].strip())
+
+
+def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
+    """The statements of the evidence that name a column of this schema."""
+    found: list[Meaning] = []
+    for statement in re.split(r"[;\n]|,(?=[^']*\brefers?\s+to\b)|\.(?=\s|$)", evidence)[:_MAX_STATEMENTS]:
+        pair, said = _VALUE.match(statement), _STATEMENT.match(statement)
+        if said is not None and (columns := _columns(said["column"], vocabulary)):
+            phrase = tuple(t.lemma for t in tokenize(said["phrase"]))
+            if said["value"] is not None:
+                found.append(Meaning(phrase, values=_hits(columns, said["value"])))
+            else:
+                found.append(Meaning(phrase, columns))
+        elif pair is not None and (columns := _columns(pair["column"], vocabulary)):
+            value = pair["value"].strip("'\"")
+            phrase = tuple(t.lemma for t in tokenize(value))
+            found.append(Meaning(phrase, values=_hits(columns, value)))
+    return tuple(m for m in found if m.phrase)
+
+
+def _columns(name: str, vocabulary: Vocabulary) -> tuple[ColumnWord, ...]:
+    """The columns with exactly this name, with or without their table."""
+    table, _, column = re.sub(r'[`"\[\]]', "", name).strip().rpartition(".")
+    return tuple(
+        c
+        for c in vocabulary.columns.values()
+        if c.name.casefold() == column.strip().casefold() and (not table or c.table.casefold() == table.casefold())
+    )[:8]
+
+
+def _hits(columns: tuple[ColumnWord, ...], value: str) -> tuple[ValueHit, ...]:
+    return tuple(ValueHit(c.table, c.name, value.strip("'\""), 1.0) for c in columns)

@@ -1,0 +1,173 @@
+"""Fallback linking: a second attempt for words without an exact match.
+
+In: the items of a question, the vocabulary, the value index. Out: the items, with additional matches for parts of
+stored values, misspellings, abbreviations, and words of similar meaning in the open lexicon.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from agent.knowledge.values import ValueHit, ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.mentions import Item, Mention
+from eval.language.inflection import lemma, stem
+from eval.language.lexicon import FUNCTION_WORDS, open_lexicon
+from eval.language.tokens import Token
+
+
+def linked_by_fallback(
+    tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, values: ValueIndex
+) -> tuple[Item, ...]:
+    """Link words that have no meaning yet: parts of stored values, then misspellings."""
+    linked: list[Item] = []
+    named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
+    named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
+    at = 0
+    while at < len(items):
+        item = items[at]
+        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and len(item.lower) > 2
+        if item.kind == "literal":
+            hits = values.find(item.mention.text, fuzzy=False) if item.mention else ()
+            linked.append(
+                Item(
+                    item.start,
+                    item.end,
+                    "literal",
+                    item.lower,
+                    Mention(item.start, item.end, values=hits, text=item.mention.text if item.mention else ""),
+                )
+            )
+            at += 1
+            continue
+        if not open_word:
+            linked.append(item)
+            at += 1
+            continue
+        stop = at + 1
+        while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
+            stop += 1
+        found = _gender(item, vocabulary, values)
+        if found is not None:
+            linked.append(found)
+            at += 1
+            continue
+        for end in range(stop, at, -1):
+            text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
+            hits = values.find(text, fuzzy=True)
+            if not tokens[item.start].capital:
+                hits = tuple(
+                    h
+                    for h in hits
+                    if h.score >= 0.6
+                    and h.table in named
+                    and not _verbal(text)
+                    and len(values.values(h.table, h.column)) <= CATEGORIES
+                )
+            if hits:
+                found = Item(
+                    item.start,
+                    items[end - 1].end,
+                    "mention",
+                    text.lower(),
+                    Mention(item.start, items[end - 1].end, values=hits, text=text),
+                )
+                at = end
+                break
+        if found is None:
+            found = _near_schema(item, vocabulary) or _near_meaning(item, vocabulary) or item
+            at += 1
+        linked.append(found)
+    return tuple(linked)
+
+
+CATEGORIES = 60
+"""A column with at most this many distinct values is a category, whose values people name by a part."""
+_DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")
+_GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
+            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male")}  # fmt: skip
+
+
+def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
+    """`female` when the column says F."""
+    stored = _GENDERS.get(item.lower.removesuffix("s"))
+    if stored is None:
+        return None
+    hits: list[ValueHit] = []
+    for column in vocabulary.columns.values():
+        if column.words[-1] in ("sex", "gender") or "gender" in column.words:
+            known = (v for v in values.values(*column.key) if v.lower() in stored)
+            hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in known)
+    if not hits:
+        return None
+    mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
+    return Item(item.start, item.end, "mention", item.lower, mention)
+
+
+def _verbal(text: str) -> bool:
+    """Whether a lower-case word looks like a verb form rather than a name."""
+    return text.endswith(("ing", "ed"))
+
+
+def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """A misspelt schema word (`custmer`), found by its spelling."""
+    if len(item.lower) < 5:
+        return None
+    denied = next((p for p in _DENYING if item.lower.startswith(p) and item.lower[len(p) :] in vocabulary.holders), "")
+    near = (
+        [item.lower[len(denied) :]]
+        if denied
+        else difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
+    )
+    if not near:
+        return None
+    return _mention(item, vocabulary, {near[0]: 1.0}, bool(denied))
+
+
+def _mention(item: Item, vocabulary: Vocabulary, words: dict[str, float], opposite: bool = False) -> Item | None:
+    """The tables and columns whose names contain these words, scored by the word's weight and its position in
+    the name."""
+    tables: dict[str, tuple[TableWord, float]] = {}
+    columns: dict[tuple[str, str], tuple[ColumnWord, float]] = {}
+    for word, worth in words.items():
+        for holder in vocabulary.holders[word]:
+            own = set(holder.words) - (set(holder.owner) if isinstance(holder, ColumnWord) else set())
+            score = worth * (0.8 if own in ({word}, set()) else 0.6)
+            if isinstance(holder, TableWord):
+                if score > tables.get(holder.name, (holder, 0.0))[1]:
+                    tables[holder.name] = (holder, score)
+            elif score > columns.get(holder.key, (holder, 0.0))[1]:
+                columns[holder.key] = (holder, score)
+    if not tables and not columns:
+        return None
+    mention = Mention(
+        item.start,
+        item.end,
+        tuple(sorted(tables.values(), key=lambda p: -p[1])),
+        tuple(sorted(columns.values(), key=lambda p: -p[1])),
+        text=item.lower,
+        opposite=opposite,
+    )
+    return Item(item.start, item.end, "mention", item.lower, mention)
+
+
+def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`enrollment` for a column `enr`, `room` for `classroom`, `sector` for `industry`."""
+    word = lemma(item.lower)
+    if len(word) < 4 or not word.isalpha():
+        return None
+    found: dict[str, float] = {}
+    for known in vocabulary.holders:
+        if 3 <= len(known) <= 5 and len(word) > len(known) + 2 and word.startswith(known) and known not in _WORDS:
+            found[known] = 0.95
+        elif len(known) > len(word) + 2 and known.endswith(word):
+            found[known] = 0.85
+    if not found:
+        alike = open_lexicon(word) or open_lexicon(stem(word))
+        found = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
+    return _mention(item, vocabulary, found) if found else None
+
+
+_WORDS = frozenset(("pro", "con", "per", "art", "car", "day", "end", "man", "men", "the", "for", "age", "com", "cat"))
+"""Short words that are prefixes of many others without being their abbreviation."""

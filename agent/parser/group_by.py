@@ -1,0 +1,211 @@
+"""GROUP BY: the groups of a query, the sums for each group, and the ranks within a group.
+
+In: a reading after its pass. Out: its query's groups, the order of its columns, and its ranks.
+"""
+
+from __future__ import annotations
+
+from agent.parser.interpretation import ColumnKey, Expression, Query
+from agent.parser.state import ReadingState
+from eval.language.lexicon import word_set
+
+_SENTENCE = word_set("how what find count give return compute calculate tell")
+_AFTER = frozenset(
+    ("for each", "for every", "in each", "in every", "on each", "at each", "under each", "within each",
+     "in different", "for different", "of different", "for the different", "for each different", "across different")
+)  # fmt: skip
+_ADDITIVE = word_set("amount total quantity cost revenue sale sales payment budget profit salary count number")
+_EVEN_EMPTY = (
+    "including those", "even those", "even if", "also those", "including the ones", "even the ones", "or none",
+    "if any", "including empty", "with zero", "with none",
+)  # fmt: skip
+
+
+def _entity_key(r: ReadingState, table: str) -> ColumnKey | None:
+    key = r.vocabulary.key_column(table)
+    return key.key if key is not None else None
+
+
+def _amounts_first(r: ReadingState) -> bool:
+    """`How many orders are in each region?` shows the number first, `orders per region` shows the region first.
+
+    Learned from how people write the query for such questions: after `for each`, `in each` or `different` in a whole
+    sentence the aggregate comes first in two of three; after `per`, `by` and `does each … have` the group does.
+    """
+    sentence = r.tokens[0].lower in _SENTENCE and len(r.query.select) >= 1 and all(e.function for e in r.query.select)
+    texts = [x.lower for x in r.items if x.is_keyword("group")]
+    return sentence and bool(texts) and all(t in _AFTER for t in texts)
+
+
+def group(r: ReadingState) -> None:
+    """Complete the query's groups, and the projections, sums and ranks of each group."""
+    query = r.query
+    if _rank_within(r):
+        return
+    amounts_first = _amounts_first(r)
+    _sum_for_rank(r)
+    _sum_for_groups(r)
+    _rank_by_shown_figures(query)
+    aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
+    if not aggregated:
+        for kind, what in r.groups:
+            if kind == "column" and isinstance(what, Expression) and what not in query.select:
+                r.draft.doubt("group_without_aggregate")
+                query.select.insert(0, what)
+        return
+    keys = _group_keys(r, amounts_first)
+    plain = [e for e in query.select if not e.function]
+    if not r.groups and plain and plain[0].column is not None:
+        keys.extend(_key_of_shown(r, plain[0].column[0], plain))
+    if plain or keys:
+        query.group = list(dict.fromkeys([*keys, *plain]))
+    counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
+    if counted and not query.group:
+        r.draft.doubt("superlative_open")
+
+
+def _rank_by_shown_figures(query: Query) -> None:
+    """If the query shows an aggregate of the column it is ordered by, order by that aggregate."""
+    for k, (e, descending) in enumerate(query.order):
+        figure = next((x for x in query.select if x.function and x.column == e.column and not x.share), None)
+        if e.column is not None and not e.function and figure is not None:
+            query.order[k] = (figure, descending)
+
+
+def _group_keys(r: ReadingState, amounts_first: bool) -> list[Expression]:
+    """The keys that distinguish the named groups; their names are shown when nothing else of them is."""
+    query = r.query
+    plain = [e for e in query.select if not e.function]
+    keys: list[Expression] = []
+    for kind, what in r.groups:
+        at = len(query.select) if amounts_first else 0
+        if kind == "table":
+            table = str(what)
+            shown = [Expression(column=c.key) for c in r.shown(table)]
+            key = _entity_key(r, table)
+            own = [p for p in plain if (p.column and p.column[0] == table) or p in shown]
+            if key is not None and not any(p.column == key for p in own):
+                keys.append(Expression(column=key))
+            keys.extend(shown if not own else [])
+            if not own and not plain:
+                query.select[at:at] = shown
+        elif isinstance(what, Expression):
+            keys.append(what)
+            if what not in plain and query.aggregates():
+                query.select.insert(at, what)
+    return keys
+
+
+def _key_of_shown(r: ReadingState, entity: str, plain: list[Expression]) -> list[Expression]:
+    """The key of the entity whose name is shown, so that two rows with the same name stay separate."""
+    key = _entity_key(r, entity)
+    named = {c.key for c in r.shown(entity)}
+    alone = _commonest(r) and len(plain) == 1
+    apart = key is not None and not alone and any(p.column in named or p.column == key for p in plain)
+    return [Expression(column=key)] if apart else []
+
+
+def _rank_within(r: ReadingState) -> bool:
+    """`the best-selling product of each category`: rows are ranked within the groups, not over all rows."""
+    query = r.query
+    if not r.groups or query.limit is None or len(query.order) != 1 or query.offset or query.having:
+        return False
+    ranked, _ = query.order[0]
+    within: list[Expression] = []
+    for kind, what in r.groups:
+        within.extend([Expression(column=c.key) for c in r.shown(str(what))] if kind == "table" else [what])  # type: ignore[list-item]
+    grouped = {t for e in within for t in e.tables}
+    plain = [e for e in query.select if e not in within and not e.function and e.column]
+    if not plain or ({e.tables[0] for e in plain} & grouped and any(k == "table" for k, _ in r.groups)):
+        return False
+    if any(e.function for e in query.select if e != ranked):
+        return False
+    thing = plain[0].tables[0]
+    if ranked.column is not None and not ranked.function and ranked.column[0] != thing:
+        if not r.many_of(thing, ranked.column[0]):
+            return False
+        ranked = Expression("sum", ranked.column, factor=ranked.factor)
+        query.order = [(ranked, query.order[0][1])]
+    query.within = within
+    query.select = list(dict.fromkeys([*within, *plain, *([ranked] if ranked.column or ranked.table else [])]))
+    if ranked.function:
+        key = _entity_key(r, thing)
+        keys = [Expression(column=key)] if key is not None else []
+        query.group = list(dict.fromkeys([*keys, *within, *plain]))
+    return True
+
+
+def _sum_for_groups(r: ReadingState) -> None:
+    """`sales amount per store`: when a group has many of the figures shown, they are summed."""
+    query = r.query
+    if not r.groups or query.aggregates() or query.limit is not None or query.having:
+        return
+    for k, e in enumerate(query.select):
+        column = r.vocabulary.columns.get(e.column) if e.column else None
+        if column is None or not column.numeric or column.role != "number" or column.foreign:
+            continue
+        for kind, what in r.groups:
+            table = str(what) if kind == "table" else ""
+            if table and table != column.table and r.many_of(table, column.table):
+                query.select[k] = Expression("sum", column.key, factor=e.factor)
+            elif isinstance(what, Expression) and what.column and r.vocabulary.columns[what.column].role != "id":
+                words = [x.lower for x in r.items if x.is_keyword("group") or x.lower == "by"]
+                if words and words[0] in ("per", "by") and set(column.words) & _ADDITIVE:
+                    query.select[k] = Expression("sum", column.key, factor=e.factor)
+
+
+def _commonest(r: ReadingState) -> bool:
+    """Whether rows are ranked by the frequency of the value shown (`the most common type`)."""
+    return any(e == Expression("count") for e, _ in r.query.order) and len(r.entities) <= 1
+
+
+def _sum_for_rank(r: ReadingState) -> None:
+    """`top 5 customers by order amount`: when one row shown has many amounts, their sum ranks it."""
+    query = r.query
+    plain = [e for e in query.select if not e.function and e.column]
+    if not r.ranked_by or query.limit is None or not plain or len(plain) != len(query.select):
+        return
+    entity = plain[0].tables[0]
+    for k, (e, descending) in enumerate(query.order):
+        if e.function == "sum" and e.column is not None and e not in query.select:
+            query.select.append(e)
+        if e.function or e.column is None or e.column[0] == entity or e.part:
+            continue
+        if not r.vocabulary.columns[e.column].numeric or r.vocabulary.columns[e.column].role != "number":
+            continue
+        plan = r.graph.plan([entity, e.column[0]])
+        if plan is not None and plan.multiplies(entity):
+            query.order[k] = (Expression("sum", e.column, factor=e.factor), descending)
+            query.select.append(query.order[k][0])
+
+
+def wants_empty_groups(r: ReadingState) -> bool:
+    """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
+    query = r.query
+    text = " ".join(t.lower for t in r.tokens)
+    owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
+    if not (r.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+        return False
+    if r.empty_too and not query.group and not query.aggregates():
+        return _lists_below(r)
+    groups = {t for e in query.group for t in e.tables}
+    counted = [e for e in query.select if e.function]
+    return (
+        len(groups) == 1
+        and bool(counted)
+        and all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
+        and not query.having
+        and query.limit is None
+        and query.intersect is None
+        and all(t in groups for clause in query.where for c in clause for t in c.tables)
+    )
+
+
+def _lists_below(r: ReadingState) -> bool:
+    """Whether rows of the first table are listed next to rows that refer to them, so that rows without any can stay."""
+    query = r.query
+    first = query.select[0].tables[0] if query.select and query.select[0].tables else ""
+    others = [t for t in r.entities if t != first]
+    whole = query.limit is None and query.intersect is None
+    own = all(t == first for clause in query.where for c in clause for t in c.tables)
+    return bool(first and others) and whole and own and all(r.many_of(first, t) for t in others)

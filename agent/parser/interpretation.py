@@ -1,0 +1,129 @@
+"""The meaning of a question before any SQL: a small query algebra over schema columns.
+
+The reader fills a `Query`, `sql_builder` turns it into SQL, and `explanation` into plain words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+ColumnKey = tuple[str, str]
+"""(table, column) with their names in the schema."""
+
+Function = Literal["", "count", "sum", "avg", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A column, a count of rows, an aggregate, or the aggregate of a product of two columns."""
+
+    function: Function = ""
+    column: ColumnKey | None = None
+    table: str | None = None
+    """For a count of rows: the table whose rows are counted."""
+    distinct: bool = False
+    factor: ColumnKey | None = None
+    """A second column that the first is multiplied by."""
+    share: bool = False
+    """The count as a percentage of all rows: the query's conditions select the rows that count."""
+    via: str = ""
+    """For a column of a row that another row of the same table refers to: the referring column (`manager_id`)."""
+    part: str = ""
+    """`year`, `quarter`, `month`, `week`, `day`, `weekday` (0 is Sunday) or `hour` of a date column; all but the last
+    two include their year."""
+    since: ColumnKey | None = None
+    """The days from this date to the column's date."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        found = [c[0] for c in (self.column, self.factor, self.since) if c]
+        if self.table:
+            found.append(self.table)
+        return tuple(dict.fromkeys(found))
+
+
+Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`left operator values`, or `left operator (aggregate)` when `against` is set."""
+
+    left: Expression
+    operator: Operator
+    values: tuple[object, ...] = ()
+    against: Query | None = None
+    """A subquery of one value to compare with."""
+    half_open: bool = False
+    """For `between` on dates: the upper end is excluded."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return self.left.tables
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Rows of the query's table `of` that have (or do not have) a partner in `query`, which selects keys."""
+
+    of: str
+    table: str
+    """The related table."""
+    where: tuple[tuple[Condition, ...], ...] = ()
+    negated: bool = True
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (self.of,)
+
+
+Clause = tuple["Condition | Membership", ...]
+"""Alternatives (OR); a query's clauses must all hold (AND)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A computation on the figures of a plain query."""
+
+    kind: Literal[
+        "share", "running", "growth", "change", "periods", "compare", "median", "average", "count", "top", "days"
+    ]
+    """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
+    previous period; change: as a percentage from one year to another; periods, compare: groups for two years or two
+    values; median: instead of the average; average, count: of the groups' figures, of the groups; top: the group with
+    the highest figure; days: from one date to another."""
+    years: tuple[int, ...] = ()
+    event: str = ""
+    """For days: the verb of the event at the end (`deliver`)."""
+    grouped: bool = False
+    """The plain query must have groups for the shape to apply."""
+
+
+@dataclass
+class Query:
+    """One SELECT."""
+
+    select: list[Expression] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    """Tables that the question names, the entity first."""
+    where: list[Clause] = field(default_factory=list)
+    group: list[Expression] = field(default_factory=list)
+    having: list[Condition] = field(default_factory=list)
+    order: list[tuple[Expression, bool]] = field(default_factory=list)
+    """(expression, descending)."""
+    limit: int | None = None
+    offset: int = 0
+    distinct: bool = False
+    within: list[Expression] = field(default_factory=list)
+    """Rows are ranked within equal values of these, and `limit` applies to each (`the 3 best of each store`)."""
+    keep_empty: bool = False
+    """Groups without any row to count are also shown, with 0."""
+    shape: Shape | None = None
+    intersect: Query | None = None
+    minus: Query | None = None
+    alternatives: Query | None = None
+    """Rows of another query to add (UNION)."""
+
+    def aggregates(self) -> bool:
+        return any(e.function for e in self.select)

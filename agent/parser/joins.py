@@ -1,0 +1,239 @@
+"""Join planning: the cheapest tree of foreign keys that links a set of tables.
+
+In: the vocabulary and the tables that a reading needs. Out: a `JoinPlan`. Declared keys are preferred to inferred ones,
+short paths to long ones, and among equal paths the one through tables that the question names.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.knowledge.vocabulary import Vocabulary
+from eval.language.inflection import root
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One way to join: `left.left_columns = right.right_columns`; `left` holds the foreign key."""
+
+    left: str
+    left_columns: tuple[str, ...]
+    right: str
+    right_columns: tuple[str, ...]
+    inferred: bool
+    single: bool = False
+    """A row of `right` has at most one row of `left`: the foreign key is the whole key of its table."""
+
+    chance: bool = False
+    """Only a shared column name links the tables, and it names neither of them (`country_name` of cities and
+    rivers)."""
+
+    def other(self, table: str) -> str:
+        return self.right if table == self.left else self.left
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPlan:
+    """Tables in join order (the first is FROM), each later one with the edge that links it to an earlier one."""
+
+    root: str
+    steps: tuple[tuple[str, Edge], ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (self.root, *(table for table, _ in self.steps))
+
+    @property
+    def inferred(self) -> int:
+        return sum(edge.inferred for _, edge in self.steps)
+
+    @property
+    def by_chance(self) -> int:
+        return sum(edge.chance for _, edge in self.steps)
+
+    def fan_outs(self) -> frozenset[str]:
+        """Tables that link several of their children: every child row meets every other child row (a chasm trap)."""
+        children: dict[str, int] = {}
+        for _, edge in self.steps:
+            if not edge.single and edge.left != edge.right:
+                children[edge.right] = children.get(edge.right, 0) + 1
+        return frozenset(t for t, count in children.items() if count > 1)
+
+    def multiplies(self, table: str) -> bool:
+        """Whether a row of `table` may appear several times in the join."""
+        seen, todo = {table}, [table]
+        neighbours: dict[str, list[Edge]] = {}
+        for _, edge in self.steps:
+            neighbours.setdefault(edge.left, []).append(edge)
+            neighbours.setdefault(edge.right, []).append(edge)
+        while todo:
+            here = todo.pop()
+            for edge in neighbours.get(here, ()):
+                there = edge.other(here)
+                if there in seen:
+                    continue
+                if edge.right == here:
+                    return True
+                seen.add(there)
+                todo.append(there)
+        return False
+
+
+FAN_OUT = 4.0
+"""Cost of going up to a shared parent and down again to another of its children: such a join pairs rows that only share
+a parent, which is rarely meant. Any path over real links with up to this many more steps is cheaper."""
+
+
+class JoinGraph:
+    """The foreign keys of one schema as an undirected graph."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
+        stored = tuple(t.table for t in vocabulary.tables.values())
+        for table in stored:
+            for fk in table.foreign_keys:
+                target = vocabulary.schema.table(fk.ref_table)
+                if (
+                    target is None
+                    or target.name not in vocabulary.tables
+                    or len(fk.columns) != len(fk.ref_columns)
+                    or not fk.columns
+                ):
+                    continue
+                single = set(fk.columns) == set(table.primary_key)
+                edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred, single)
+                self._edges[table.name].append(edge)
+                if target.name != table.name:
+                    self._edges[target.name].append(edge)
+        self._add_shared_keys(vocabulary)
+        self._add_shared_names(vocabulary)
+        self.distance = lru_cache(maxsize=20_000)(self._distance)
+
+    def _add_shared_keys(self, vocabulary: Vocabulary) -> None:
+        """Treat a column that has the name of another table's only key as a foreign key, if none is declared."""
+        keys: dict[str, list[tuple[str, str]]] = {}
+        stored = tuple(t.table for t in vocabulary.tables.values())
+        for table in stored:
+            if len(table.primary_key) == 1 and table.primary_key[0].lower() not in ("id", "name", "key", "code"):
+                keys.setdefault(table.primary_key[0].lower(), []).append((table.name, table.primary_key[0]))
+        for table in stored:
+            tied = {c.lower() for fk in table.foreign_keys for c in fk.columns}
+            for column in table.columns:
+                owners = keys.get(column.name.lower(), [])
+                if column.name.lower() in tied or len(owners) != 1 or owners[0][0] == table.name:
+                    continue
+                target, key = owners[0]
+                if not self.between(table.name, target):
+                    edge = Edge(table.name, (column.name,), target, (key,), True)
+                    self._edges[table.name].append(edge)
+                    self._edges[target].append(edge)
+
+    def _add_shared_names(self, vocabulary: Vocabulary) -> None:
+        """Tables that no key reaches are linked by a column name they share (`state_name`), as a guess."""
+        lonely = [name for name, edges in self._edges.items() if not any(e.left != e.right for e in edges)]
+        shared: dict[str, list[tuple[str, str]]] = {}
+        for table, columns in list(vocabulary.by_table.items())[:100]:
+            for column in columns:
+                if len(column.words) > 1 and column.role in ("id", "name", "text"):
+                    shared.setdefault(column.name.lower(), []).append((table, column.name))
+        for holders in shared.values():
+            for k, (one, own) in enumerate(holders[:12]):
+                for other, there in holders[k + 1 : 12]:
+                    named = set(vocabulary.columns[one, own].words)
+                    owned = named & {*vocabulary.tables[one].words, *vocabulary.tables[other].words}
+                    if one != other and (one in lonely or other in lonely):
+                        owner_first = set(vocabulary.tables[other].words) & set(vocabulary.columns[other, there].words)
+                        left, right = ((one, own), (other, there)) if owner_first else ((other, there), (one, own))
+                        edge = Edge(left[0], (left[1],), right[0], (right[1],), True, chance=not owned)
+                        self._edges[one].append(edge)
+                        self._edges[other].append(edge)
+
+    def _strange(self, edge: Edge, hints: frozenset[str]) -> float:
+        """Cost of one of several keys between two tables. It is lower when the question contains the key's words (`home
+        team`, or `departing` for `departure_airport`), and higher for each word that is neither in the question nor
+        part of the other table's name."""
+        said = hints | {root(w) for w in hints}
+        known = {*self._vocabulary.tables[edge.right].words}
+        words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
+        known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
+        own = [w for w in words if w not in known]
+        told = sum(w in said or root(w) in said for w in own)
+        return -0.1 * min(told, 2) + 0.02 * min(len(own) - told, 4)
+
+    def edges(self, table: str) -> tuple[Edge, ...]:
+        return tuple(self._edges.get(table, ()))
+
+    def between(self, one: str, other: str) -> tuple[Edge, ...]:
+        return tuple(e for e in self._edges.get(one, ()) if e.other(one) == other)
+
+    def _distance(self, one: str, other: str) -> float:
+        """Cost of the cheapest path; infinity when there is none."""
+        path = self._path({one}, other, frozenset(), frozenset())
+        return path[0] if path else float("inf")
+
+    def plan(
+        self, tables: list[str], named: frozenset[str] = frozenset(), hints: frozenset[str] = frozenset()
+    ) -> JoinPlan | None:
+        """Link the tables, starting from the first; None when some cannot be reached. `hints` are words of the question
+        that may choose between parallel keys (`home team`, `away team`)."""
+        root, rest = tables[0], [t for t in dict.fromkeys(tables[1:]) if t != tables[0]]
+        joined, steps = {root}, []
+        while rest:
+            paths = [(path, t) for t in rest if (path := self._path(joined, t, named, hints)) is not None]
+            if not paths:
+                return None
+            (_, legs), target = min(paths, key=lambda p: (p[0][0], rest.index(p[1])))
+            for table, edge in legs:
+                if table not in joined:
+                    joined.add(table)
+                    steps.append((table, edge))
+            rest = [t for t in rest if t != target and t not in joined]
+        return JoinPlan(root, tuple(steps))
+
+    def _path(
+        self, sources: set[str], target: str, named: frozenset[str], hints: frozenset[str]
+    ) -> tuple[float, list[tuple[str, Edge]]] | None:
+        if target in sources:
+            return 0.0, []
+        heap: list[tuple[float, int, str, bool, list[tuple[str, Edge]]]] = [
+            (0.0, i, source, False, []) for i, source in enumerate(sorted(sources))
+        ]
+        done: set[tuple[str, bool]] = set()
+        count = len(heap)
+        while heap:
+            cost, _, here, up, path = heapq.heappop(heap)
+            if here == target:
+                return cost, path
+            if (here, up) in done:
+                continue
+            done.add((here, up))
+            for edge in self._edges.get(here, ()):
+                there = edge.other(here)
+                if there in sources or any(there == passed for passed, _ in path):
+                    continue
+                count += 1
+                rises = edge.left == here and not edge.single
+                step = 1.0 + (0.4 if edge.inferred else 0.0) + edge.chance - (0.3 if there in named else 0.0)
+                if up and edge.right == here and not edge.single and here not in named:
+                    step += FAN_OUT
+                if len(self.between(here, there)) > 1:
+                    step += self._strange(edge, hints)
+                heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
+        return None
+
+
+_graphs: dict[int, tuple[Vocabulary, JoinGraph]] = {}
+
+
+def join_graph(vocabulary: Vocabulary) -> JoinGraph:
+    """The join graph of a vocabulary, built once (the last 32 are kept)."""
+    known = _graphs.get(id(vocabulary))
+    if known is None or known[0] is not vocabulary:
+        while len(_graphs) >= 32:
+            _graphs.pop(next(iter(list(_graphs)), 0), None)
+        known = (vocabulary, JoinGraph(vocabulary))
+        _graphs[id(vocabulary)] = known
+    return known[1]

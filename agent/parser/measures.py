@@ -1,0 +1,139 @@
+"""Measures: the column that an adjective (`older`) or a business word (`revenue`) refers to.
+
+In: the word lists and the schema. Out: a column, or a price and a quantity to multiply.
+"""
+
+from __future__ import annotations
+
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.interpretation import (
+    Expression,
+)
+from agent.parser.state import ReadingState
+from eval.language.lexicon import Adjective, measures, word_set
+from eval.language.numbers import number_of
+
+_AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",), ("cost",), ("salary",), ("revenue",))
+
+
+_UNITS = word_set(
+    "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
+    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton"
+)
+
+
+_MONEY_TABLES = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
+
+
+def money_column(r: ReadingState, table: str) -> ColumnWord | None:
+    """The amount that `total payments` adds up, for a table whose rows are sums of money."""
+    if not set(r.vocabulary.tables[table].words) & _MONEY_TABLES:
+        return None
+    numeric = [c for c in r.vocabulary.by_table[table] if c.role == "number"]
+    return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
+
+
+_OF_BIRTH = word_set("birth born death died")
+"""Dates that give a person's age, not the age of the row."""
+_OWN_SIZE = ("large", "big", "small")
+"""Size is a property of the thing itself: the largest store is not the one with the largest order."""
+
+
+def property_of(r: ReadingState, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
+    """The column that a gradable adjective refers to, and +1 if it grows with the adjective, else -1."""
+    near = r.near_tables(i)
+    anchors = list(dict.fromkeys([*r.entities, *r.named, *near]))
+    best: tuple[float, ColumnWord, int] | None = None
+    for table, columns in r.vocabulary.by_table.items():
+        if anchors:
+            gap = min(r.graph.distance(table, a) for a in anchors)
+            if gap > (0 if adjective.base in _OWN_SIZE else 2):
+                continue
+        else:
+            gap = 0.0
+        for column in columns:
+            if column.foreign or column.role in ("name", "flag"):
+                continue
+            for rank, (words, sign) in enumerate(adjective.properties):
+                if _OF_BIRTH & set(column.words) and not _OF_BIRTH & set(words):
+                    continue
+                exact = column.words == words
+                if (
+                    exact
+                    or (words == ("date",) and column.role == "date")
+                    or (column.words[: len(words)] == words and column.words[-1] in _UNITS)
+                    or column.words[-len(words) :] == words
+                    or (column.words[-1] in _UNITS and column.words[-len(words) - 1 : -1] == words)
+                    or (len(words) > 1 and set(words) <= set(column.words))
+                    or set(column.words) - set(column.owner) == set(words)
+                ):
+                    score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
+                    if not column.numeric and column.role not in ("date", "year"):
+                        score -= 0.25
+                    if best is None or score > best[0]:
+                        best = (score, column, sign)
+                    break
+    return (best[1], best[2]) if best else None
+
+
+_SALES = word_set("sale order invoice transaction purchase line item booking detail")
+_ON_HAND = word_set("stock inventory reorder minimum maximum opening closing available hand received")
+"""Words for quantities other than quantities sold."""
+
+
+def measure(r: ReadingState, name: str) -> Expression | None:
+    """The columns that hold a business measure: one column, or a price and a quantity of one table."""
+    known = measures().get(name)
+    if known is None:
+        return None
+    anchors = [*r.entities, *r.named]
+    sold = {"sold", "sell", "selling"} & set(name.split())
+    best: tuple[float, Expression] | None = None
+
+    def offer(score: float, table: str, expression: Expression) -> None:
+        nonlocal best
+        if anchors:
+            gap = min(r.graph.distance(table, a) for a in anchors)
+            if gap == float("inf"):
+                return
+            score -= 0.25 * gap
+        if set(name.split()) & set(r.vocabulary.tables[table].words):
+            score += 0.4
+        if sold and not _SALES & set(r.vocabulary.tables[table].words):
+            score -= 0.2
+        if r.vocabulary.tables[table].table.kind == "view":
+            score -= 0.3
+        if best is None or score > best[0]:
+            best = (score, expression)
+
+    for table, columns in r.vocabulary.by_table.items():
+        numeric = [c for c in columns if c.numeric and c.role == "number" and not (sold and _ON_HAND & set(c.words))]
+        for rank, words in enumerate(known.columns):
+            for column in numeric:
+                if column.words == words:
+                    offer(1.0 - 0.04 * rank, table, Expression(column=column.key))
+                elif column.words[-len(words) :] == words and rank < 6:
+                    offer(0.8 - 0.04 * rank, table, Expression(column=column.key))
+        price = next((c for w in known.prices for c in numeric if c.words[-len(w) :] == w), None)
+        quantity = next(
+            (c for w in known.quantities for c in numeric if c.words[-len(w) :] == w and not _ON_HAND & set(c.words)),
+            None,
+        )
+        if price is not None and quantity is not None and price is not quantity:
+            offer(0.8, table, Expression(column=price.key, factor=quantity.key))
+    return best[1] if best else None
+
+
+def amount_column(r: ReadingState) -> ColumnWord | None:
+    for table in [*reversed(r.entities), *r.named]:
+        for words in _AMOUNTS:
+            for column in r.vocabulary.by_table[table]:
+                if column.words[-len(words) :] == words and column.numeric:
+                    return column
+    return None
+
+
+def holds_figures(r: ReadingState, column: ColumnWord) -> bool:
+    """Whether the texts stored in a column are numbers."""
+    known = r.values.values(*column.key)[:20]
+    return bool(known) and all(number_of(v) is not None for v in known)

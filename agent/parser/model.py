@@ -1,0 +1,115 @@
+"""The offline engine as a `Model`: plan, SQL, verdict and answer without any language model.
+
+In: the protocol's requests. Out: its replies. `engine` does the reading itself; this module connects it to the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from agent.knowledge.values import value_index
+from agent.models.protocol import (
+    Capabilities,
+    Judgement,
+    JudgeRequest,
+    PlanReply,
+    PlanRequest,
+    SqlReply,
+    SqlRequest,
+    Summary,
+    SummaryRequest,
+    Usage,
+)
+from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
+from agent.parser.engine import Reading, read
+from agent.parser.execution_probe import looker
+from agent.parser.relevance import judge
+from agent.parser.summary import summary_text
+from agent.state import QueryPlan, QueryTask
+from eval.databases.base import Database
+
+
+class OfflineModel:
+    """Reads questions to one database. Deterministic. It keeps the last reading, so that planning and writing read a
+    question only once."""
+
+    name = "offline"
+    capabilities = Capabilities(
+        remote=False, samples=False, calibrated=True, exact_summaries=True, second_opinion=False
+    )
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last: tuple[tuple[str, str, str, str, int], Reading] | None = None
+
+    async def plan(self, request: PlanRequest) -> PlanReply:
+        """One task; the confidence is that of the reading (0.0 when it abstains). Follow-ups are first rewritten as
+        standalone questions."""
+        started = time.perf_counter()
+        question = request.question
+        if request.history or request.clarified:
+            question = await asyncio.to_thread(whole_question, request, self._database)
+        reading = await self._read(question, request.evidence, request)
+        asked = None
+        if request.may_ask and may_be_ambiguous(reading):
+            values = await asyncio.to_thread(value_index, self._database, request.schema)
+            asked = await asyncio.to_thread(ambiguity, question, reading, request.schema, values)
+        task = QueryTask(id="task_1", description=question, sql=reading.sql)
+        plan = QueryPlan(
+            plan_type="single", confidence=0.0 if reading.abstained else round(reading.confidence, 4), tasks=[task]
+        )
+        return PlanReply(plan, _usage(started), "" if question == request.question else question, asked)
+
+    async def write_sql(self, request: SqlRequest) -> SqlReply:
+        """The query. A retry with feedback gets the next best reading if there is one, otherwise the same reading
+        again."""
+        started = time.perf_counter()
+        question = request.task.description or request.question
+        place = request.attempt if request.feedback else 1
+        evidence = "; ".join(filter(None, (request.evidence, *request.definitions)))
+        reading = await self._read(question, evidence, request, place)
+        return SqlReply(
+            reading.sql,
+            reading.interpretation,
+            round(reading.confidence, 4),
+            reading.abstained,
+            reading.not_understood,
+            reading.alternatives,
+            _usage(started),
+        )
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Neutral, unless the result contradicts the form of the question."""
+        started = time.perf_counter()
+        score, reasoning = judge(request)
+        return Judgement(score, reasoning, _usage(started))
+
+    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
+        """The answer, in one piece."""
+        started = time.perf_counter()
+        text = summary_text(request)
+        if on_text is not None:
+            on_text(text)
+        return Summary(text, _usage(started))
+
+    async def close(self) -> None:
+        self._last = None
+
+    async def _read(self, question: str, evidence: str, request: PlanRequest | SqlRequest, place: int = 1) -> Reading:
+        schema, dialect, database = request.schema, request.dialect, self._database
+        key = (question, evidence, schema.fingerprint, dialect, place)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        index = await asyncio.to_thread(value_index, database, schema)
+        look = looker(database) if database.holds_rows else None  # the result of an empty copy says nothing
+        reading = await asyncio.to_thread(
+            read, question, schema, index, dialect, evidence=evidence, place=place, look=look
+        )
+        self._last = (key, reading)
+        return reading
+
+
+def _usage(started: float) -> Usage:
+    return Usage(seconds=time.perf_counter() - started)

@@ -1,0 +1,122 @@
+"""Phrase patterns: the words of a question that ask for an operation rather than name something.
+
+In: tokens. Out: `Keyword`s by position: counts, aggregates, superlatives, comparisons, ordering, grouping, negation.
+`phrases.txt` is the whole grammar of signal words; the interpretation decides what they apply to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eval.language.lexicon import Adjective, adjectives, lines, word_set
+from eval.language.tokens import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A signal phrase over tokens `start` to `end` (exclusive)."""
+
+    kind: str
+    """count, agg, sup, sup_adj, cmp, cmp_adj, common, like, order, dir, group, distinct, neg, except, both, or, and,
+    average_of, percent, each, relative, also."""
+    argument: str
+    start: int
+    end: int
+    adjective: Adjective | None = None
+
+
+@cache
+def _table() -> dict[str, list[tuple[tuple[str, ...], str, str]]]:
+    """First word -> (words, kind, argument); a later line wins over an earlier one for the same words."""
+    by_words: dict[tuple[str, ...], tuple[str, str]] = {}
+    for line in lines(Path(__file__).with_name("phrases.txt")):
+        kind, argument, rest = line.split(None, 2)
+        for phrase in rest.split(" | "):
+            words = tuple(phrase.split())
+            if words in by_words and kind == "sup":
+                continue
+            by_words[words] = (kind, argument)
+    found: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+    for words, (kind, argument) in by_words.items():
+        found.setdefault(words[0], []).append((words, kind, argument))
+    for entries in found.values():
+        entries.sort(key=lambda e: -len(e[0]))
+    return found
+
+
+@cache
+def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]]:
+    found: dict[str, list[tuple[tuple[str, ...], str, Adjective]]] = {}
+    for form, (adjective, degree) in adjectives().items():
+        if degree != "base":
+            words = tuple(form.split())
+            found.setdefault(words[0], []).append((words, degree, adjective))
+    for entries in found.values():
+        entries.sort(key=lambda e: -len(e[0]))
+    return found
+
+
+_NUMBERED = word_set("phone telephone mobile fax contact account card serial flight room order invoice licence license "
+                     "house street reference version model part page")  # fmt: skip
+"""Words that turn `number` into a name: the phone number of a customer is not a count."""
+
+
+_SORTING = {"rank": "rank", "order": "*", "arrange": "*"}
+
+
+def starts_with_sorting(tokens: Sequence[Token]) -> bool:
+    """`Rank all customers by …`: the first word is a sort command; in `Order items by …` it may be something else."""
+    if not tokens or tokens[0].lower not in _SORTING:
+        return False
+    said = [t for t in tokens[1:7] if t.lower not in ("the", "all", "our", "us", "me", "every", "each")]
+    things = said[:1] and said[0].kind == "word" and said[0].lower != said[0].lemma
+    return bool(things) and any(t.lower == "by" for t in said[1:])
+
+
+def keywords(tokens: Sequence[Token]) -> list[Keyword]:
+    """All signal phrases: at each position the longest of each kind; they may overlap."""
+    lowers = [t.lower if t.kind != "quoted" else "\0" for t in tokens]
+    found: list[Keyword] = []
+    if starts_with_sorting(tokens):
+        found.append(Keyword("order", _SORTING[lowers[0]], 0, 1))
+    for start, word in enumerate(lowers):
+        adjective = _adjective_at(lowers, start)
+        if adjective is not None:
+            found.append(adjective)
+        for words, kind, argument in _table().get(word, ()):
+            after = tokens[start + len(words)] if start + len(words) < len(tokens) else None
+            if kind == "count" and words[0] == "number" and start and lowers[start - 1] in _NUMBERED:
+                continue
+            if kind == "post" and after is not None and (after.number is not None or after.kind == "quoted"):
+                continue
+            if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
+                continue
+            if tuple(lowers[start : start + len(words)]) == words:
+                if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
+                    break
+                found.append(Keyword(kind, argument, start, start + len(words)))
+                break
+    if (
+        found
+        and found[0].start == 0
+        and found[0].kind == "order"
+        and any(k.kind in ("order", "dir") for k in found[1:])
+    ):
+        return found[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
+    return found
+
+
+def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:
+    for words, degree, adjective in _adjective_forms().get(lowers[start], ()):
+        end = start + len(words)
+        if tuple(lowers[start:end]) != words:
+            continue
+        if degree == "superlative" and not (len(words) == 1 and words[0] in ("highest", "lowest", "greatest")):
+            return Keyword("sup_adj", lowers[start], start, end, adjective)
+        if end < len(lowers) and lowers[end] == "than":
+            return Keyword("cmp_adj", ">", start, end + 1, adjective)
+        return None
+    return None

@@ -1,0 +1,387 @@
+"""Projection: the role of a column named in the question. It is shown, counted, summed, restricted, grouped by, or only
+gives the owner of other columns.
+
+In: a reading at a mention of a column. Out: its query's projection, or a condition, group or context.
+"""
+
+from __future__ import annotations
+
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser import conditions, time_conditions
+from agent.parser.interpretation import Clause, Condition, Expression, Query
+from agent.parser.state import ReadingState
+from eval.language.lexicon import FUNCTION_WORDS, word_set
+
+_CALENDAR = ("year", "years", "date", "dates", "the year", "time")
+
+
+def column(r: ReadingState, i: int) -> None:
+    """Decide the role of the column named at item i."""
+    mention = r.items[i].mention
+    assert mention is not None
+    if r.grouping:
+        _group_by(r, i)
+        return
+    if conditions.condition_follows(r, i) and not (r.in_head and r.functions and _close_function(r, i)):
+        r.use(i)
+        if not (mention.text.lower() in _CALENDAR and time_conditions.dated(r, i)):
+            r.last_column = (i, r.column_of(i))
+        return
+    if _says_nothing_new(r, i):
+        return
+    added = bool(r.functions) and set(r.functions) <= {"avg", "sum"} and not r.counting
+    column = r.column_of(i, "number" if added else "")
+    r.use(i)
+    if _only_prefix(r, i, column) or _only_ties(r, i, column):
+        return
+    if not r.in_head:
+        _restrict(r, i, column, mention.opposite)
+        return
+    plain = not (r.counting or r.functions)
+    if plain and (_only_verb(r, i) or (r.query.select and not _coordinated(r, i))):
+        r.draft.doubt("column_context")
+        return
+    if mention.opposite and not conditions.is_flag(r, column):
+        r.draft.used.difference_update(range(r.items[i].start, r.items[i].end))
+        return
+    r.negated = r.negated != mention.opposite
+    if conditions.is_flag(r, column) and _says_which(r, i):
+        conditions.flag(r, column)
+        return
+    _show(r, i, column, plain)
+
+
+def _group_by(r: ReadingState, i: int) -> None:
+    column = r.column_of(i)
+    r.grouping = False
+    r.use(i)
+    if conditions.is_flag(r, column) and _holds_table_next(r, i):
+        r.grouping = True
+        conditions.flag(r, column)
+    elif _only_prefix(r, i, column):
+        r.grouping = True
+    else:
+        r.groups.append(("column", Expression(column=column.key)))
+
+
+def _says_nothing_new(r: ReadingState, i: int) -> bool:
+    """Whether the mention is used up by another row, a verb or the adjacent column."""
+    if _refers_to_named(r, i) or (r.in_head and _referred(r, i)):
+        return True
+    context = r.in_head and _only_context(r, i)
+    if context:
+        r.draft.doubt("column_context")
+    verb = i + 1 < len(r.items) and r.sorts[i + 1] == "column" and _verb_of(r, i)
+    spent = context or verb or (r.in_head and _names_of_column(r, i))
+    if spent:
+        r.use(i)
+    return spent
+
+
+def _restrict(r: ReadingState, i: int, column: ColumnWord, opposite: bool) -> None:
+    """A column named after the head restricts the rows, or waits for the value it is compared with."""
+    r.last_column = (i, column)
+    if r.negated and r.main_entity not in ("", column.table) and r.many(column.table):
+        r.absent(column.table)
+        return
+    flagged = conditions.is_flag(r, column)
+    if r.negated or flagged or _happened(r, i, column):
+        r.negated = r.negated != (opposite and flagged)
+        conditions.flag(r, column)
+        return
+    r.draft.doubt("column_unused")
+
+
+def _show(r: ReadingState, i: int, column: ColumnWord, plain: bool) -> None:
+    """Show the column, count it, or sum it."""
+    follows_entity = r._previous_word(i) in ("and", "and the", "and their", ",") and r.head_entity
+    if follows_entity and not r.query.select and plain:
+        r.query.select.extend(Expression(column=c.key) for c in r.shown(r.head_entity or ""))
+    whole = _whole_name(r, i, column)
+    if whole and plain:
+        r.query.select.extend(Expression(column=c.key) for c in whole)
+        r.last_column = (i, whole[0])
+        return
+    r.last_column, before = (i, column), r.last_column
+    if r.counting:
+        amount = _amount_counted(r, column)
+        r.query.select.append(_amount(r, column) if amount else _counted(r, i, column))
+        r.counting = ""
+        if amount:
+            return
+    elif r.functions or _shares_function(r, i, column, before):
+        r.last_functions = r.functions or r.last_functions
+        r.query.select.extend(Expression(function, column=column.key) for function in r.last_functions)
+        r.functions = []
+    else:
+        r.query.select.append(Expression(column=column.key))
+    if r.distinct:
+        r.query.distinct = not any(e.function for e in r.query.select[-1:])
+        r.distinct = False
+
+
+def _amount(r: ReadingState, column: ColumnWord) -> Expression:
+    """`how many seats` when a column holds that number."""
+    beside = any(e.column and not e.function and e.column[0] == column.table for e in r.query.select)
+    return Expression("" if beside and not r.groups else "sum", column=column.key)
+
+
+def _counted(r: ReadingState, i: int, column: ColumnWord) -> Expression:
+    """The rows of the column's table, or the distinct values of the column."""
+    key = r.vocabulary.key_column(column.table)
+    dated = column.role == "date" and r.items[i].lower.endswith("ed")  # `how many customers registered`
+    rows = dated or (key is not None and key.key == column.key)
+    return Expression(
+        "count", column=None if rows else column.key, table=column.table, distinct=not rows, share=r.share
+    )
+
+
+_OPENERS = word_set(
+    "the all a an any every each different distinct unique their its his her our these those full whole"
+)
+_PREPOSITIONS = word_set("of for from in by on at to within under among across over throughout")
+
+
+def _coordinated(r: ReadingState, i: int) -> bool:
+    """Whether the column at item i is coordinated with what is shown (`name and city`), not part of it (`name of the
+    city`)."""
+    for k in range(i - 1, -1, -1):
+        x = r.items[k]
+        if x.lower in _OPENERS or x.is_keyword("distinct"):
+            continue
+        return not (x.lower in _PREPOSITIONS and k > 0 and r.sorts[k - 1] in ("column",))
+    return True
+
+
+def _only_verb(r: ReadingState, i: int) -> bool:
+    """`Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip."""
+    mention = r.items[i].mention
+    if mention is None or r.tokens[0].lower == "when" or not r.items[i].lower.endswith("ed"):
+        return False
+    named = r.sorts[i - 1] in ("table", "column", "value") or r.items[i - 1].lower in ("was", "were", "been")
+    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(r.entities or r.query.select)
+
+
+def _referred(r: ReadingState, i: int) -> bool:
+    """`employees and the name of their manager`: the column refers to another row of its own table; that row is
+    shown."""
+    mention = r.items[i].mention
+    assert mention is not None
+    if r.tokens[r.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
+        return False
+    for column, _ in mention.columns[:6]:
+        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in r.graph.edges(column.table))
+        if not tied or column.table not in r.entities:
+            continue
+        named = [Expression(column=c.key) for c in r.shown(column.table)]
+        between = r.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
+        whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
+        while whose and r.query.select and _is_name(r, r.query.select[-1]):
+            r.query.select.pop()
+        for k in (i + 1, i + 2):
+            if k < len(r.items) and r.items[k].lower in ("'s", "name", "names"):
+                r.use(k)
+        if not r.query.select:
+            r.query.select.extend(named)
+        r.query.select.extend(Expression(column=e.column, via=column.name) for e in named)
+        r.use(i)
+        return True
+    return False
+
+
+def _refers_to_named(r: ReadingState, i: int) -> bool:
+    """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
+    mention = r.items[i].mention
+    following = r.next_mention(i)
+    if mention is None or following is None or r.sorts[following] != "value" or following > i + 3:
+        return False
+    for column, _ in mention.columns[:6]:
+        tied = [e for e in r.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
+        if not tied:
+            continue
+        where: list[Clause] = []
+        at = following
+        while at < len(r.items) and r.sorts[at] == "value":
+            named = {c.key for c in r.vocabulary.by_table[column.table] if c.role == "name"}
+            held = r.items[at].mention
+            hits = [h for h in held.values if (h.table, h.column) in named] if held is not None else []
+            if not hits:
+                break
+            taken = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
+            hit = next((h for h in hits if (h.table, h.column) not in taken), hits[0])
+            where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
+            r.use(at)
+            at += 1
+        if not where:
+            return False
+        r.use(i)
+        if r.counting and not r.query.select:
+            r.query.select.append(Expression("count", table=column.table))
+            r.counting = ""
+        r.entity(column.table)
+        key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
+        conditions.add(r, Condition(Expression(column=column.key), "=", (), against=key))
+        return True
+    return False
+
+
+def _is_name(r: ReadingState, e: Expression) -> bool:
+    return e.column is not None and not e.via and r.vocabulary.columns[e.column].role == "name"
+
+
+def _amount_counted(r: ReadingState, column: ColumnWord) -> bool:
+    """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
+    return (
+        r.counting == "rows"
+        and not r.share
+        and not r.distinct
+        and column.numeric
+        and column.role == "number"
+        and not column.foreign
+    )
+
+
+def _holds_table_next(r: ReadingState, i: int) -> bool:
+    return i + 1 < len(r.items) and r.sorts[i + 1] == "table"
+
+
+def _says_which(r: ReadingState, i: int) -> bool:
+    """A yes-or-no column that describes the entity: `current customers`, `customers receive the newsletter`."""
+    if _holds_table_next(r, i):
+        return True
+    before = r._previous_word(i)
+    return bool(r.query.aggregates() or r.entities) and before not in (
+        "and",
+        ",",
+        "by",
+        "show",
+        "list",
+        "the",
+    )
+
+
+def _only_prefix(r: ReadingState, i: int, column: ColumnWord) -> bool:
+    """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
+    mention = r.items[i].mention
+    assert mention is not None
+    return (
+        column.role == "id"
+        and mention.columns[0][1] < 0.9
+        and i + 1 < len(r.items)
+        and r.sorts[i + 1] == "column"
+        and r.holds(i + 1, column.table)
+    )
+
+
+def _verb_of(r: ReadingState, i: int) -> bool:
+    """`studying major 50`: the verb names the same column as the noun after it."""
+    own, following = r.items[i].mention, r.items[i + 1].mention
+    assert own is not None
+    return (
+        r.items[i].lower.endswith(("ing", "ed"))
+        and following is not None
+        and own.columns[0][0].key in {c.key for c, _ in following.columns[:2]}
+    )
+
+
+def _names_of_column(r: ReadingState, i: int) -> bool:
+    """`names of the states` when states are a column: the column itself is shown."""
+    if r.items[i].lower not in ("name", "names") or i + 2 >= len(r.items) or r.items[i + 1].lower != "of":
+        return False
+    j = i + 2
+    while j < len(r.items) and (
+        r.items[j].lower in ("the", "all", "different", "any") or r.items[j].is_keyword("distinct")
+    ):
+        j += 1
+    if j >= len(r.items) or r.sorts[j] != "column":
+        return False
+    mention = r.items[j].mention
+    assert mention is not None
+    column, score = mention.columns[0]
+    return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
+
+
+def _only_ties(r: ReadingState, i: int, column: ColumnWord) -> bool:
+    """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
+    mention = r.items[i].mention
+    assert mention is not None
+    said = r.tokens[r.items[i].end - 1].lower
+    return (
+        r.head_entity is not None
+        and not r.negated
+        and not r.query.select
+        and not r.counting
+        and not r.functions
+        and column.role == "id"
+        and column.foreign
+        and mention.columns[0][1] < 0.9
+        and said not in ("id", "ids", "code", "codes", "number", "numbers")
+        and any(e.right == r.head_entity and e.left_columns == (column.name,) for e in r.graph.edges(column.table))
+    )
+
+
+def _happened(r: ReadingState, i: int, column: ColumnWord) -> bool:
+    """`have been discontinued`, with no comparison: the date is set."""
+    return column.role == "date" and r.items[i].lower.endswith("ed")
+
+
+def _shares_function(r: ReadingState, i: int, column: ColumnWord, before: tuple[int, ColumnWord] | None) -> bool:
+    """`average price and score`: the second number is averaged too."""
+    if not r.last_functions or not column.numeric or column.role != "number" or before is None:
+        return False
+    between = r.items[before[0] + 1 : i]
+    return 1 <= len(between) <= 2 and all(x.lower in ("and", ",", "the") for x in between)
+
+
+def _close_function(r: ReadingState, i: int) -> bool:
+    """Whether the requested aggregate comes directly before this column."""
+    for j in range(i - 1, max(-1, i - 4), -1):
+        if r.items[j].is_keyword("agg"):
+            return True
+        if r.items[j].lower not in FUNCTION_WORDS and not r.items[j].is_keyword("and", "distinct", "count"):
+            return False
+    return False
+
+
+def _only_context(r: ReadingState, i: int) -> bool:
+    """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
+    mention = r.items[i].mention
+    assert mention is not None
+    if not r.query.select or r.counting or r.functions or r.grouping:
+        return False
+    if r._previous_word(i) not in ("of", "for", "from", "in"):
+        return False
+    column, score = mention.columns[0]
+    last = r.query.select[-1]
+    if (
+        r._previous_word(i) == "of"
+        and i >= 2
+        and r.sorts[i - 2 if r.items[i - 1].lower == "of" else i - 3] == "column"
+        and last.column is not None
+        and last.column[0] == column.table
+        and r.vocabulary.columns[last.column].role != "name"
+        and column.key in {c.key for c in r.shown(column.table)}
+    ):
+        return True
+    plural = r.tokens[r.items[i].end - 1].lower != r.tokens[r.items[i].end - 1].lemma
+    return score < 0.9 and (column.role == "id" or plural)
+
+
+def _whole_name(r: ReadingState, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
+    """For a bare `name`: both name columns of a person, or the column used as a name if none is called so."""
+    mention = r.items[i].mention
+    assert mention is not None
+    if r.items[i].lower not in ("name", "names", "title", "titles"):
+        return ()
+    near = r.near_tables(i)
+    owner = max(near, key=lambda t: near[t]) if near else ""
+    if owner and near[owner] >= 0.3 and column.table != owner:
+        held = [c for c, s in mention.columns if c.table == owner and s >= 0.55]
+        if held:
+            return (held[0],)
+        if r.vocabulary.name_columns(owner) or r.shown(owner)[0].table != owner:
+            return r.shown(owner)
+    if "first" in column.words or "last" in column.words:
+        named = r.vocabulary.name_columns(column.table)
+        return named if len(named) == 2 else ()
+    return ()

@@ -1,0 +1,341 @@
+"""Qualifiers: words such as `pending`, `unpaid`, `not shipped` or `expired`, looked up in the data they describe.
+
+In: a question's items, the vocabulary, the value index. Out: items of kind `qualifier`, each with the conditions that
+its word may mean: a stored state, a yes-or-no column, a date that is set or NULL, related rows, or a comparison of two
+dates. A word without a match in the data remains a word that is not understood.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.knowledge.values import ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.interpretation import Condition, Expression, Membership
+from agent.parser.mentions import Item, Qualification
+from agent.parser.state import ReadingState
+from eval.language.inflection import lemma, root, stem
+from eval.language.lexicon import FUNCTION_WORDS, word_set
+from eval.language.tokens import Token
+
+_YES = ("yes", "y", "true", "t", "1")
+_NO = ("no", "n", "false", "f", "0")
+_KINDS = 40
+"""A column may hold states if it has at most this many distinct texts."""
+_STATES = word_set("status state stage condition phase progress availability situation")
+_FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
+_PARTICIPLES = word_set("paid sent sold won lost done made taken held shut left met given written broken hidden")
+_GRADED = word_set("available active current open late overdue expired closed valid live pending outstanding")
+"""Words that are adjectives for a state rather than participles."""
+_DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
+_WHEN = word_set("late overdue delayed")
+_AUXILIARIES = word_set("is are was were be been being get got not never still yet already have has had")
+
+_ALIKE = tuple(
+    word_set(line)
+    for line in (
+        "pending processing open unprocessed awaiting queued waiting preparing",
+        "cancelled canceled void voided aborted revoked",
+        "shipped dispatched despatched sent",
+        "delivered arrived fulfilled",
+        "completed complete done finished closed",
+        "failed rejected declined denied refused",
+        "active enabled live current",
+        "inactive disabled suspended deactivated dormant",
+        "approved accepted confirmed",
+        "paid settled",
+        "unpaid outstanding due",
+        "expired lapsed",
+    )
+)
+"""States for which people use different words."""
+_CONTRARY = {
+    "available": "discontinued unavailable retired withdrawn archived deleted",
+    "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled",
+    "current": "discontinued terminated ended retired archived former",
+    "open": "closed resolved completed finished",
+    "inactive": "active enabled",
+    "unavailable": "available",
+    "discontinued": "available active",
+    "closed": "open",
+}
+"""Flags and dates that hold the opposite of a word."""
+_ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
+_DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
+_HAPPENED = word_set("shipped ship delivered delivery returned return arrived arrival paid payment completed "
+                     "completion finished actual received closed resolved")  # fmt: skip
+_EXPIRY = (("expiry",), ("expiration",), ("expire",), ("expires",), ("expired",), ("valid", "until"), ("valid", "to"))
+
+
+def qualified(
+    tokens: Sequence[Token], items: Sequence[Item], vocabulary: Vocabulary, values: ValueIndex, today: dt.date
+) -> tuple[Item, ...]:
+    """The items; words that describe a table's rows now carry the conditions that the data offers for them."""
+    tables = _tables(items)
+    found: list[Item] = []
+    for k, item in enumerate(items):
+        meant: tuple[Qualification, ...] = ()
+        if tables and _describes(tokens, items, k):
+            seeker = _Seeker(vocabulary, values, today)
+            meant = tuple(seeker.conditions(item.lower, tables, _denied(items, k)))
+        if meant and found and item.lower in _WHEN and found[-1].end == item.start and _participle(found[-1].lower):
+            item = replace(item, start=found.pop().start)  # `shipped late`: the verb selects the dates to compare
+        found.append(replace(item, kind="qualifier", mention=None, meanings=meant) if meant else item)
+    return tuple(found)
+
+
+def _tables(items: Sequence[Item]) -> dict[str, int]:
+    """The tables that the question names, each with the item that names it."""
+    found: dict[str, int] = {}
+    for k, item in enumerate(items):
+        if item.mention is not None and not item.mention.values:
+            for table, score in item.mention.tables[:2]:
+                if score >= 0.75 and not _participle(item.lower):
+                    found.setdefault(table.name, k)
+    return found
+
+
+def _participle(word: str) -> bool:
+    return word.endswith("ed") or word in _PARTICIPLES
+
+
+def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int) -> bool:
+    """Whether the item describes the state of a thing: `pending orders`, `orders that are not shipped`."""
+    item = items[k]
+    word = item.lower
+    if item.end - item.start != 1 or tokens[item.start].kind != "word" or tokens[item.start].capital:
+        return False
+    if item.kind == "mention":
+        mention = item.mention
+        if mention is None or mention.values or not (_participle(word) or word in _GRADED):
+            return False
+        exact = max((s for c, s in mention.columns if c.role in ("flag", "number", "text")), default=0.0)
+        if exact >= 0.9:
+            return False
+    elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED):
+        return False
+    after = items[k + 1] if k + 1 < len(items) else None
+    if after is not None and after.mention is not None and after.mention.tables and not after.mention.values:
+        return True
+    before = next((x.lower.split()[-1] for x in reversed(items[:k]) if x.lower not in ("the", "a", "yet")), "")
+    stated = before in _AUXILIARIES or (word in _WHEN and _participle(before)) or before in ("that", "which", "who")
+    return (stated or _participle(word)) and not _complemented(items, k)
+
+
+def _complemented(items: Sequence[Item], k: int) -> bool:
+    """`shipped by air`, `paid after the due date`: the words that follow say more than the state and are read
+    separately."""
+    after = items[k + 1] if k + 1 < len(items) else None
+    if after is None or after.lower in (".", "?", "!", ",", ")", "and", "or", "yet", "so", "but"):
+        return False
+    if after.lower in _WHEN:
+        return False
+    if after.is_keyword("group", "order", "dir", "relative", "period"):
+        return after.is_keyword("period")
+    if after.lower in ("in", "during", "since", "on", "last", "this") or after.is_keyword("cmp"):
+        further = items[k + 2] if k + 2 < len(items) else None
+        return further is None or further.is_keyword("period") or further.kind in ("number", "literal")
+    return True
+
+
+def _denied(items: Sequence[Item], k: int) -> bool:
+    """Whether the word itself is negated, directly before it."""
+    return any(x.is_keyword("neg") for x in items[max(0, k - 2) : k])
+
+
+class _Seeker:
+    """Looks up one word in the columns of the named tables."""
+
+    def __init__(self, vocabulary: Vocabulary, values: ValueIndex, today: dt.date) -> None:
+        self._vocabulary, self._values, self._today = vocabulary, values, today
+
+    def conditions(self, word: str, tables: dict[str, int], denied: bool) -> Iterator[Qualification]:
+        """Conditions for a word, the most certain first: those of the named tables, then of rows that refer to them."""
+        found = False
+        for table in tables:
+            for meaning in self._of(word, table):
+                found = True
+                yield meaning
+        if found:
+            return
+        for table in tables:
+            yield from self._of_children(word, table, denied)
+
+    def _of(self, word: str, table: str) -> Iterator[Qualification]:
+        columns = self._vocabulary.by_table[table]
+        yield from self._stored(word, columns)
+        for column in columns:
+            yield from self._filled(word, column)
+        yield from self._alike(word, columns)
+        for opposite in _CONTRARY.get(word, "").split():
+            for column in columns:
+                yield from (_turned(m, word) for m in self._filled(opposite, column))
+        for ending in _ENDED.get(word, "").split():
+            for column in columns:
+                if column.role == "date" and column.column.nullable and _names(column, ending):
+                    yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
+        if word in ("expired", "lapsed"):
+            yield from self._expired(word, columns)
+        if word in _WHEN:
+            yield from self._late(word, columns)
+
+    def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """A stored text with the same stem: `canceled` when the data has `Cancelled`."""
+        for column, stored in self._states(columns):
+            if _plain(stored) == _plain(word):
+                yield _meaning(column, Condition(Expression(column=column.key), "=", (stored,)), word)
+
+    def _states(self, columns: Sequence[ColumnWord]) -> Iterator[tuple[ColumnWord, str]]:
+        for column in columns:
+            if column.role in ("text", "flag") and not column.foreign and not column.primary:
+                known = self._values.values(*column.key)
+                if len(known) <= _KINDS:
+                    yield from ((column, value) for value in known)
+
+    def _alike(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """A stored state for which people use another word, if it is the only such state."""
+        kin = [group for group in _ALIKE if word in group]
+        if not kin:
+            return
+        held = [
+            (column, value)
+            for column, value in self._states(columns)
+            if _STATES & set(column.words) and any(value.lower().replace("_", " ") in group for group in kin)
+        ]
+        if len(held) == 1:
+            column, value = held[0]
+            yield replace(
+                _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
+            )
+
+    def _filled(self, word: str, column: ColumnWord) -> Iterator[Qualification]:
+        """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
+        base = _DENYING.sub("", word, count=1)
+        for said, wanted in ((word, True), (base, False)):
+            if not _names(column, said) or (said == base and base == word and not wanted):
+                continue
+            left = Expression(column=column.key)
+            if column.role in ("date", "year") and column.column.nullable:
+                yield _meaning(column, Condition(left, "not null" if wanted else "null"), word)
+            elif (condition := self._flag(column, wanted)) is not None:
+                yield _meaning(column, condition, word)
+
+    def _flag(self, column: ColumnWord, wanted: bool) -> Condition | None:
+        """The condition that a yes-or-no column says yes, or no."""
+        left = Expression(column=column.key)
+        known = self._values.values(*column.key)
+        if known and len(known) <= 3 and all(v.lower() in _YES + _NO for v in known):
+            stored = next((v for v in known if v.lower() in (_YES if wanted else _NO)), None)
+            if stored is None:
+                other = known[0]
+                return Condition(left, "<>", (int(other) if column.numeric and other in "01" else other,))
+            return Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,))
+        if column.role != "flag":
+            return None
+        if re.search("bool", column.column.type, re.IGNORECASE):
+            return Condition(left, "=", (wanted,))
+        return Condition(left, "=", (int(wanted),)) if column.numeric else None
+
+    def _expired(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        for column in columns:
+            if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
+                yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
+
+    def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """Done after it was due: compare the date of the event with its due date."""
+        due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
+        happened = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c not in due]
+        happened.sort(key=lambda c: c.column.nullable)  # an event that may not have happened yet can be late
+        if len(due) == 1 and happened:
+            left, right = Expression(column=happened[-1].key), Expression(column=due[0].key)
+            yield _meaning(happened[-1], Condition(left, ">", (right,)), word)
+
+    def _of_children(self, word: str, table: str, denied: bool) -> Iterator[Qualification]:
+        """`unpaid orders`, `loans not renewed`: rows of another table show that the event happened, or did not."""
+        base = _DENYING.sub("", word, count=1)
+        if not (base != word or denied) or not _participle(base):
+            return
+        verb = lemma(base) if len(lemma(base)) >= 3 else base
+        for child in self._vocabulary.tables.values():
+            refers = any(fk.ref_table == table for fk in child.table.foreign_keys)
+            if refers and any(w.startswith(verb) or root(w) == root(base) for w in child.words):
+                what = Membership(table, child.name, (), base != word)
+                note = f"“{word}”: {'no' if base != word else 'some'} row of {' '.join(child.words)} refers to it"
+                yield Qualification(table, what, note)
+
+
+def _meaning(column: ColumnWord, condition: Condition, word: str) -> Qualification:
+    return Qualification(column.table, condition, f"“{word}”: {_told(column, condition)}")
+
+
+def _told(column: ColumnWord, condition: Condition) -> str:
+    if condition.operator == "null":
+        return f"{column.name} is empty"
+    if condition.operator == "not null":
+        return f"{column.name} is filled in"
+    value = condition.values[0]
+    if isinstance(value, Expression) and value.column:
+        return f"{column.name} {condition.operator} {value.column[1]}"
+    shown = f"'{value}'" if isinstance(value, str | dt.date) else str(value)
+    return f"{column.name} {condition.operator} {shown}"
+
+
+_OPPOSITE = {"=": "<>", "<>": "=", "null": "not null", "not null": "null", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+
+def denied(condition: Condition) -> Condition:
+    """The negated condition."""
+    value = condition.values[0] if condition.values else None
+    if condition.operator == "=" and isinstance(value, bool | int) and value in (0, 1):
+        return replace(condition, values=(not value,) if isinstance(value, bool) else (1 - value,))
+    return replace(condition, operator=_OPPOSITE[condition.operator])  # type: ignore[arg-type]
+
+
+def _turned(meaning: Qualification, word: str) -> Qualification:
+    """The meaning of the opposite word, negated."""
+    assert isinstance(meaning.condition, Condition)
+    condition = denied(meaning.condition)
+    assert condition.left.column is not None
+    name = condition.left.column[1]
+    told = {"null": "is empty", "not null": "is filled in"}.get(
+        condition.operator, f"{condition.operator} {condition.values[0] if condition.values else ''}"
+    )
+    return replace(meaning, condition=condition, note=f"“{word}”: {name} {told}")
+
+
+def _names(column: ColumnWord, word: str) -> bool:
+    """Whether the column's name is the word, apart from words such as `is` and `date`."""
+    own = [w for w in column.words if w not in _FILLERS and w not in column.owner]
+    return len(own) == 1 and _plain(own[0]) == _plain(word)
+
+
+def _plain(word: str) -> str:
+    """The stem, independent of the spelling of a final consonant (`canceled`, `cancelled`)."""
+    found = stem(word.lower().replace("_", " "))
+    return found[:-1] if len(found) > 4 and found[-1] == found[-2] else found
+
+
+def apply(r: ReadingState, i: int) -> None:
+    """Add the condition of the qualifier at item i, for the table nearest to the topic of the question."""
+    meanings = r.items[i].meanings
+    near = [r.main_entity, *r.entities, *r.named]
+    near = [t for t in near if t]
+    best = min(meanings, key=lambda m: near.index(m.table) if m.table in near else len(near))
+    if len({m.condition for m in meanings if m.table == best.table}) > 1 and best.by_synonym:
+        r.draft.doubt("qualifier_open")
+    r.use(i)
+    condition, note = best.condition, best.note
+    if r.negated:
+        if isinstance(condition, Membership):
+            condition = replace(condition, negated=not condition.negated)
+        else:
+            condition = denied(condition)
+        r.negated, note = False, f"{note}, and here the opposite"
+    r.query.where.append((condition,))
+    r.entity(best.table)
+    r.draft.notes.append(note)
+    if best.by_synonym:
+        r.draft.doubt("qualifier_by_synonym")

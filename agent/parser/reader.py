@@ -1,0 +1,174 @@
+"""Reading: from linked items to a `Query`, in one pass from left to right.
+
+In: the items of a question, the schema's vocabulary and join graph. Out: a `Draft`: the query, and notes on open
+points. The reader distinguishes two parts of a question: the head, which gives the projection, and the restrictions
+after it.
+"""
+
+from __future__ import annotations
+
+from agent.parser import (
+    conditions,
+    finalization,
+    numbers,
+    order_by,
+    projection,
+    qualifiers,
+    signals,
+    stored_values,
+    tables,
+    time_conditions,
+)
+from agent.parser.disambiguation import Draft
+from agent.parser.mentions import Item
+from agent.parser.state import ReadingState
+from eval.language.lexicon import FUNCTION_WORDS, word_set
+
+_SHOW = word_set(
+    "show list give find tell return display get provide retrieve print present sort what which who whose where when "
+                  "count compute calculate report select name state identify fetch how"
+)  # fmt: skip
+_EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
+_DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
+"""Verbs after which `by` names the agent."""
+
+
+def read(r: ReadingState) -> Draft:
+    """Read all items, then decide projection, grouping and joins."""
+    while r.at < len(r.items):
+        i = r.at
+        r.at += 1
+        if i not in r.consumed:
+            _take(r, i)
+    finalization.finalize(r)
+    return r.draft
+
+
+def _take(r: ReadingState, i: int) -> None:
+    item = r.items[i]
+    sort = r.sorts[i]
+    if sort == "keyword":
+        signals.signal(r, i)
+    elif sort == "table":
+        tables.table_mention(r, i)
+    elif sort == "column":
+        projection.column(r, i)
+    elif sort == "measure":
+        tables.measure_mention(r, i)
+    elif sort == "value":
+        stored_values.value(r, i)
+    elif sort == "literal":
+        stored_values.literal(r, i)
+    elif sort == "number":
+        numbers.number(r, i)
+    elif sort == "qualifier":
+        qualifiers.apply(r, i)
+    else:
+        _word(r, i, item)
+
+
+def _word(r: ReadingState, i: int, item: Item) -> None:
+    if time_conditions.period(r, i):
+        return
+    if item.lower == "by" and order_by.basis(r, i):
+        pass
+    elif item.lower == "by" and _sorts_by(r, i):
+        order_by.order_terms(r, i, "asc")
+    elif item.lower == "by" and _groups_by(r, i):
+        r.grouping = True
+    if time_conditions.calendar_group(r, i):
+        return
+    if item.lower in _EVERYTHING and r.in_head and not r.query.select:
+        r.star = _whole_rows(r, i)
+    if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
+        if item.lower in ".?!;" and i + 1 < len(r.items):
+            _end_clause(r)
+        started = r.query.select or r.entities or r.functions or r.counting
+        if not started or item.lower in ("show", "list", "give", "return", "display", "find", "tell", "what"):
+            r.in_head = True
+    if item.lower in FUNCTION_WORDS or item.kind == "sign":
+        r.draft.used.update(range(item.start, item.end))
+
+
+def _sorts_by(r: ReadingState, i: int) -> bool:
+    """`products by price descending`, `the first 5 products by price`: rows are sorted, not grouped."""
+    following = r.next_mention(i)
+    ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in r.items)
+    cut = r.query.limit is not None and not r.query.order and not ranked
+    plain = not (r.functions or r.counting or r.query.aggregates())
+    return (
+        plain
+        and following is not None
+        and r.sorts[following] == "column"
+        and (cut or any(x.is_keyword("dir") for x in r.items[following + 1 : following + 3]))
+    )
+
+
+def _groups_by(r: ReadingState, i: int) -> bool:
+    """`sales by region`: an aggregate or count was requested, and a column or table follows."""
+    following = r.next_mention(i)
+    if r.query.order or r.negated:
+        return False
+    if (
+        following == i + 1
+        and r.sorts[following] in ("column", "table")
+        and i
+        and r.sorts[i - 1] == "table"
+        and not r.query.select
+        and not r.functions
+    ) and (following + 1 >= len(r.items) or not _compared(r, following)):
+        return True
+    before = r.items[i - 1].lower if i else ""
+    if (
+        (before.endswith("ed") and "group" not in before)
+        or before in _DONE
+        or any(x.lower in ("any", "all") for x in r.items[i + 1 : i + 2])
+    ):
+        return False
+    if following is None or r.sorts[following] not in ("column", "table"):
+        return time_conditions.calendar_word(r, i + 1) != "" and bool(
+            r.functions or r.counting or r.query.select or (i and r.sorts[i - 1] == "table")
+        )
+    if following + 1 < len(r.items) and (
+        r.sorts[following + 1] in ("value", "literal") or r.items[following + 1].lower in ("called", "named")
+    ):
+        return False
+    asked = r.functions or r.counting or r.query.aggregates() or "group" in r.items[i - 1].lower
+    return bool(asked) and following <= i + 3
+
+
+def _compared(r: ReadingState, i: int) -> bool:
+    """`albums by artist "X"`: the name after `by` is a condition, not a group."""
+    return conditions.condition_follows(r, i) or r.next_mention(i) == i + 1
+
+
+def _whole_rows(r: ReadingState, i: int) -> bool:
+    """`all information about students`, `all student records`: asks for whole rows."""
+    before = r.items[i - 1].lower if i else ""
+    after = r.items[i + 1].lower if i + 1 < len(r.items) else ""
+    if i > 1 and r.items[i].lower in ("records", "rows", "entries") and r.sorts[i - 1] == "table":
+        return r.items[i - 2].lower in ("all", "every", "the", "full", "complete")
+    return before in (
+        "all",
+        "the",
+        "full",
+        "complete",
+        "every",
+        "show",
+        "list",
+        "find",
+        "give",
+        "what",
+        "any",
+    ) and (after in ("about", "of", "for", "on", "regarding", "from", "concerning", "related", "in"))
+
+
+def _end_clause(r: ReadingState) -> None:
+    if r.negated and not r.excepting:
+        r.draft.doubt("negation_open")
+    if r.grouping:
+        r.draft.doubt("group_open")
+    r.grouping = False
+    r.negated = r.or_next = False
+    r.last_column = None
+    r.sink, r.denied_column = r.query.where, None

@@ -1,0 +1,369 @@
+"""Schema linking: find the words of a question that name tables, columns and stored values.
+
+In: tokens, a schema's `Vocabulary`, a `ValueIndex`. Out: `Item`s that cover the question from left to right, each a
+mention (with every candidate for its words), a signal phrase, a number, or a remaining word.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.knowledge.values import ValueHit, ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.external_knowledge import Meaning
+from agent.parser.fallback_linking import linked_by_fallback
+from agent.parser.mentions import Item, Mention
+from agent.parser.periods import period_at
+from agent.parser.phrases import Keyword, keywords, starts_with_sorting
+from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
+from eval.language.tokens import Token
+
+_GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
+_SMALL = word_set("from to by on at with up out off over under as is be not no all")
+"""Words that name something only together with another word of its name (`valid from`)."""
+_PLACES = frozenset(("first", "last"))
+"""Words that name a column only when its other word follows (`first and last name`)."""
+_COUNTED = ("count",)
+"""Words of columns that hold the number of something (`room_count`)."""
+_ORDERS = {"list", "show", "give", "display", "return", "find", "get", "tell", "present", "name"}
+_AFTER_ORDERS = {"all", "the", "me", "us", "every", "each", "any", "out"}
+_TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
+          "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74, "million": 0.9,
+          "billion": 0.9, "thousand": 0.9, "usd": 0.9, "eur": 0.9, "dollar": 0.9, "percent": 0.88, "percentage": 0.85,
+          "km": 0.9, "kg": 0.9, "cm": 0.9, "mm": 0.9, "meter": 0.9, "foot": 0.88, "mile": 0.9, "year": 0.62,
+          "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
+}  # fmt: skip
+
+
+@dataclass
+class _Span:
+    """Candidates for one span, while they are collected."""
+
+    tables: dict[str, tuple[TableWord, float]] = field(default_factory=dict)
+    columns: dict[tuple[str, str], tuple[ColumnWord, float]] = field(default_factory=dict)
+    values: tuple[ValueHit, ...] = ()
+    measure: str = ""
+    matched: int = 0
+    """Content words covered."""
+    complete: bool = False
+    """All words of some name are matched."""
+
+
+def link(
+    tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex, known: Sequence[Meaning] = ()
+) -> tuple[Item, ...]:
+    """Cover the question with the best non-overlapping items. `known`: the meanings that the question's
+    evidence gives."""
+    spans = _schema_spans(tokens, vocabulary)
+    _add_dates(tokens, spans)
+    _add_measures(tokens, spans)
+    _add_values(tokens, spans, values)
+    _add_meanings(tokens, spans, known)
+    signals = [*keywords(tokens), *_periods(tokens)]
+    chosen = _cover(tokens, spans, signals)
+    items = _items(tokens, chosen)
+    return linked_by_fallback(tokens, items, vocabulary, values)
+
+
+def _periods(tokens: Sequence[Token]) -> list[Keyword]:
+    """Spans that name a period with more than a bare year: `March 2024`, `last month`."""
+    found = []
+    for start in range(len(tokens)):
+        period = period_at(tokens, start, dt.date(2000, 1, 1))
+        if period is not None and (period.relative or period.year_only is None) and tokens[start].kind != "quoted":
+            found.append(Keyword("period", period.words, start, start + period.tokens))
+    return found
+
+
+def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
+    items: dict[int, TableWord | ColumnWord] = {}
+    by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
+    for i, token in enumerate(tokens):
+        if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens, vocabulary)):
+            continue
+        meant = vocabulary.affinities(token.lower)
+        if token.lower == "number" and i + 1 < len(tokens) and tokens[i + 1].lower == "of":
+            meant |= {word: 0.95 for word in _COUNTED if word in vocabulary.holders and word not in meant}
+        for word, score in meant.items():
+            if token.lower in FUNCTION_WORDS and score < 0.93:
+                continue
+            for item in vocabulary.holders[word]:
+                items[id(item)] = item
+                by_id.setdefault(id(item), {}).setdefault(i, []).append((word, score))
+    spans: dict[tuple[int, int], _Span] = {}
+    for key, positions in by_id.items():
+        _windows(tokens, items[key], positions, spans)
+    for i, token in enumerate(tokens):
+        for item in vocabulary.joined.get(token.lemma, ()) if token.kind == "word" else ():
+            span = spans.setdefault((i, i + 1), _Span())
+            span.matched = 1
+            if isinstance(item, TableWord):
+                span.tables.setdefault(item.name, (item, 0.96))
+            else:
+                span.columns.setdefault(item.key, (item, 0.96))
+    return spans
+
+
+def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    """The question begins with a command ("List all …", "Show me …"), whose verb names nothing in the schema."""
+    if starts_with_sorting(tokens):
+        plural = next(t for t in tokens[1:] if t.lower not in _AFTER_ORDERS)
+        return not any(
+            {tokens[0].lower, plural.lemma} <= set(x.words) for x in vocabulary.holders.get(plural.lemma, ())
+        )
+    if len(tokens) < 2 or tokens[0].lower not in _ORDERS:
+        return False
+    named = any({tokens[0].lower, tokens[1].lemma} <= set(x.words) for x in vocabulary.holders.get(tokens[0].lower, ()))
+    return tokens[1].lower in _AFTER_ORDERS or (tokens[0].lower != "name" and not named)
+
+
+def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], _Span]) -> bool:
+    """The words after "by" or "per" name the grouping, so they mean a table or column with that name, not a value."""
+    span = spans.get((at, at + 1))
+    if span is None or not at or tokens[at - 1].lower not in ("by", "per", "each", "every"):
+        return False
+    return any(score >= 0.9 for _, score in (*span.tables.values(), *span.columns.values()))
+
+
+def _windows(
+    tokens: Sequence[Token],
+    item: TableWord | ColumnWord,
+    positions: dict[int, list[tuple[str, float]]],
+    spans: dict[tuple[int, int], _Span],
+) -> None:
+    ordered = sorted(positions)
+    owner = item.owner if isinstance(item, ColumnWord) else ()
+    for first, start in enumerate(ordered):
+        used: dict[str, float] = {}
+        last = start
+        reach: list[int] = []
+        for position in ordered[first:]:
+            if position - last > 3 or any(
+                tokens[g].lower not in _GAPS and not (owner and tokens[g].lemma in owner)
+                for g in range(last + 1, position)
+            ):
+                break
+            free = [(w, s) for w, s in positions[position] if w not in used]
+            if not free:
+                break
+            word, score = max(free, key=lambda ws: ws[1])
+            used[word] = score
+            reach.append(position)
+            last = position
+            end = position + 1
+            gap = (end - start) - len(reach)
+            score = _score(item, used, gap)
+            if score < 0.4 or (len(used) < len(set(item.words)) and all(tokens[p].lower in _SMALL for p in reach)):
+                continue
+            after = tokens[end].lower if end < len(tokens) else ""
+            if (
+                used.keys() <= _PLACES
+                and len(used) < len(set(item.words))
+                and after not in ("and", ",", "or", "&", "/")
+            ):
+                continue
+            if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
+                continue
+            span = spans.setdefault((start, end), _Span())
+            span.matched = max(span.matched, len(reach))
+            span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
+            if isinstance(item, TableWord):
+                known = span.tables.get(item.name)
+                if known is None or known[1] < score:
+                    span.tables[item.name] = (item, score)
+            else:
+                seen = span.columns.get(item.key)
+                if seen is None or seen[1] < score:
+                    span.columns[item.key] = (item, score)
+
+
+def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:
+    words = item.words
+    unique = set(words)
+    mean = sum(used.values()) / len(used)
+    if len(used) == len(unique):
+        return mean - 0.01 * gap
+    missing = unique - set(used)
+    if isinstance(item, ColumnWord):
+        table_words = set(item.owner)
+        if missing <= table_words:
+            return 0.97 * mean - 0.01 * gap
+        missing -= table_words
+        unique = unique - table_words or unique
+    own = next((w for w in words if not isinstance(item, ColumnWord) or w not in item.owner), words[0])
+    if missing == {words[-1]} and words[-1] in _TAILS and own in used:
+        return _TAILS[words[-1]] * mean
+    covered = 1 - len(missing) / len(unique)
+    if words[-1] in used and isinstance(item, TableWord):
+        return (0.55 + 0.3 * covered) * mean
+    if words[-1] in used:
+        return (0.45 + 0.3 * covered) * mean
+    if words[0] in used:
+        return (0.36 + 0.3 * covered) * mean
+    return (0.3 + 0.3 * covered) * mean
+
+
+def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+    """`the return date` for a column `returned_on`: the question names the content, which the column's name omits."""
+    for (start, end), span in list(spans.items()):
+        after = tokens[end].lower if end < len(tokens) else ""
+        dated = {
+            key: (column, score)
+            for key, (column, score) in span.columns.items()
+            if after in ("date", "dates", "timestamp") and column.role == "date" and score >= 0.6
+            and not {"date", "timestamp"} & set(column.words)
+        }  # fmt: skip
+        if dated and not spans.get((start, end + 1), _Span()).complete:
+            spans[start, end + 1] = _Span(columns=dated, matched=span.matched + 1, complete=True)
+
+
+def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+    lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
+    for start in range(len(tokens)):
+        for length in (3, 2, 1):
+            name = " ".join(lemmas[start : start + length])
+            said = not name.startswith(("we ", "you ")) or any(
+                t.lower == "much" for t in tokens[max(0, start - 3) : start]
+            )
+            if start + length <= len(tokens) and name in measures() and said:  # `how much did we sell`, not `how many`
+                span = spans.setdefault((start, start + length), _Span())
+                span.measure = name
+                span.matched = max(span.matched, length)
+                break
+
+
+def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], known: Sequence[Meaning]) -> None:
+    """The evidence's meaning of a phrase replaces all other meanings of the words."""
+    lemmas = [t.lemma for t in tokens]
+    for meaning in known:
+        length = len(meaning.phrase)
+        for start in range(len(tokens) - length + 1):
+            if tuple(lemmas[start : start + length]) == meaning.phrase:
+                columns = {c.key: (c, 1.0) for c in meaning.columns}
+                spans[start, start + length] = _Span(columns=columns, values=meaning.values, matched=length + 1)
+
+
+def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex) -> None:
+    words = [t.text if t.kind != "punct" else "" for t in tokens]
+    for found in values.spans(words):
+        covered = tokens[found.start : found.end]
+        if len(covered) == 1:
+            token = covered[0]
+            if (
+                token.kind == "number"
+                or (token.number is not None and not token.capital)
+                or (token.kind == "word" and len(token.text) < 2 and not token.capital)
+            ):
+                continue
+            if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
+                continue
+            if token.kind != "quoted" and not token.capital and _names_a_group(tokens, found.start, spans):
+                continue
+        elif not any(t.capital or t.kind == "quoted" for t in covered) and (
+            covered[0].lower in FUNCTION_WORDS
+            or covered[-1].lower in FUNCTION_WORDS
+            or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
+        ):
+            continue
+        span = spans.setdefault((found.start, found.end), _Span())
+        span.values = found.hits
+        span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
+
+
+def _cover(
+    tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], signals: Sequence[Keyword]
+) -> list[tuple[int, int, _Span | Keyword | None]]:
+    """The cover with the highest score, by dynamic programming from the right."""
+    size = len(tokens)
+    starting: dict[int, list[tuple[int, float, _Span | Keyword | None]]] = {}
+    for (start, end), span in spans.items():
+        starting.setdefault(start, []).append((end, _worth(tokens, start, end, span), span))
+    for signal in signals:
+        length = signal.end - signal.start
+        worth = 0.55 + 1.0 * (length - 1)
+        if signal.kind == "period":
+            worth += 1.5
+        if signal.kind in ("relative", "and", "or", "also"):
+            worth = 0.3 * length
+        elif signal.kind in ("sup_adj", "cmp_adj"):
+            worth += 0.4
+        elif signal.kind in ("order", "dir") and length == 1:
+            worth = 0.5
+        starting.setdefault(signal.start, []).append((signal.end, worth, signal))
+    best: list[tuple[float, int, _Span | Keyword | None]] = [(0.0, size, None)] * (size + 1)
+    for start in range(size - 1, -1, -1):
+        best[start] = (best[start + 1][0], start + 1, None)
+        for end, worth, what in starting.get(start, ()):
+            total = worth + best[end][0]
+            if total > best[start][0]:
+                best[start] = (total, end, what)
+    chosen = []
+    at = 0
+    while at < size:
+        _, end, what = best[at]
+        chosen.append((at, end, what))
+        at = end
+    return chosen
+
+
+def _worth(tokens: Sequence[Token], start: int, end: int, span: _Span) -> float:
+    schema = max((s for _, s in (*span.tables.values(), *span.columns.values())), default=0.0)
+    if span.measure:
+        schema = max(schema, 0.9)
+    words = span.matched
+    gaps = (end - start) - words
+    single = words == 1 and tokens[start].lower in FUNCTION_WORDS
+    worth = 0.0
+    if schema:
+        worth = schema * words + 0.15 * (words - 1) + 0.1 * gaps
+        if words > 1 and span.complete:
+            worth += 1.0
+        before = tokens[start - 1] if start else None
+        after = tokens[end].lower if end < len(tokens) else "."
+        closing = (
+            before is not None and before.is_word and before.lower not in FUNCTION_WORDS and after in FUNCTION_WORDS
+        )
+        if single and not (closing and span.complete):
+            worth = 0.45 * schema if tokens[start].lower not in ("name", "names", "number") else 0.62
+    if span.values:
+        score = max(v.score for v in span.values)
+        named = any(t.capital or t.kind == "quoted" for t in tokens[start:end])
+        value = score * words + 0.4 * (words - 1) + (0.35 if named else -0.2)
+        worth = max(worth, value)
+    return worth
+
+
+def _items(tokens: Sequence[Token], chosen: Sequence[tuple[int, int, _Span | Keyword | None]]) -> list[Item]:
+    items: list[Item] = []
+    for start, end, what in chosen:
+        text = " ".join(t.text for t in tokens[start:end])
+        lower = " ".join(t.lower for t in tokens[start:end])
+        if isinstance(what, Keyword):
+            items.append(Item(start, end, "keyword", lower, keyword=what))
+        elif what is not None:
+            items.append(Item(start, end, "mention", lower, mention=_mention(start, end, what, text)))
+        elif tokens[start].kind == "quoted":
+            items.append(Item(start, end, "literal", lower, mention=Mention(start, end, text=text)))
+        elif tokens[start].number is not None:
+            items.append(Item(start, end, "number", lower, number=tokens[start].number))
+        else:
+            items.append(Item(start, end, "word" if tokens[start].kind == "word" else "sign", lower))
+    return items
+
+
+def _mention(start: int, end: int, span: _Span, text: str) -> Mention:
+    tables = sorted(span.tables.values(), key=lambda p: -p[1])
+    columns = sorted(span.columns.values(), key=lambda p: -p[1])
+    best_table = tables[0][1] if tables else 0.0
+    best_column = columns[0][1] if columns else 0.0
+    return Mention(
+        start,
+        end,
+        tuple(p for p in tables if p[1] >= best_table - 0.25 and p[1] >= 0.5),
+        tuple(p for p in columns if p[1] >= best_column - 0.3 and p[1] >= 0.45),
+        span.values,
+        text,
+        span.measure,
+    )

@@ -1,0 +1,275 @@
+"""Shapes: computations on the figures of a plain query: shares, growth, medians, averages of groups.
+
+In: a `Query` with its `Shape`, and the syntax tree of the plain query. Out: the query completed for its shape, and the
+tree that computes it; None when the shape does not fit the query. Works only on trees, in any dialect.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.interpretation import Condition, Expression, Query, Shape
+from eval.schema import Dialect
+
+_TIMES = ("day", "week", "month", "quarter", "year")
+
+
+def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
+    """Complete the query for its shape; False when they do not fit together."""
+    figures = [e for e in query.select if e.function]
+    plain = query.limit is None and query.intersect is None and not query.having and not query.within
+    if shape.kind == "days":
+        return plain and _days(query, shape, vocabulary)
+    if not plain or len(figures) != 1 or (shape.grouped and not query.group):
+        return False
+    if shape.kind in ("running", "growth", "top") and not _time(query):
+        return False
+    if shape.kind == "median" and (figures[0].function != "avg" or figures[0].factor is not None):
+        return False
+    if shape.kind in ("change", "periods") and not _restrict(query, shape):
+        return False
+    if shape.kind == "compare" and not _by_values(query):
+        return False
+    if shape.kind in ("running", "growth", "periods"):
+        query.order = [(e, False) for e in query.group if _is_time(e)][:1]
+    if shape.kind == "share":
+        query.order = query.order or [(figures[0], True)]
+    if shape.kind == "top":
+        query.order, query.limit = [(figures[0], True)], 1
+    query.shape = shape
+    return True
+
+
+def _is_time(e: Expression) -> bool:
+    return bool(e.part)
+
+
+def _time(query: Query) -> bool:
+    return any(_is_time(e) for e in query.group)
+
+
+def _restrict(query: Query, shape: Shape) -> bool:
+    """Keep only the years that are compared."""
+    by_year = [e for e in query.group if e.part == "year" and e.column is not None]
+    if len(by_year) != 1 or len(query.group) != 1:
+        return False
+    column = Expression(column=by_year[0].column)
+    spans = [
+        Condition(column, "between", (dt.date(y, 1, 1), dt.date(y + 1, 1, 1)), half_open=True) for y in shape.years
+    ]
+    query.where.append(tuple(spans))
+    return True
+
+
+def _by_values(query: Query) -> bool:
+    """Group by the column whose two values are compared."""
+    for clause in query.where:
+        equal = [c for c in clause if isinstance(c, Condition) and c.operator == "=" and c.left.column]
+        if len(clause) >= 2 and len(equal) == len(clause) and len({c.left.column for c in equal}) == 1:
+            by = Expression(column=equal[0].left.column)
+            if by in query.select or query.group:
+                return False
+            query.select.insert(0, by)
+            query.group = [by]
+            return True
+    return False
+
+
+def _days(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
+    """The average of the days from a thing's first date to the date of an event."""
+    table = query.tables[0] if query.tables else ""
+    dates = [c for c in vocabulary.by_table.get(table, ()) if c.role == "date"]
+    ends = [c for c in dates if any(w[:4] == shape.event[:4].lower() for w in c.words)]
+    starts = [c for c in dates if c not in ends and not c.column.nullable] or [c for c in dates if c not in ends]
+    start = _first_date(starts)
+    if len(ends) != 1 or start is None:
+        return False
+    query.select = [Expression("avg", ends[0].key, since=start.key)]
+    query.shape = shape
+    return True
+
+
+_STARTS = (
+    "order",
+    "create",
+    "start",
+    "open",
+    "place",
+    "request",
+    "report",
+    "rental",
+    "loan",
+    "invoice",
+    "sale",
+    "begin",
+)
+
+
+def _first_date(columns: list[ColumnWord]) -> ColumnWord | None:
+    """The date on which a thing begins: the date column with such a name, otherwise the only date column."""
+    for word in _STARTS:
+        for column in columns:
+            if any(w.startswith(word) for w in column.words):
+                return column
+    return columns[0] if len(columns) == 1 else None
+
+
+# --- trees ---
+
+
+def shaped(tree: exp.Select, query: Query, dialect: Dialect) -> exp.Select:
+    """The tree that computes the query's shape."""
+    assert query.shape is not None
+    build = _BUILDERS.get(query.shape.kind)
+    return build(tree, query, dialect) if build is not None else tree
+
+
+def _figure(tree: exp.Select, query: Query) -> exp.Expr:
+    """The figure that the plain query shows."""
+    at = next(k for k, e in enumerate(query.select) if e.function)
+    found: exp.Expression = tree.expressions[at]
+    return found.unalias()
+
+
+def _percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    nonzero = exp.Anonymous(this="NULLIF", expressions=[whole, exp.Literal.number(0)])
+    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=part), expression=nonzero, typed=True)
+
+
+def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
+    window = exp.Window(this=call)
+    if time is not None:
+        window.set("order", exp.Order(expressions=[exp.Ordered(this=time.copy(), nulls_first=True)]))
+    return window
+
+
+def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
+    at = next(k for k, e in enumerate(query.select) if _is_time(e))
+    found: exp.Expression = tree.expressions[at]
+    return found.unalias()
+
+
+def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    figure = _figure(tree, query)
+    share = _percent(figure.copy(), _over(exp.Sum(this=figure.copy())))
+    _shown_in_place(tree, query, exp.alias_(share, "share_percent"))
+    return tree
+
+
+def _shown_in_place(tree: exp.Select, query: Query, new: exp.Expr) -> None:
+    at = next(k for k, e in enumerate(query.select) if e.function)
+    tree.expressions[at].replace(new)
+
+
+def _running(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    total = _over(exp.Sum(this=_figure(tree, query).copy()), _time_of(tree, query))
+    _shown_in_place(tree, query, exp.alias_(total, "running_total"))
+    return tree
+
+
+def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    figure, time = _figure(tree, query), _time_of(tree, query)
+    before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
+    growth = _percent(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
+    return tree.select(exp.alias_(growth, "growth_percent"), copy=False)
+
+
+def _only(figure: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """An aggregate over the rows that satisfy a condition."""
+    call = figure.copy()
+    inner = call.this
+    if isinstance(inner, exp.Distinct):
+        case = exp.Case(ifs=[exp.If(this=condition, true=inner.expressions[0].copy())])
+        inner.set("expressions", [case])
+    else:
+        counted = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
+        call.set("this", exp.Case(ifs=[exp.If(this=condition, true=counted)]))
+    return call
+
+
+def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    assert query.shape is not None
+    figure, year = _figure(tree, query), _time_of(tree, query)
+    first, last = (
+        _only(figure, exp.EQ(this=year.copy(), expression=exp.Literal.string(str(y)))) for y in query.shape.years
+    )
+    change = _percent(exp.paren(exp.Sub(this=last, expression=first.copy()), copy=False), first)
+    tree.set("expressions", [exp.alias_(change, "change_percent")])
+    tree.set("group", None)
+    tree.set("order", None)
+    return tree
+
+
+def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    figure = exp.alias_(_figure(tree, query).copy(), "figure")
+    tree.set("expressions", [figure])
+    tree.set("order", None)
+    outer = exp.Select().select(exp.alias_(exp.Avg(this=exp.column("figure")), "average"), copy=False)
+    return outer.from_(tree.subquery("per_group", copy=False), copy=False)
+
+
+def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    value = _figure(tree, query).this
+    groups = [e.copy() for e in (tree.args["group"].expressions if tree.args.get("group") else ())]
+    shown = [e for e, q in zip(tree.expressions, query.select, strict=False) if not q.function]
+    names = [f"group_{k}" for k in range(1, len(groups) + 1)]
+    place = exp.Window(
+        this=exp.Anonymous(this="ROW_NUMBER", expressions=[]),
+        partition_by=[g.copy() for g in groups],
+        order=exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=True)]),
+    )
+    count = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[g.copy() for g in groups])
+    inner = tree.copy()
+    inner.set("group", None)
+    inner.set("order", None)
+    inner.set(
+        "expressions",
+        [
+            *(exp.alias_(g.copy(), n) for g, n in zip(groups, names, strict=True)),
+            exp.alias_(value.copy(), "value"),
+            exp.alias_(place, "place"),
+            exp.alias_(count, "total"),
+        ],
+    )
+    inner = inner.where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), copy=False)
+    kept = [
+        names[k] for k, g in enumerate(groups) if any(g == (s.this if isinstance(s, exp.Alias) else s) for s in shown)
+    ]
+    doubled = exp.Mul(this=exp.Literal.number(2), expression=exp.column("place"))
+    middle = exp.Between(
+        this=doubled,
+        low=exp.column("total"),
+        high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2)),
+    )
+    outer = exp.Select().select(
+        *(exp.column(n) for n in kept), exp.alias_(exp.Avg(this=exp.column("value")), "median"), copy=False
+    )
+    outer = outer.from_(inner.subquery("ranked", copy=False), copy=False).where(middle, copy=False)
+    return outer.group_by(*(exp.column(n) for n in names), copy=False) if names else outer
+
+
+def counted_groups(tree: exp.Select) -> exp.Select:
+    """The number of groups of a grouped query."""
+    keys = tree.args["group"].expressions[:1]
+    tree.set("expressions", [keys[0].copy()])
+    outer = exp.Select().select(exp.Count(this=exp.Star()), copy=False)
+    return outer.from_(tree.subquery("kept", copy=False), copy=False)
+
+
+def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
+    return counted_groups(tree)
+
+
+_BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
+    "share": _share,
+    "running": _running,
+    "growth": _growth,
+    "change": _change,
+    "average": _average,
+    "median": _median,
+    "count": _count,
+}

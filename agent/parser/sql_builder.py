@@ -1,0 +1,407 @@
+"""Build SQL: from a `Query` to a sqlglot syntax tree in the database's dialect.
+
+In: a `Query`, the join graph, the schema. Out: an `exp.Expr`, or `Unreachable` when tables cannot be joined. Nothing is
+concatenated as text: every name is an identifier, quoted when necessary, and every value is a literal node.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from sqlglot import exp
+
+from agent.knowledge.vocabulary import Vocabulary
+from agent.parser import shapes
+from agent.parser.column_names import name_columns
+from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.joins import Edge, JoinGraph, JoinPlan
+from eval.errors import Text2SQLError
+from eval.language.lexicon import word_set
+from eval.schema import Dialect
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class Unreachable(Text2SQLError):
+    """No chain of foreign keys links these tables."""
+
+    def __init__(self, tables: list[str]) -> None:
+        super().__init__(f"no foreign keys tie together {', '.join(tables)}")
+        self.tables = tables
+
+
+_ONE_LINE = 100
+"""The most characters of a statement on one line."""
+
+
+def readable(tree: exp.Expression, dialect: Dialect) -> str:
+    """The statement as text: on one line if it is short and reads one table, otherwise one clause and one column per
+    line."""
+    line = tree.sql(dialect=dialect)
+    simple = len(line) <= _ONE_LINE and len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
+    return line if simple else tree.sql(dialect=dialect, pretty=True)
+
+
+class TreeBuilder:
+    """Builds trees for one schema."""
+
+    def __init__(self, vocabulary: Vocabulary, graph: JoinGraph, hints: frozenset[str] = frozenset()) -> None:
+        self._vocabulary = vocabulary
+        self._graph = graph
+        self._hints = hints
+        self._aliases: dict[str, str] = {}
+        self.plans: list[JoinPlan] = []
+        """The join plans made, the outermost last."""
+
+    def build(self, query: Query) -> exp.Expression:
+        """The whole statement. Raises Unreachable."""
+        tree: exp.Expression = self._select(query)
+        if query.shape is not None and isinstance(tree, exp.Select):
+            tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
+        if query.intersect is None and query.minus is None and isinstance(tree, exp.Select):
+            tree = name_columns(tree, query, self._vocabulary, _RESERVED)
+        for other, wrap in ((query.intersect, exp.intersect), (query.minus, exp.except_)):
+            if other is not None:
+                tree = wrap(tree, self._select(other), copy=False)
+        return tree
+
+    def _select(self, query: Query) -> exp.Select:
+        plan = self._plan(query)
+        select = exp.Select()
+        alone = len(plan.tables) == 1 and not any(e.via for e in query.select)
+        counted = [self._expression(e, plan, alone, query) for e in query.select]
+        select = select.select(*counted, copy=False) if counted else select.select(exp.Star(), copy=False)
+        if query.distinct:
+            select = select.distinct(copy=False)
+        select = select.from_(self._table(plan.root, alone), copy=False)
+        join = "left" if query.keep_empty else "inner"
+        for table, edge in plan.steps:
+            select = select.join(self._table(table, False), on=self._on(edge), join_type=join, copy=False)
+        shares = any(e.share for e in query.select)
+        for table, referring in dict.fromkeys((e.column[0], e.via) for e in query.select if e.via and e.column):
+            other, on = self._reference(table, referring)
+            select = select.join(other, on=on, join_type="left", copy=False)
+        for clause in () if shares else query.where:
+            select = select.where(self._clause(clause, alone), copy=False)
+        if query.group:
+            select = select.group_by(*(self._expression(e, plan, alone, query) for e in query.group), copy=False)
+        for condition in query.having:
+            select = select.having(self._condition(condition, alone, plan, query), copy=False)
+        if query.within and query.order and query.limit:
+            return self._ranked_within(select, query, plan, alone)
+        if query.order:
+            select = select.order_by(
+                *(
+                    exp.Ordered(
+                        this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending
+                    )
+                    for e, descending in query.order
+                ),
+                copy=False,
+            )
+        if query.limit is not None:
+            select = select.limit(query.limit, copy=False)
+            if query.offset:
+                select = select.offset(query.offset, copy=False)
+        return select
+
+    def _ranked_within(self, select: exp.Select, query: Query, plan: JoinPlan, alone: bool) -> exp.Select:
+        """The first rows of each group: a subquery numbers the rows, and the outer statement keeps the first ones."""
+        ranks = [
+            exp.Ordered(this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending)
+            for e, descending in query.order
+        ]
+        parts = [self._expression(e, plan, alone, query) for e in query.within]
+        place = exp.Window(
+            this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
+        )
+        names: list[str] = []
+        for shown in list(select.expressions):
+            base = shown.name.lower() if isinstance(shown, exp.Column) and shown.name else "figure"
+            base = base if _PLAIN.match(base) and not self._reserved(base) else f"{base}_"
+            base = base if _PLAIN.match(base) else "figure"
+            names.append(next(n for n in (base, *(f"{base}_{k}" for k in range(2, 99))) if n not in names))
+            shown.replace(exp.alias_(shown.copy(), names[-1]))
+        inner = select.select(exp.alias_(place, "place"), copy=False)
+        limit = exp.LTE(this=exp.column("place"), expression=exp.Literal.number(query.limit or 1))
+        outer = exp.Select().select(*(exp.column(n) for n in names), copy=False)
+        return outer.from_(inner.subquery("ranked", copy=False), copy=False).where(limit, copy=False)
+
+    def _plan(self, query: Query) -> JoinPlan:
+        needed: list[str] = [t for e in query.group for t in e.tables] if query.keep_empty else []
+        if query.within:
+            ranked = [e for e, _ in query.order]
+            needed = [t for e in (*query.select, *ranked) if e not in query.within for t in e.tables]
+        for e in (*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)):
+            needed.extend(e.tables)
+        needed.extend(query.tables)
+        needed.extend(t for e in query.group for t in e.tables)
+        for clause in query.where:
+            for part in clause:
+                needed.extend(part.tables)
+        tables = list(dict.fromkeys(needed))
+        if not tables:
+            raise Unreachable([])
+        plan = self._graph.plan(tables, frozenset(tables), self._hints)
+        if plan is None:
+            raise Unreachable(tables)
+        self.plans.append(plan)
+        return plan
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def _identifier(self, name: str) -> exp.Identifier:
+        return exp.to_identifier(name, quoted=not _PLAIN.match(name) or self._reserved(name) or name != name.lower())
+
+    def _reserved(self, name: str) -> bool:
+        return name.lower() in _RESERVED
+
+    def _table(self, name: str, alone: bool) -> exp.Table:
+        table = self._vocabulary.tables[name].table
+        found = exp.Table(
+            this=self._identifier(table.name),
+            db=self._identifier(table.namespace) if table.namespace else None,
+        )
+        if not alone:
+            found.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
+        return found
+
+    def _alias(self, name: str) -> str:
+        """A short name for a table in a join: the initials of its words, the same in the whole statement."""
+        known = self._aliases.get(name)
+        if known is None:
+            initials = "".join(w[0] for w in self._vocabulary.tables[name].words if w[:1].isascii() and w[:1].isalpha())
+            start = initials.lower()[:4] or "t"
+            taken = {*self._aliases.values(), *_RESERVED}
+            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in taken)
+            self._aliases[name] = known
+        return known
+
+    def _column(self, key: ColumnKey, alone: bool) -> exp.Column:
+        owner = None if alone else exp.to_identifier(self._alias(key[0]))
+        return exp.Column(this=self._identifier(key[1]), table=owner)
+
+    def _alias_of(self, table: str, referring: str) -> str:
+        """The alias of the rows that rows of the same table refer to: the words of the referring column (`manager`)."""
+        words = self._vocabulary.columns[table, referring].words
+        name = "_".join(w for w in words if w not in ("id", "key", "code", "number"))
+        return name if _PLAIN.match(name) and name not in _RESERVED else f"{self._alias(table)}_other"
+
+    def _reference(self, table: str, referring: str) -> tuple[exp.Table, exp.Expr]:
+        """The same table again, under another name, for the rows referred to; rows without a reference are kept."""
+        edge = next(e for e in self._graph.edges(table) if e.left == e.right and referring in e.left_columns)
+        other = self._table(table, True)
+        alias = self._alias_of(table, referring)
+        other.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        pairs = []
+        for own, target in zip(edge.left_columns, edge.right_columns, strict=True):
+            there = self._column((table, target), False)
+            there.set("table", exp.to_identifier(alias))
+            pairs.append(exp.EQ(this=there, expression=self._column((table, own), False)))
+        return other, exp.and_(*pairs, copy=False)
+
+    def _on(self, edge: Edge) -> exp.Expr:
+        pairs = [
+            exp.EQ(this=self._column((edge.left, a), False), expression=self._column((edge.right, b), False))
+            for a, b in zip(edge.left_columns, edge.right_columns, strict=True)
+        ]
+        return exp.and_(*pairs, copy=False)
+
+    # -- expressions ----------------------------------------------------------------------------------------------
+
+    def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
+        if e.function == "count":
+            return self._count(e, plan, alone, query)
+        if e.column is None:
+            assert e.table is not None
+            return exp.Star() if alone else exp.Column(this=exp.Star(), table=exp.to_identifier(self._alias(e.table)))
+        inner: exp.Expr = self._column(e.column, alone)
+        if e.via:
+            inner.set("table", exp.to_identifier(self._alias_of(e.column[0], e.via)))
+            return inner
+        if e.part:
+            return self._date_part(e.column, inner, e.part)
+        if e.since is not None:
+            inner = self._days_between(self._column(e.since, alone), inner)
+        if e.factor is not None:
+            inner = exp.Mul(this=inner, expression=self._column(e.factor, alone))
+        if not e.function:
+            return inner
+        return _AGGREGATES[e.function](this=inner)
+
+    def _date_part(self, key: ColumnKey, column: exp.Expr, part: str) -> exp.Expr:
+        dialect = self._vocabulary.schema.dialect
+        if dialect in ("postgres", "duckdb") and not re.search(
+            "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
+        ):
+            column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
+        if part == "quarter":
+            return self._quarter(column)
+        function, shape = _DATE_FORMATS[dialect]
+        return self._formatted(column, function, shape[part])
+
+    def _formatted(self, column: exp.Expr, function: str, shape: str) -> exp.Expr:
+        pattern = exp.Literal.string(shape)
+        sqlite = self._vocabulary.schema.dialect == "sqlite"
+        return exp.Anonymous(this=function, expressions=[pattern, column] if sqlite else [column, pattern])
+
+    def _quarter(self, column: exp.Expr) -> exp.Expr:
+        """`2024-Q1`: only PostgreSQL has a format for it; for other engines it is computed from the month."""
+        function, shape = _DATE_FORMATS[self._vocabulary.schema.dialect]
+        if self._vocabulary.schema.dialect == "postgres":
+            return self._formatted(column, function, 'YYYY"-Q"Q')
+        month = exp.cast(self._formatted(column, function, shape["month"][-2:]), exp.DataType.Type.INT)
+        ends = ((3, "-Q1"), (6, "-Q2"), (9, "-Q3"))
+        ifs = [
+            exp.If(this=exp.LTE(this=month.copy(), expression=exp.Literal.number(m)), true=exp.Literal.string(q))
+            for m, q in ends
+        ]
+        quarter = exp.Case(ifs=ifs, default=exp.Literal.string("-Q4"))
+        year = self._formatted(column.copy(), function, shape["year"])
+        return (
+            exp.Concat(expressions=[year, quarter])
+            if function == "DATE_FORMAT"
+            else exp.DPipe(this=year, expression=quarter)
+        )
+
+    def _days_between(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:
+        """Days, with fractions if the columns hold times."""
+        dialect = self._vocabulary.schema.dialect
+        if dialect == "sqlite":
+            days = [exp.Anonymous(this="JULIANDAY", expressions=[x]) for x in (end, start)]
+            return exp.Sub(this=days[0], expression=days[1])
+        if dialect == "mysql":
+            return exp.Anonymous(this="DATEDIFF", expressions=[end, start])
+        dates = [exp.cast(x, exp.DataType.Type.DATE) for x in (end, start)]
+        return exp.Sub(this=dates[0], expression=dates[1])
+
+    def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
+        if e.share and query.where:
+            held = exp.and_(*(self._clause(clause, alone) for clause in query.where), copy=False)
+            case = exp.Case(ifs=[exp.If(this=held, true=exp.Literal.number(1))], default=exp.Literal.number(0))
+            share = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Sum(this=case))
+            return exp.Div(this=share, expression=exp.Count(this=exp.Star()))
+        if e.column is not None:
+            column = self._column(e.column, alone)
+            return exp.Count(this=exp.Distinct(expressions=[column]) if e.distinct else column)
+        own = self._vocabulary.key_column(e.table) if e.table is not None and query.keep_empty else None
+        if own is not None:
+            rows = self._column(own.key, alone)
+            links = self._counts_links(own.table, plan, query) or not plan.multiplies(own.table)
+            return exp.Count(this=rows if links else exp.Distinct(expressions=[rows]))
+        if e.table is not None and plan.multiplies(e.table) and not self._counts_links(e.table, plan, query):
+            key = self._vocabulary.key_column(e.table)
+            if key is not None:
+                return exp.Count(this=exp.Distinct(expressions=[self._column(key.key, alone)]))
+        return exp.Count(this=exp.Star())
+
+    def _counts_links(self, table: str, plan: JoinPlan, query: Query) -> bool:
+        """Whether each row of the join is one row of the counted table, when grouped by the other side of a bridge
+        table."""
+        if not query.group:
+            return False
+        others = {t for e in query.group for t in e.tables} - {table}
+        bridges = {t for t in plan.tables if self._vocabulary.tables[t].bridge}
+        return bool(others) and set(plan.tables) <= others | bridges | {table}
+
+    # -- conditions -----------------------------------------------------------------------------------------------
+
+    def _clause(self, clause: Clause, alone: bool) -> exp.Expr:
+        parts = [self._membership(p, alone) if isinstance(p, Membership) else self._condition(p, alone) for p in clause]
+        return exp.or_(*parts, copy=False) if len(parts) > 1 else parts[0]
+
+    def _condition(
+        self, c: Condition, alone: bool, plan: JoinPlan | None = None, query: Query | None = None
+    ) -> exp.Expr:
+        if plan is not None and query is not None:
+            left = self._expression(c.left, plan, alone, query)
+        else:
+            assert c.left.column is not None
+            left = self._column(c.left.column, alone)
+        if c.operator == "null":
+            return exp.Is(this=left, expression=exp.Null())
+        if c.operator == "not null":
+            return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
+        if c.against is not None:
+            return _COMPARISONS[c.operator](this=left, expression=self._select(c.against).subquery(copy=False))
+        values = [self._literal(v, alone) for v in c.values]
+        if c.operator in ("between", "not between"):
+            if c.half_open:
+                within = exp.and_(
+                    exp.GTE(this=left, expression=values[0]), exp.LT(this=left.copy(), expression=values[1]), copy=False
+                )
+                return within if c.operator == "between" else exp.Not(this=exp.Paren(this=within))
+            between = exp.Between(this=left, low=values[0], high=values[1])
+            return between if c.operator == "between" else exp.Not(this=between)
+        if c.operator == "not like":
+            return exp.Not(this=exp.Like(this=left, expression=values[0]))
+        return _COMPARISONS[c.operator](this=left, expression=values[0])
+
+    def _literal(self, value: object, alone: bool = True) -> exp.Expr:
+        if isinstance(value, Expression):
+            assert value.column is not None
+            return self._column(value.column, alone)
+        if isinstance(value, bool):
+            return exp.Boolean(this=value)
+        if isinstance(value, int | float):
+            number = exp.Literal.number(abs(value))
+            return exp.Neg(this=number) if value < 0 else number
+        if isinstance(value, dt.date):
+            return exp.Literal.string(value.isoformat())
+        return exp.Literal.string(str(value))
+
+    def _membership(self, m: Membership, alone: bool) -> exp.Expr:
+        """`of.key [NOT] IN (SELECT foreign key FROM ... related table ...)`."""
+        path = self._graph.plan([m.of, m.table], frozenset((m.of, m.table)), self._hints)
+        if path is None or not path.steps:
+            raise Unreachable([m.of, m.table])
+        first_table, first = path.steps[0]
+        own, other = (
+            (first.left_columns, first.right_columns)
+            if first.left == m.of
+            else (first.right_columns, first.left_columns)
+        )
+        inner_tables = [first_table, *(t for t, _ in path.steps[1:])]
+        for clause in m.where:
+            for part in clause:
+                inner_tables.extend(part.tables)
+        inner_query = Query(
+            select=[Expression(column=(first_table, other[0]))], tables=inner_tables, where=list(m.where)
+        )
+        inner = self._select(inner_query)
+        target = self._column((first_table, other[0]), len(set(inner_tables)) == 1)
+        inner = inner.where(exp.Not(this=exp.Is(this=target, expression=exp.Null())), copy=False)
+        left = self._column((m.of, own[0]), alone)
+        found: exp.Expr = exp.In(this=left, query=inner.subquery(copy=False))
+        if not m.negated:
+            return found
+        if first.left == m.of and self._vocabulary.columns[m.of, own[0]].column.nullable:
+            none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no partner either
+            return exp.paren(exp.or_(none, exp.Not(this=found), copy=False), copy=False)
+        return exp.Not(this=found)
+
+
+_PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}
+_DATE_FORMATS = {
+    "sqlite": ("STRFTIME", _PERCENT),
+    "duckdb": ("STRFTIME", _PERCENT),
+    "mysql": ("DATE_FORMAT", _PERCENT),
+    "postgres": (
+        "TO_CHAR",
+        {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD", "week": "IYYY-IW", "weekday": "D", "hour": "HH24"},
+    ),
+}
+_AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+_COMPARISONS: dict[str, type[exp.Expr]] = {
+    "=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,
+}  # fmt: skip
+_RESERVED = word_set(
+    "add all alter analyze and any as asc between both by case cast check collate column constraint create cross "
+    "current current_date current_time current_timestamp database default delete desc describe distinct div drop else "
+    "end escape except exists explain false fetch filter for foreign from full function grant group groups having if "
+    "in index inner insert interval into is join key keys lateral leading left like limit lock match natural no not "
+    "null of offset on or order outer over partition percent primary procedure range rank read references right row "
+    "rows select session set show some system table then to trailing trigger true union unique update user using "
+    "values view when where window with year month day date time timestamp usage role position value comment"
+)

@@ -1,0 +1,164 @@
+"""The offline answer: one or two natural sentences from the question, the column names and the rows.
+
+In: a `SummaryRequest`. Out: Markdown. Figures are those of the rows, rounded to two decimals if they have more; doubts
+are stated plainly. The interpretation of the question is shown next to the answer, not in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from agent.models.protocol import SummaryRequest
+from agent.state import QueryResult
+
+SHOWN_VALUES = 10
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_HOW_MANY = re.compile(
+    r"how many (?P<what>.+?)(?: (?:are|were|is|was) there(?P<rest>.*)|"
+    r" (?:do|did) (?:we|you|they) (?:have|get)(?P<rest2>.*))?$",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|did|do|does|can|could|will|never|cost|live|work|took)\b", re.IGNORECASE
+)
+_WHAT_IS = re.compile(r"what(?:'s|s| is| are| was| were) (?P<what>(?:the|our) .+)$", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"(?:total|average|avg|mean|median|revenue|sales|number|count|sum|highest|lowest|turnover)\b", re.I
+)
+_TIME = re.compile(r"\d{4}(?:-\d{2}|-Q\d|-\d{2}-\d{2})?\Z")
+_RANKED = re.compile(r"\bORDER BY\b.*?\b(?P<direction>DESC|ASC)\b[^)]*\Z", re.IGNORECASE | re.DOTALL)
+
+
+def summary_text(request: SummaryRequest) -> str:
+    """The answer as Markdown."""
+    parts = [_one(result, request.question if len(request.results) == 1 else "") for result in request.results]
+    if not parts:
+        parts = ["I have no answer to this question."]
+    text = "\n\n".join(parts)
+    if request.doubts:
+        text += "\n\n" + "\n".join(f"> Doubt: {_plain(doubt)}" for doubt in request.doubts)
+    return text
+
+
+def _one(result: QueryResult, question: str) -> str:
+    if result.status != "success":
+        why = _plain(result.error or result.reasoning or "the query did not run")
+        return f"I can't answer this: {why}"
+    rows, columns = result.data, result.columns
+    if not rows:
+        return "Nothing matches: the query returned no rows."
+    if len(rows) == 1 and len(columns) == 1:
+        return _single(rows[0][0], question)
+    if len(rows) == 1:
+        return f"{_row(columns, rows[0])}."
+    many = f"more than {result.rows_returned}" if result.truncated else str(result.rows_returned or len(rows))
+    if len(columns) == 1:
+        listed = ", ".join(f"**{_cell(row[0])}**" for row in rows[:SHOWN_VALUES])
+        rest = " and others" if len(rows) > SHOWN_VALUES or result.truncated else ""
+        return f"There are {many} rows: {listed}{rest}."
+    return _several(result, many)
+
+
+def _single(value: object, question: str) -> str:
+    """One value, in the question's own words if these make a sentence."""
+    if value is None:
+        return "There is no value to report: the result is empty (NULL)."
+    asked = _plain(question.strip().rstrip("?!. "))
+    shown = f"**{_cell(value)}**"
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and (match := _HOW_MANY.match(asked)):
+        what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
+        verb = "is" if value == 1 else "are"
+        return f"{shown} {what}." if _VERB.search(what) else f"There {verb} {shown} {what}."
+    if number and (match := _WHAT_IS.match(asked)) and " and " not in asked:
+        return f"{match['what'][:1].upper()}{match['what'][1:]}: {shown}."
+    if number and _PHRASE.match(asked):
+        return f"{asked[:1].upper()}{asked[1:]}: {shown}."
+    return f"The answer is {shown}."
+
+
+def _row(columns: Sequence[str], row: Sequence[object]) -> str:
+    """One row: its names first, then its figures with their labels."""
+    names, figures = _split(row)
+    if not names or not figures or len(figures) > 3:
+        return ", ".join(f"{_label(c)}: **{_cell(v)}**" for c, v in zip(columns, row, strict=False))
+    told = ", ".join(f"{_label(columns[k])} **{_cell(row[k])}**" for k in figures)
+    return f"**{' '.join(_cell(row[k]) for k in names)}**: {told}"
+
+
+def _split(row: Sequence[object]) -> tuple[list[int], list[int]]:
+    """The positions of a row's leading names, and of its figures."""
+    names = [k for k, v in enumerate(row) if isinstance(v, str)]
+    figures = [k for k, v in enumerate(row) if isinstance(v, int | float) and not isinstance(v, bool)]
+    whole = len(names) + len(figures) == len(row) and names == list(range(len(names))) and len(names) <= 2
+    return (names, figures) if whole else ([], [])
+
+
+def _several(result: QueryResult, many: str) -> str:
+    """Many rows of several columns: the leader and its margin, the course of a series, or the first row."""
+    rows, columns = result.data, result.columns
+    names, figures = _split(rows[0])
+    alike = all(_split(row) == (names, figures) for row in rows[:50])
+    if not alike or len(figures) != 1 or not names or result.truncated:
+        return f"There are {many} rows. The first is {_row(columns, rows[0])}."
+    at, label = figures[0], _label(columns[figures[0]])
+    values = [row[at] for row in rows]
+    called = [" ".join(_cell(row[k]) for k in names) for row in rows]
+    if all(_TIME.match(str(row[names[0]])) for row in rows) and called == sorted(called):
+        best = max(range(len(values)), key=lambda k: values[k])
+        return (
+            f"{many} rows from {called[0]} ({_cell(values[0])}) to {called[-1]} ({_cell(values[-1])}); the highest "
+            f"{label} is **{_cell(values[best])}** in {called[best]}."
+        )
+    ranked = _RANKED.search(result.sql)
+    falling = bool(ranked) and all(a >= b for a, b in pairwise(values))
+    rising = bool(ranked) and all(a <= b for a, b in pairwise(values))
+    if falling or rising:
+        word = "highest" if falling else "lowest"
+        ahead = "ahead of" if falling else "below"
+        return (
+            f"**{called[0]}** has the {word} {label}: **{_cell(values[0])}**, "
+            f"{ahead} {called[1]} ({_cell(values[1])}); "
+            f"{many} rows in all."
+        )
+    best = max(range(len(values)), key=lambda k: values[k])
+    least = min(range(len(values)), key=lambda k: values[k])
+    return (
+        f"There are {many} rows. **{called[best]}** has the highest {label}: **{_cell(values[best])}**; "
+        f"{called[least]} the lowest: {_cell(values[least])}."
+    )
+
+
+def _label(column: str) -> str:
+    """A column's name in words; a bare expression is only a value."""
+    if re.search(r"[()*]", column):
+        return "value"
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).replace("_", " ").lower()
+    return _plain(words.strip()) or "value"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _decimal(value)
+    return _plain(str(value))
+
+
+def _decimal(value: float) -> str:
+    """A number without binary noise: two decimals at most, three digits below one."""
+    if value == int(value) and abs(value) < 1e15:
+        return str(value)
+    if len(repr(value).partition(".")[2]) <= 2:
+        return repr(value)
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def _plain(text: str) -> str:
+    """Row values and names are data: their Markdown characters are escaped, line breaks removed, and length limited."""
+    flat = " ".join(text.split())
+    return _MARKS.sub(r"\\\1", flat if len(flat) <= 400 else flat[:399] + "…")

@@ -1,0 +1,41 @@
+"""Units: `10 minutes` compared with a column in milliseconds.
+
+In: a number with the word of its unit, and the words of a column's name. Out: the number in the column's unit, or None
+when the column does not name its unit and the question's unit is not the usual one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.language.inflection import lemma
+from eval.language.tokens import Token
+
+_KINDS: tuple[dict[str, float], ...] = (
+    {"millisecond": 0.001, "ms": 0.001, "second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86400,
+     "week": 604800},
+    {"mm": 0.001, "cm": 0.01, "m": 1, "meter": 1, "metre": 1, "km": 1000, "kilometer": 1000, "kilometre": 1000},
+    {"g": 1, "gram": 1, "kg": 1000, "kilogram": 1000, "kilo": 1000},
+)  # fmt: skip
+_UNSAID = frozenset(
+    ("minute", "year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day")
+)
+"""Units that people mention although the column name omits them, with the same meaning."""
+
+
+def unit_after(tokens: Sequence[Token], at: int) -> str:
+    """The unit named by the token at this position, or empty."""
+    if at >= len(tokens) or tokens[at].kind != "word":
+        return ""
+    word = lemma(tokens[at].lower)
+    return word if any(word in kind for kind in _KINDS) else ""
+
+
+def converted(number: float, unit: str, column: Sequence[str]) -> float | int | None:
+    """The number in the column's own unit; unchanged for a unit that the column implies; None when unknown."""
+    for kind in _KINDS:
+        own = next((w for w in column if w in kind), None)
+        if unit in kind and own is not None:
+            value = number * kind[unit] / kind[own]
+            return int(value) if value == int(value) else value
+    return number if unit in _UNSAID else None

@@ -1,0 +1,440 @@
+"""Wording: rewrite everyday phrasings of business questions in words that the reader knows.
+
+In: a question's text and the schema's vocabulary. Out: the plain question to read, the shape of the computation on its
+figures (`Shape`: a share, growth, a median), and notes on the assumptions made. No rule depends on a particular schema:
+a phrase that needs a table, such as `repeat customers`, is changed only if the schema has such a table.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.knowledge.vocabulary import TableWord, Vocabulary
+from agent.parser.interpretation import Shape
+from eval.language.inflection import lemma
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question in the wording that is read."""
+
+    text: str
+    shape: Shape | None = None
+    notes: tuple[str, ...] = ()
+    guessed: bool = False
+    """The question did not say what to rank by; revenue was assumed."""
+
+
+def worded(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording:
+    """The plain question and its shape; the text itself when no rewrite is necessary."""
+    plain = _plain(text)
+    plain = _events(plain, vocabulary)
+    found = Wording(_ranked(plain, vocabulary))
+    if found.text != plain:
+        found = replace(found, guessed=True, notes=("“best” and “top” are taken as the highest revenue",))
+    for rule in _SHAPES:
+        shaped = rule(found.text.strip().rstrip("?!. "), vocabulary, today)
+        if shaped is not None:
+            return replace(shaped, text=_plain(shaped.text), notes=found.notes, guessed=found.guessed)
+    return found
+
+
+# --- slang and contractions ---
+
+_YEAR_ALONE = (
+    r"(?<!\bin)(?<!\bof)(?<!\bfor)(?<!\bto)(?<!\bby)(?<!\band)(?<!\bor)(?<!\bvs)(?<!\bfrom)(?<!\bsince)(?<!\bbefore)"
+    r"(?<!\bafter)(?<!\byear)(?<!\bthan)(?<!\bversus)(?<!\bover)(?<!\bis)(?<!\bthe)(?<!\buntil)(?<!\bduring)(?<!\bid)"
+    r"(?<!january)(?<!february)(?<!march)(?<!april)(?<!\bmay)(?<!june)(?<!july)(?<!august)(?<!september)(?<!october)"
+    r"(?<!november)(?<!december)(?<!\bq[1-4])(?<!\bjan)(?<!\bfeb)(?<!\bmar)(?<!\bapr)(?<!\bjun)(?<!\bjul)(?<!\baug)"
+    r"(?<!\bsep)(?<!\boct)(?<!\bnov)(?<!\bdec)(?<!quarter)(?<!number)(?<!code)(?<!equals)"
+)
+_MONEY_MADE = r"(?:makes?|made|brings?(?: in)?|brought(?: in)?|generates?|generated|earns?|earned)(?: us)?(?: the)?"
+_REPLACED = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"\bw/o\b", "without"),
+        (r"\bw/(?=\s)", "with"),
+        (r"\bppl\b", "people"),
+        (r"\b(have|has|had|do|does|did|is|are|was|were|would|could|should)nt\b", r"\1 not"),
+        (r"^what'?s\b", "what is"),
+        (r"\bwhos\b", "who is"),
+        (r"\bgimme\b", "give me"),
+        (r"\b(?:pls|plz)\b", "please"),
+        (r"\bbucks\b", "dollars"),
+        (r"\bwhat %", "what percentage"),
+        (r"\bin %(?!\w)", "in percent"),
+        (r"\bsigned up\b", "registered"),
+        (r"\bworst first\b", "lowest first"),
+        (r"\bbest first\b", "highest first"),
+        (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
+        (r"\bquarterly (?=\w)(.+)", r"\1 per quarter"),
+        (r"\b(\d)[- ]?stars? (reviews?|ratings?)\b", r"\2 with rating \1"),
+        (
+            r"\bwith (?:the word )?[\"']?([a-z]{3,})[\"']? in (?:the|their|its) (title|name|description|subject)s?\b",
+            r"whose \2 contains '\1'",
+        ),
+        (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
+        (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
+        (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
+         r"team)s?) sold the"
+         r" most\b", r"\1 has the highest revenue"),
+        (r"\b(than|over|under|above|below|least|most) [$€£](?=\d)", r"\1 "),
+        (r"\bmore than (\d+) (\w+) but (?:less|fewer) than (\d+)$", r"more than \1 \2 and less than \3 \2"),
+        (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
+        (r"^(?:(?:what|which)(?: is| are| was)? )?(?:the |our )?(best|worst)[- ]selling"
+         r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
+        (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
+        (r"\bthe boss of\b", "the manager of"),
+        (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
+    )
+)  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """Replace slang, contractions and abbreviations with full words."""
+    for pattern, words in _REPLACED:
+        text = pattern.sub(words, text)
+    return text
+
+
+# --- events recorded in a table ---
+
+_EVENTS = {
+    "order": ("order", "purchase", "sale", "invoice"),
+    "ordered": ("order", "purchase", "sale", "invoice"),
+    "buy": ("order", "purchase", "sale", "invoice"),
+    "bought": ("order", "purchase", "sale", "invoice"),
+    "purchased": ("purchase", "order", "sale", "invoice"),
+    "purchase": ("purchase", "order", "sale", "invoice"),
+    "rented": ("rental", "loan"),
+    "rent": ("rental", "loan"),
+    "borrowed": ("loan", "checkout", "borrowing"),
+    "borrow": ("loan", "checkout", "borrowing"),
+    "booked": ("booking", "reservation"),
+    "book": ("booking", "reservation"),
+    "paid": ("payment",),
+    "pay": ("payment",),
+    "visited": ("visit", "appointment"),
+    "visit": ("visit", "appointment"),
+}
+_EVENT = "(?P<verb>" + "|".join(sorted(_EVENTS, key=len, reverse=True)) + ")"
+_ANYTHING = r"(?: any ?thing| something| any)?"
+_WHO = r"\b(?:who|that|which) "
+_OFTEN = re.compile(rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|"
+                    rf"fewer) than|at least|over) "
+                    r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)", re.I)  # fmt: skip
+_NEVER = re.compile(rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
+                    rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)", re.I)  # fmt: skip
+_THEN_NOT = re.compile(rf"{_WHO}{_EVENT}{_ANYTHING} (?P<when>in \S+(?: \d{{4}})?) but (?:nothing|not|"
+                       rf"never)(?: any ?thing)?"
+                       r"(?: again)? (?P<then>in .+)", re.I)  # fmt: skip
+_REPEAT = re.compile(r"\b(?:repeat|returning|recurring) (?P<who>customer|client|buyer|shopper|member|guest)s?\b", re.I)
+_SPENT = re.compile(rf"{_WHO}(?:have |has )?(?:spent|spend|paid) (?P<cmp>more than|less than|over|under|at least) "
+                    r"(?P<n>[\d.,]+)(?: \w+)?(?P<rest>.*)", re.I)  # fmt: skip
+_BOUGHT = re.compile(
+    r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$", re.I
+)
+
+
+def _table(vocabulary: Vocabulary, *words: str) -> str:
+    """The first of the words that is the name of a table, in the plural."""
+    for word in words:
+        if any(t.words[-1] == word for t in vocabulary.tables.values()):
+            return word + "s"
+    return ""
+
+
+def _events(text: str, vocabulary: Vocabulary) -> str:
+    """`ordered more than 3 times` as `with more than 3 orders`, if a table holds the orders."""
+
+    def noun(match: re.Match[str]) -> str:
+        return _table(vocabulary, *_EVENTS[match["verb"].lower()])
+
+    if (match := _REPEAT.search(text)) and (orders := _table(vocabulary, "order", "purchase", "invoice", "booking")):
+        text = f"{text[: match.start()]}{match['who']}s with more than 1 {orders}{text[match.end() :]}"
+    if (match := _THEN_NOT.search(text)) and (orders := noun(match)):
+        return f"{text[: match.start()]}with {orders} {match['when']} but without {orders} {match['then']}"
+    if (match := _NEVER.search(text)) and (orders := noun(match)):
+        return f"{text[: match.start()]}without {orders}{text[match.end() :]}"
+    if (match := _OFTEN.search(text)) and (orders := noun(match)):
+        count = {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
+        return f"{text[: match.start()]}with {match['cmp']} {count} {orders}{text[match.end() :]}"
+    if match := _SPENT.search(text):
+        return f"{text[: match.start()]}with revenue {match['cmp']} {match['n']}{match['rest']}"
+    if (match := _BOUGHT.match(text)) and (things := _table(vocabulary, "product", "item", "track", "book", "article")):
+        orders = _table(vocabulary, "order", "invoice", "sale", "purchase")
+        return f"{things} in {orders} of {match['who']}" if orders else text
+    return text
+
+
+# --- rankings without a measure ---
+
+_BEST = re.compile(
+    r"^(?:(?:who|what|which|show|list|give)(?: (?:is|are|were|was|me))? )?(?:our |the |my |all )*"
+    r"(?P<rank>top|best|biggest|most valuable|most important)(?: (?P<n>\d+|three|five|ten))?(?P<selling>[- ]selling)? "
+    r"(?P<what>\w+)[?.! ]*$",
+    re.IGNORECASE,
+)
+_BUYERS = ("customer", "client", "buyer", "supplier", "employee", "category", "store", "seller", "country")
+
+
+def _ranked(text: str, vocabulary: Vocabulary) -> str:
+    """`best customers` as `top 10 customers by revenue`."""
+    match = _BEST.match(text)
+    if match is None:
+        return text
+    what = lemma(match["what"].lower())
+    named = [t for t in vocabulary.tables.values() if t.words[-1] == what]
+    if not named or (match["selling"] and match["rank"].lower() == "best") or not _earns(vocabulary):
+        return text
+    if not match["selling"] and what not in _BUYERS and match["rank"].lower() == "biggest":
+        return text
+    number = match["n"] or ("1" if what == match["what"].lower() else "10")
+    return f"top {number} {match['what']} by revenue"
+
+
+def _earns(vocabulary: Vocabulary) -> bool:
+    """Whether the schema holds amounts of money."""
+    held = {"price", "amount", "total", "revenue", "sale"}
+    return any(c.numeric and c.role == "number" and held & set(c.words) for c in vocabulary.columns.values())
+
+
+# --- shapes ---
+
+_BY = r"(?:by|per|for each|for every|in each|of each|across)"
+_PERIOD = r"(?P<period>day|week|month|quarter|year)"
+_IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
+_SHARE = re.compile(
+    rf"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the )?(?:share|percentage|percent|proportion) of"
+    rf" (?:the )?(?:total |all )?"
+    rf"(?P<x>.+?) (?P<g>{_BY} .+?){_IN_PERCENT}?$"
+    rf"|^(?P<x2>.+?) (?P<g2>{_BY} .+?){_IN_PERCENT}$"
+    rf"|^(?P<x3>\w+) share (?P<g3>{_BY} .+?){_IN_PERCENT}?$"
+    r"|^(?:what|which) (?:share|percentage|percent|proportion) of (?:the |our )?(?:total )?(?P<x4>.+?) "
+    r"(?:comes? from|came from|is from|goes to|went to|belongs to|is in|are in|does) (?P<g4>each .+?)(?: \w+)?$",
+    re.IGNORECASE,
+)
+_GROWN = re.compile(r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?", re.IGNORECASE)
+_EACH_UNIT = re.compile(
+    rf"\b(?P<unit>day|week|month|quarter|year)[- ](?:over|on|to|by)[- ](?P=unit)\b|\b{_BY} {_PERIOD}s?\b|"
+    r"\b(?P<often>daily|weekly|monthly|quarterly|yearly|annual)\b|\bover the (?P<years>year|month)s\b",
+    re.IGNORECASE,
+)
+_EVERY = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "quarterly": "quarter",
+    "yearly": "year",
+    "annual": "year",
+}
+_CHANGE = re.compile(
+    r"^(?:how (?:much )?(?:did|has|have) (?:the |our )?(?P<x>.+?) (?:change|changed|grow|grown|increase|"
+    r"increased|decrease"
+    r"|decreased|develop|drop)|(?:what (?:is|was) the )?(?P<x2>.+?) (?:growth|change|increase|decrease)|"
+    r"(?:what (?:is|was) the )?(?:growth|change|increase|decrease) (?:of|in) (?P<x3>.+?)) "
+    rf"(?:from |between )?(?P<a>(?:19|20)\d\d) (?:to|and|vs\.?|until) (?P<b>(?:19|20)\d\d){_IN_PERCENT}?$",
+    re.IGNORECASE,
+)
+_PERIODS = re.compile(
+    r"^(?:compare (?:the |our )?)?(?P<x>.+?)(?: (?:of|in|for|from|between))? (?P<a>(?:19|20)\d\d|this year|last year) "
+    r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?:in )?(?P<b>(?:19|20)\d\d|last year|this year)$",
+    re.IGNORECASE,
+)
+_COMPARE = re.compile(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$", re.IGNORECASE)
+_RUNNING = re.compile(
+    rf"^(?:what is the |show (?:me )?(?:the )?)?(?:running|cumulative|rolling)(?: (?:total|sum|count|"
+    rf"number))?(?: of)?(?: the)? "
+    rf"(?P<x>.+?) (?:{_BY}|over) {_PERIOD}s?(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_MEDIAN = re.compile(
+    r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)median (?:of )?(?:the )?(?P<x>.+)$", re.I
+)
+_ORDER_VALUE = re.compile(
+    r"^(?:what(?: is|'s| was) (?:the |our )?)?(?:average|avg|mean) (?:(?P<noun>order|invoice|sale|purchase|"
+    r"transaction|booking) "
+    r"(?:value|size|amount)|basket(?: (?:value|size))?|ticket(?: (?:value|size))?|shopping cart|"
+    r"cart value)(?P<rest>.*)$|"
+    r"^(?:what(?: is|'s| was) (?:the |our )?)?aov(?P<rest2>.*)$",
+    re.IGNORECASE,
+)
+_AVERAGE_PER = re.compile(
+    r"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the |our )?(?:average|avg|mean) (?P<x>(?:number|"
+    r"count) of \w+(?: \w+)?|revenue|"
+    r"sales|spend(?:ing)?|spent|items|orders|quantity|turnover) (?:per|by|for each|in an?|of an?|for an?)"
+    r" (?P<g>\w+(?: \w+)?)"
+    r"(?P<rest>(?: (?:in|since|during|for) .+)?)$",
+    re.IGNORECASE,
+)
+_BUSIEST = re.compile(
+    r"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?busiest (?P<period>day|week|month|quarter|year|"
+    r"weekday|hour)(?: of the day)?"
+    r" (?:for|by|in terms of|of) (?P<x>\w+(?: \w+)?)(?P<rest>(?: in .+)?)$",
+    re.IGNORECASE,
+)
+_HAPPENS = (
+    r"(?P<{0}>deliver\w*|ship\w*|arriv\w*|return\w*|process\w*|complet\w*|pay\w*|clos\w*|resolv\w*|finish\w*|respon\w*)"
+)
+_DAYS = re.compile(
+    r"^(?:what is |show )?(?:the |our )?(?:average|avg|mean) "
+    + _HAPPENS.format("a")
+    + r" (?:time|duration|days)(?: in days)?$"
+    r"|^how (?:long|many days) (?:does|do|did) (?:it|an? \w+|\w+) (?:take )?(?:to |until |for )?(?:be |"
+    r"an? order to )?(?:take )?"
+    r"(?:to )?" + _HAPPENS.format("b") + r"?(?: take)?(?: an? \w+| \w+s)?(?: on average)?$"
+    r"|^how long does (?:the )?" + _HAPPENS.format("c") + r" take(?: on average)?$",
+    re.IGNORECASE,
+)
+_TOOK = re.compile(
+    r"^(?P<what>[\w ]+?) (?:that|which) (?:took|take|needed) (?P<cmp>longer than|more than|less than|"
+    r"at least|at most) (?P<n>\d+) "
+    r"days to (?:be )?" + _HAPPENS.format("a") + r"$",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
+
+
+def _subject(text: str) -> str:
+    return _SUBJECT.sub("", text, count=1)
+
+
+def _groups(*found: str | None) -> str:
+    return next((x for x in found if x), "")
+
+
+def _share(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _SHARE.match(text)
+    if match is None:
+        return None
+    what = _groups(match["x"], match["x2"], match["x3"], match["x4"])
+    by = re.sub(r"^each ", "by ", _groups(match["g"], match["g2"], match["g3"], match["g4"]), flags=re.I)
+    return Wording(f"{_subject(what)} {by}", Shape("share", grouped=True))
+
+
+def _growth(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    unit = _EACH_UNIT.search(text)
+    if unit is None or not _GROWN.search(text):
+        return None
+    period = _groups(unit["unit"], unit["period"], _EVERY.get((unit["often"] or "").lower()), unit["years"])
+    what = _GROWN.sub("", text[: unit.start()] + text[unit.end() :])
+    what = re.sub(rf"{_IN_PERCENT}$", "", " ".join(what.split()), flags=re.IGNORECASE)
+    when = re.search(r" (?:in|for|since|during) \S.*$", what)
+    kept, rest = (what[: when.start()], when.group()) if when else (what, "")
+    return Wording(f"{_subject(kept)} by {period}{rest}", Shape("growth", grouped=True))
+
+
+def _change(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _CHANGE.match(text)
+    if match is None:
+        return None
+    what = _subject(_groups(match["x"], match["x2"], match["x3"]))
+    return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
+
+
+def _periods(text: str, _: Vocabulary, today: dt.date) -> Wording | None:
+    match = _PERIODS.match(text)
+    if match is None or ("compare" not in text.lower() and re.search(r" (?:and|to|with) ", text[match.start("a") :])):
+        return None
+    named = {"this year": today.year, "last year": today.year - 1}
+    years = tuple(named.get(match[k].lower(), 0) or int(match[k]) for k in ("a", "b"))
+    return Wording(f"{_subject(match['x'])} by year", Shape("periods", years, grouped=True))
+
+
+def _compare(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _COMPARE.match(text)
+    return Wording(f"{match['x']} or {match['y']}", Shape("compare")) if match else None
+
+
+def _running(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _RUNNING.match(text)
+    if match is None:
+        return None
+    return Wording(f"{match['x']} by {match['period']}{match['rest']}", Shape("running", grouped=True))
+
+
+def _median(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _MEDIAN.match(text)
+    if match is None:
+        return None
+    inner = _order_value(f"average {match['x']}", vocabulary, _)
+    if inner is not None and inner.shape is None:
+        return replace(inner, shape=Shape("median"))
+    return Wording(f"{match['before']}average {match['x']}", Shape("median"))
+
+
+def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _ORDER_VALUE.match(text)
+    if match is None:
+        return None
+    noun = (match["noun"] or "order").lower()
+    held = [t for t in vocabulary.tables.values() if t.words == (noun,)]
+    held = held or [t for t in vocabulary.tables.values() if t.words in (("order",), ("invoice",), ("sale",))]
+    rest = match["rest"] or match["rest2"] or ""
+    if not held:
+        return None
+    amount = _amount_of(vocabulary, held[0])
+    if amount:
+        return Wording(f"average {held[0].words[-1]} {amount}{rest}")
+    if re.match(r" (?:by|per|for each)\b", rest):
+        return None
+    return Wording(f"revenue per {held[0].words[-1]}{rest}", Shape("average", grouped=True))
+
+
+def _amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
+    """The name of the column that holds the amount of one row of a table."""
+    for words in (
+        ("total", "amount"),
+        ("order", "total"),
+        ("total",),
+        ("amount",),
+        ("grand", "total"),
+        ("total", "price"),
+    ):
+        for column in vocabulary.by_table[table.name]:
+            if column.words == words and column.numeric:
+                return " ".join(words)
+    return ""
+
+
+def _average_per(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _AVERAGE_PER.match(text)
+    if match is None or lemma(match["g"].lower()) != match["g"].lower():
+        return None
+    what = re.sub(r"^(?:items|quantity)$", "units sold", match["x"], flags=re.I)
+    what = re.sub(r"^orders$", "number of orders", what, flags=re.I)
+    return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
+
+
+def _busiest(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _BUSIEST.match(text)
+    if match is None:
+        return None
+    return Wording(f"number of {match['x']} per {match['period']}{match['rest']}", Shape("top", grouped=True))
+
+
+def _days(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _DAYS.match(text)
+    verb = _groups(match["a"], match["b"], match["c"]) if match else ""
+    if match is None or not verb:
+        return None
+    table = _dated(vocabulary, verb)
+    return Wording(f"number of {table}", Shape("days", event=verb)) if table else None
+
+
+def _dated(vocabulary: Vocabulary, verb: str) -> str:
+    """The words of a table that has a date of that event and another date before it."""
+    for table, columns in vocabulary.by_table.items():
+        dates = [c for c in columns if c.role == "date"]
+        if len(dates) > 1 and any(verb[:4].lower() == w[:4] for c in dates for w in c.words):
+            return " ".join(vocabulary.tables[table].words) + "s"
+    return ""
+
+
+_Rule = Callable[[str, Vocabulary, dt.date], Wording | None]
+_SHAPES: tuple[_Rule, ...] = (
+    _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _busiest, _days, _compare,
+)  # fmt: skip
