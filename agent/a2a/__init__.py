@@ -1,7 +1,7 @@
-"""The agent-to-agent door: tasks that bring their own schema, over plain REST and over A2A's JSON-RPC.
+"""The agent-to-agent interface: tasks that bring their own schema, over plain REST and over A2A's JSON-RPC.
 
-`rest_router` and `rpc_routes` are mounted by a server that brings its own protection; `build_app` is the standalone
-app behind `python -m agent.a2a`. None of them asks who is calling. Importing this package costs nothing.
+`rest_router` and `rpc_routes` are mounted by a server with its own access control; `build_app` is the standalone app
+behind `python -m agent.a2a`. None of them authenticates callers. Importing this package loads nothing else.
 """
 
 from __future__ import annotations

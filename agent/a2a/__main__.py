@@ -1,7 +1,7 @@
 """`python -m agent.a2a`: the agent-to-agent server at the command line.
 
-In: where to listen and how others reach it. Out: a running server, and an exit code a script can use. Settings come
-from the environment or a .env file.
+In: the address to listen on and the public URL. Out: a running server, and an exit code for scripts. Settings come from
+the environment or a .env file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from agent.cli import exits
-from eval.a2a.listening import listening, run
+from eval.a2a.card_url import CardUrlUnusable, checked_card_url, default_card_url
+from eval.a2a.listener import listening, run
 
 CANNOT_START = 3
 
@@ -43,7 +44,10 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes any free one.")] = 9019,
     card_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="How others reach this agent; the card says it. Default: from the address."),
+        typer.Option(
+            metavar="URL",
+            help="How others reach this agent; the card says it. Default: the address, or this machine's name.",
+        ),
     ] = None,
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
 ) -> None:
@@ -57,28 +61,23 @@ def serve(
     try:
         config = settings()
         from agent.a2a.app import build_app
-        from agent.a2a.card import CardUrlUnusable, checked_card_url, everywhere
-        from agent.server.protection import TokensInvalid
+        from agent.server.middleware import TokensInvalid
     except ValidationError as error:
         _refuse(settings_problem(error))
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("a2a", "google"):
             raise
         _refuse("The A2A protocol needs its package: pip install 'text2sql[a2a]'")
-    if card_url is None and everywhere(host):
-        _refuse(
-            f"--host {host} listens at every address, which says nothing about how others reach this agent: "
-            f"add --card-url http://NAME-OR-ADDRESS:{port or 'PORT'}/"
-        )
     try:
         if card_url is not None:
             checked_card_url(card_url)
         with listening(host, port) as listener:
-            shown = f"[{host}]" if ":" in host else host
-            here = f"http://{shown}:{listener.getsockname()[1]}/"
-            made = build_app(config, card_url or here)
+            port = listener.getsockname()[1]
+            here = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+            card_url = card_url or default_card_url(host, port)
+            made = build_app(config, card_url)
             engine = "the built-in offline engine" if config.offline else f"the model {config.model}"
-            sys.stdout.write(f"A2A at {here}, card {card_url or here} ({engine} answers). Ctrl-C stops it.\n")
+            sys.stdout.write(f"A2A at {here}, card {card_url} ({engine} answers). Ctrl-C stops it.\n")
             sys.stdout.flush()
             run(made, listener, log_level)
     except CardUrlUnusable as error:

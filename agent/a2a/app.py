@@ -1,7 +1,8 @@
 """The standalone app: plain REST and JSON-RPC beside each other, no page, no state on disk.
 
-In: settings and the card's URL. Out: a FastAPI app for any ASGI server. Where the settings name no tokens it asks
-nobody who they are, as evaluators expect, and then belongs on loopback or behind something that does.
+In: settings and the card's URL. Out: a FastAPI app for any ASGI server. It accepts loopback host names, its card's host
+and TEXT2SQL_SERVER_HOSTS, and refuses pages of other origins. Without tokens in the settings it authenticates nobody,
+as evaluators expect; then it must listen on loopback or behind a proxy that authenticates.
 """
 
 from __future__ import annotations
@@ -9,24 +10,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
-from agent.a2a.answering import answered
+from agent.a2a.answer import answered
 from agent.a2a.card import EXAMPLE
 from agent.a2a.rest import MAX_BYTES, rest_router
 from agent.a2a.rpc import rpc_routes
 from agent.a2a.task import TaskAnswer, read_task
 from agent.config import Settings
-from agent.models import OFFLINE, make_model
+from agent.models import OFFLINE
 from agent.models.protocol import Model
-from agent.server.protection.tokens import Tokens, WhoIsAsking
+from agent.server.middleware.addresses import listed
+from agent.server.middleware.origin_check import OriginCheck
+from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
 from eval.a2a.body_limit import BodyLimit
 
 
 def build_app(config: Settings, card_url: str, *, model: Model | None = None) -> FastAPI:
-    """The app whose card says `card_url`. Raises CardUrlUnusable, and TokensInvalid for tokens that can't be used.
-    `model`: None means what the settings say."""
+    """The app whose card shows `card_url`. Raises CardUrlUnusable, and TokensInvalid for unusable tokens. `model`: None
+    means the model of the settings."""
     rpc = rpc_routes(config, card_url, model=model)
 
     @contextlib.asynccontextmanager
@@ -44,11 +48,13 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
     too_large = TaskAnswer(sql="", error=f"More than {MAX_BYTES:,} bytes.").wire()
     app.add_middleware(BodyLimit, most=MAX_BYTES, refusal=too_large)
     tokens = Tokens.of(config)
-    if config.auth == "required" or (tokens and config.auth == "auto"):
-        app.add_middleware(WhoIsAsking, tokens=tokens)
+    if tokens_needed(config):
+        app.add_middleware(Authentication, tokens=tokens)
+    hosts = {*listed(config.server_hosts), urlsplit(card_url).hostname or ""}
+    app.add_middleware(OriginCheck, tokens=tokens, hosts=frozenset(hosts), origins=frozenset())
     return app
 
 
 async def _warm(config: Settings) -> None:
-    """Work the card's own example once, without a model, so that no task waits a second for the graph to load."""
-    await answered(read_task(EXAMPLE), config, await asyncio.to_thread(make_model, config, OFFLINE))
+    """Run the card's example once, without a model, so that no task waits a second for the graph to load."""
+    await answered(read_task(EXAMPLE), config, OFFLINE)

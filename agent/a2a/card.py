@@ -1,21 +1,18 @@
-"""The agent card: what this agent can do and where it is reached.
+"""The agent card: the agent's capabilities and its URL.
 
-In: the URL under which others reach it. Out: the card. A URL that only this machine would understand as itself
-(`0.0.0.0`) is refused, because clients call what the card says.
+In: the URL under which others reach it. Out: the card. A wildcard address (`0.0.0.0`), which other machines cannot
+call, is refused, because clients call the URL in the card.
 """
 
 from __future__ import annotations
 
 import json
-from importlib.metadata import PackageNotFoundError, version
 
 from a2a.types.a2a_pb2 import AgentCard, AgentSkill
 
 from eval.a2a.card import card
-from eval.a2a.card_url import CardUrlUnusable, checked_card_url, everywhere
 from eval.schema import DIALECTS
-
-__all__ = ["EXAMPLE", "CardUrlUnusable", "agent_card", "checked_card_url", "everywhere"]
+from eval.version import VERSION
 
 EXAMPLE = {
     "task_id": "t1",
@@ -26,8 +23,8 @@ EXAMPLE = {
 """A whole task, as the card shows it."""
 
 
-def agent_card(url: str) -> AgentCard:
-    """The card of this agent at that URL. Raises CardUrlUnusable."""
+def agent_card(url: str, *, bearer_token: bool = False) -> AgentCard:
+    """The card of this agent at that URL; `bearer_token`: whether clients need one. Raises CardUrlUnusable."""
     return card(
         url,
         name="text2sql",
@@ -35,7 +32,8 @@ def agent_card(url: str) -> AgentCard:
             "Writes one read-only SQL query for a question in plain words about a database whose structure comes with "
             "the question. The query is checked on an empty database of that structure before it is handed out."
         ),
-        version=_version(),
+        version=VERSION,
+        bearer_token=bearer_token,
         skill=AgentSkill(
             id="text-to-sql",
             name="Text to SQL",
@@ -48,10 +46,3 @@ def agent_card(url: str) -> AgentCard:
             examples=[json.dumps(EXAMPLE)],
         ),
     )
-
-
-def _version() -> str:
-    try:
-        return version("text2sql")
-    except PackageNotFoundError:
-        return "0"

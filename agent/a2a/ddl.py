@@ -1,7 +1,7 @@
-"""CREATE TABLE statements → tables. Every other statement in the text is passed over.
+"""CREATE TABLE statements → tables. All other statements in the text are ignored.
 
-In: the text of a schema and its dialect. Out: its tables. Each statement goes through the one bounded parse, so that
-neither a huge nor a deeply nested text costs time or stack; nothing of it is ever run.
+In: the text of a schema and its dialect. Out: its tables. Each statement is parsed with bounded time and depth, so
+neither a huge nor a deeply nested text exhausts time or stack. No statement is ever run.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from sqlglot import exp
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
 
-from agent.a2a.structure import MAX_COLUMNS, MAX_TABLES, SchemaUnusable
+from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Table
 from eval.sql import parse
 from eval.sql.dialects import faithful
 
+MAX_TABLES = 1_000
+MAX_COLUMNS = 20_000
+"""Of all tables together."""
 MAX_CHARACTERS = 1_000_000
 
 
 def read_ddl(text: str, dialect: Dialect) -> tuple[Table, ...]:
-    """The tables that the text creates. Raises SchemaUnusable where a CREATE TABLE cannot be read."""
+    """The tables that the text creates. Raises InputError where a CREATE TABLE cannot be read."""
     if len(text) > MAX_CHARACTERS:
-        raise SchemaUnusable(f"the schema's text has more than {MAX_CHARACTERS:,} characters")
+        raise InputError(f"the schema's text has more than {MAX_CHARACTERS:,} characters")
     tables: list[Table] = []
     columns = 0
     for statement in _statements(text, dialect):
@@ -31,12 +34,12 @@ def read_ddl(text: str, dialect: Dialect) -> tuple[Table, ...]:
             continue
         parsed = parse(statement, dialect)
         if parsed.tree is None:
-            raise SchemaUnusable(f"a CREATE statement of the schema cannot be read: {parsed.error}")
+            raise InputError(f"a CREATE statement of the schema cannot be read: {parsed.error}")
         if isinstance(parsed.tree, exp.Create) and isinstance(parsed.tree.this, exp.Schema):
             tables.append(_table(parsed.tree.this, dialect))
             columns += len(tables[-1].columns)
             if len(tables) > MAX_TABLES or columns > MAX_COLUMNS:
-                raise SchemaUnusable(f"the schema has more than {MAX_TABLES:,} tables or {MAX_COLUMNS:,} columns")
+                raise InputError(f"the schema has more than {MAX_TABLES:,} tables or {MAX_COLUMNS:,} columns")
     return tuple(tables)
 
 
@@ -44,7 +47,7 @@ def _statements(text: str, dialect: Dialect) -> Iterator[str]:
     try:
         tokens = faithful(dialect).tokenize(text)
     except TokenError:
-        raise SchemaUnusable("the schema's text cannot be read as SQL") from None
+        raise InputError("the schema's text cannot be read as SQL") from None
     start = end = None
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
@@ -75,7 +78,7 @@ def _table(created: exp.Schema, dialect: Dialect) -> Table:
             keys += key
     primary = primary or [c.name for c in columns if c.primary_key]
     if not columns:
-        raise SchemaUnusable(f"the table {name!r} has no columns")
+        raise InputError(f"the table {name!r} has no columns")
     keyed = {n.casefold() for n in primary}
     return Table(
         name=name,

@@ -1,9 +1,9 @@
 """The agent behind A2A's JSON-RPC: a message → a run → status updates and one artifact.
 
-In: the SDK's request context. Out: events on its queue. A task that is answered is `completed` with one artifact of
-one text part, the JSON of the contract; so is one for which no SQL was found, whose JSON holds the error. A message
-that holds no task leaves it at `input-required` with a message that says what to send, and what follows is read
-together with what was sent before. A fault of this program makes it `failed`, without a stack trace.
+In: the SDK's request context. Out: events on its queue. A task that is answered is `completed` with one artifact of one
+text part, the JSON of the contract; so is one for which no SQL was found, whose JSON holds the error. A message that
+holds no task leaves it `input-required`, with a message that says what to send. The next message is read together with
+the earlier ones. A fault of this program makes it `failed`, without a stack trace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from a2a.server.tasks import TaskUpdater
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict
 
-from agent.a2a.answering import answering
+from agent.a2a.answer import answering
 from agent.a2a.progress import sentence
 from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts
 from agent.config import Settings
@@ -33,7 +33,7 @@ JSON_TYPE = "application/json"
 
 
 class SqlExecutor(AgentExecutor):
-    """Answers tasks; holds no state of any of them."""
+    """Answers tasks; stateless."""
 
     def __init__(self, config: Settings, model: Model | None = None) -> None:
         self._config = config

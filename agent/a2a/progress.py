@@ -1,6 +1,6 @@
-"""What a client of a stream reads while its task runs: one sentence for each event that says something new.
+"""Progress messages for streaming clients: one sentence for each event that adds information.
 
-In: an event of a run. Out: a sentence, or None. Names and messages in it are data of the task's own.
+In: an event of a run. Out: a sentence, or None. Names and messages in it come from the task's own data.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ _STEPS = {
 
 
 def sentence(event: Event) -> str | None:
-    """The news of an event in one line."""
+    """The progress message for an event, in one line."""
     if event.event == "node" and event.status == "running" and event.node in _STEPS:
         again = f" (attempt {event.attempt})" if event.attempt and event.attempt > 1 else ""
         return f"{_STEPS[event.node]}{again}."
     if event.event == "retry":
         return " ".join(event.data.feedback.split())[:MAX_SENTENCE]
+    if event.event == "revision":
+        return " ".join(event.data.reasoning.split())[:MAX_SENTENCE]
     return None

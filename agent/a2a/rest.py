@@ -16,16 +16,17 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
-from agent.a2a.answering import answered
+from agent.a2a.answer import answered
 from agent.a2a.task import QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
 from agent.config import Settings
 from agent.models.protocol import Model
-from eval.a2a.leaving import while_there
+from eval.a2a.disconnect import while_there
+from eval.errors import Text2SQLError
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Of one request."""
+"""Size limit of one request."""
 GONE = 499
-"""Nobody reads this status: the client has left."""
+"""The status of a request whose client has disconnected; nobody reads it."""
 
 
 class Message(BaseModel):
@@ -36,18 +37,19 @@ class Message(BaseModel):
     )
 
 
-class _Refused(Exception):
+class _Refused(Text2SQLError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
 def rest_router(config: Settings, *, model: Model | None = None, status: bool = True) -> APIRouter:
-    """The routes. `model`: one to share, closed by the caller; None makes one for each task, as the settings say.
+    """The routes. `model`: a shared model, which the caller closes; None makes one per task from the settings.
     `status=False` leaves out `GET /`, `/health` and `/ready`, for a server that has its own."""
     router = APIRouter(tags=["a2a"])
     replies: dict[int | str, dict[str, Any]] = {
         400: {"model": TaskAnswer, "description": "No question, or no JSON."},
+        415: {"model": TaskAnswer, "description": "Not sent as JSON."},
         413: {"model": TaskAnswer, "description": f"More than {MAX_BYTES:,} bytes."},
     }
 
@@ -59,20 +61,20 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
     @router.post("/a2a/message", response_model=TaskAnswer, responses=replies, openapi_extra=_body(Message))
     async def message(request: Request) -> JSONResponse:
         """The same, with the task in the parts of a message."""
-        return await _reply(request, lambda given: read_parts(_parts(given), config.dialect))
+        return await _reply(request, lambda given: read_parts(_parts(given), config.dialect), parts=True)
 
-    async def _reply(request: Request, read: Any) -> JSONResponse:
+    async def _reply(request: Request, read: Any, parts: bool = False) -> JSONResponse:
         try:
             given = await _json(request)
             task = await asyncio.to_thread(read, given)
         except _Refused as refused:
-            return _wire(TaskAnswer(sql="", error=str(refused)), refused.status)
+            return _wire(TaskAnswer(sql="", error=str(refused)), refused.status, parts)
         except TaskUnusable as problem:
-            return _wire(problem.answer, 400 if isinstance(problem, QuestionMissing) else 200)
+            return _wire(problem.answer, 400 if isinstance(problem, QuestionMissing) else 200, parts)
         except ClientDisconnect:
             return JSONResponse(None, GONE)
         answer = await while_there(request, answered(task, config, model))
-        return JSONResponse(None, GONE) if answer is None else _wire(answer)
+        return JSONResponse(None, GONE) if answer is None else _wire(answer, parts=parts)
 
     if status:
         _add_status(router, config)
@@ -113,14 +115,18 @@ def _add_status(router: APIRouter, config: Settings) -> None:
 
 
 def _body(model: type[BaseModel]) -> dict[str, Any]:
-    """The request body for the OpenAPI: it is read by hand, so that what is wrong with it gets the contract's form."""
+    """The request body for the OpenAPI description. The routes parse the body themselves, so that errors have the
+    contract's form."""
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def _parts(given: Any) -> list[Any]:
-    """The values of a message's parts, texts and data. Raises QuestionMissing."""
+    """The values of a message's parts, texts and data; or the task itself, where it comes without a message. Raises
+    QuestionMissing."""
     message = given.get("message", given) if isinstance(given, Mapping) else None
+    if isinstance(message, Mapping) and "parts" not in message and "question" in message:
+        return [message]
     parts = message.get("parts") if isinstance(message, Mapping) else None
     if not isinstance(parts, list) or not parts:
         raise QuestionMissing('A message has parts: {"parts": [{"kind": "data", "data": {"question": …}}]}.')
@@ -128,7 +134,10 @@ def _parts(given: Any) -> list[Any]:
 
 
 async def _json(request: Request) -> Any:
-    """The body as JSON. Raises _Refused."""
+    """The body as JSON. Raises _Refused, also for the types that a web page may send anywhere without being asked."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        raise _Refused(415, "Send the request as application/json.")
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -140,5 +149,8 @@ async def _json(request: Request) -> Any:
         raise _Refused(400, "The request is not JSON.") from None
 
 
-def _wire(answer: TaskAnswer, status: int = 200) -> JSONResponse:
-    return JSONResponse(answer.wire(), status)
+def _wire(answer: TaskAnswer, status: int = 200, parts: bool = False) -> JSONResponse:
+    """The answer; `parts`: also as the parts of a message, for clients that read those."""
+    wire = answer.wire()
+    more = {"parts": [{"kind": "data", "type": "data", "data": wire}]} if parts else {}
+    return JSONResponse({**wire, **more}, status)

@@ -1,8 +1,8 @@
 """The schema of a task in whatever form it was sent → `eval.schema.Schema`.
 
 In: a list or dict of tables, a dict of column lists, JSON in a text, or CREATE TABLE statements. Out: a `Schema` in the
-asked dialect, with bounded sizes and names that can be quoted; or `SchemaUnusable`, which says what to change. What is
-merely odd is tolerated: a key to a table that is not there is left out, an unknown type is kept as it is written.
+asked dialect, with bounded sizes and names that can be quoted; or `InputError`, which says what to change. Minor faults
+are tolerated: a key to a missing table is left out, an unknown type is kept as written.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from agent.a2a.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
+from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 
-MAX_TABLES = 1_000
-MAX_COLUMNS = 20_000
-"""Of all tables together."""
 MAX_NAME = 200
-"""Characters of one name."""
+"""Maximum characters of one name."""
 _MAX_TYPE = 500
 _MAX_COMMENT = 2_000
 
@@ -32,21 +31,17 @@ _TYPED = re.compile(
 `Order Date` stays one."""
 _DDL = re.compile(r"\bcreate\s+(?:\w+\s+){0,3}table\b", re.IGNORECASE)
 _BARE_NAMESPACES = {"sqlite": None, "mysql": None, "postgres": "public", "duckdb": "main"}
-"""The namespace that a bare name reaches; None where a name is never qualified by one."""
-
-
-class SchemaUnusable(ValueError):
-    """The message says what is wrong with the schema, for whoever sent it."""
+"""The default namespace of bare names; None if names are never qualified."""
 
 
 def read_structure(given: Any, dialect: Dialect) -> Schema:
-    """The structure that was sent. Raises SchemaUnusable."""
+    """The structure that was sent. Raises InputError."""
     if isinstance(given, dict) and isinstance(given.get("tables"), str):
         given = given["tables"]
     tables = _from_text(given, dialect) if isinstance(given, str) else _tables(given)
     kept = tuple(t for t in tables if not (dialect == "sqlite" and t.name.lower().startswith("sqlite_")))
     if not kept:
-        raise SchemaUnusable("the schema has no tables")
+        raise InputError("the schema has no tables")
     located = tuple(replace(t, namespace=_namespace(t.namespace, dialect)) for t in kept)
     _refuse_twins("table {!r}", ((t.namespace, t.name) for t in located))
     for table in located:
@@ -60,16 +55,14 @@ def _from_text(text: str, dialect: Dialect) -> tuple[Table, ...]:
         try:
             return _tables(json.loads(text))
         except (ValueError, RecursionError):
-            raise SchemaUnusable("the schema is a text that begins like JSON and is not") from None
+            raise InputError("the schema is a text that begins like JSON and is not") from None
     if _DDL.search(text):
-        from agent.a2a.ddl import read_ddl
-
         tables = read_ddl(text, dialect)
         for table in tables:
             for name in (table.name, *(c.name for c in table.columns)):
                 _name(name, "a table or column")
         return tables
-    raise SchemaUnusable('the schema is a text that is neither JSON nor CREATE TABLE statements; send {"tables": …}')
+    raise InputError('the schema is a text that is neither JSON nor CREATE TABLE statements; send {"tables": …}')
 
 
 def _tables(given: Any) -> tuple[Table, ...]:
@@ -82,16 +75,16 @@ def _tables(given: Any) -> tuple[Table, ...]:
     elif isinstance(given, list):
         named = ((None, table) for table in given)
     else:
-        raise SchemaUnusable("the schema's tables must be a list of tables, or an object with the tables by name")
+        raise InputError("the schema's tables must be a list of tables, or an object with the tables by name")
     found: list[Table] = []
     columns = 0
     for name, table in named:
         if len(found) == MAX_TABLES:
-            raise SchemaUnusable(f"the schema has more than {MAX_TABLES:,} tables")
+            raise InputError(f"the schema has more than {MAX_TABLES:,} tables")
         found.append(_table(name, table))
         columns += len(found[-1].columns)
         if columns > MAX_COLUMNS:
-            raise SchemaUnusable(f"the schema has more than {MAX_COLUMNS:,} columns")
+            raise InputError(f"the schema has more than {MAX_COLUMNS:,} columns")
     return tuple(found)
 
 
@@ -99,10 +92,10 @@ def _table(key: Any, given: Any) -> Table:
     described = given if isinstance(given, dict) and (key is None or "columns" in given or "fields" in given) else {}
     name = _name(_first(described, "name", "table_name", "table") if key is None else key, "a table")
     if described and _first(described, "columns", "fields") is None:
-        raise SchemaUnusable(f"the table {name!r} has no columns")
+        raise InputError(f"the table {name!r} has no columns")
     columns = tuple(_columns(name, _first(described, "columns", "fields") if described else given))
     if not columns:
-        raise SchemaUnusable(f"the table {name!r} has no columns")
+        raise InputError(f"the table {name!r} has no columns")
     names = {c.name.casefold(): c.name for c, _ in columns}
     said = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
     declared = [names[n.casefold()] for n in said if n.casefold() in names]
@@ -121,7 +114,7 @@ def _table(key: Any, given: Any) -> Table:
 
 
 def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None]]:
-    """Each column with the key that it is, if it says so."""
+    """Each column with its foreign key, if it declares one."""
     if isinstance(given, dict):
         for name, described in given.items():
             yield _column(described if isinstance(described, dict) else {"type": described}, name)
@@ -134,11 +127,9 @@ def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None
             elif isinstance(item, dict):
                 yield _column(item, None)
             else:
-                raise SchemaUnusable(f"a column of the table {table!r} is neither a name nor an object with a name")
+                raise InputError(f"a column of the table {table!r} is neither a name nor an object with a name")
     else:
-        raise SchemaUnusable(
-            f"the columns of the table {table!r} must be a list, or an object with the columns by name"
-        )
+        raise InputError(f"the columns of the table {table!r} must be a list, or an object with the columns by name")
 
 
 def _from_line(line: str) -> dict[str, Any]:
@@ -188,8 +179,8 @@ def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:
 
 
 def _target(given: Any) -> tuple[str, tuple[str, ...]] | None:
-    """The table and columns that a foreign key refers to (no columns: its primary key); None where it says only that
-    there is one, or nothing that can be read."""
+    """The table and columns that a foreign key refers to (no columns: its primary key); None if it only says that there
+    is a key, or if it cannot be read."""
     if isinstance(given, list) and given:
         return _target(given[0])
     if isinstance(given, str):
@@ -212,7 +203,8 @@ def _target(given: Any) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _with_known_keys(schema: Schema) -> Schema:
-    """Keys that name what is there, in its own spelling; a key to nothing would only mislead."""
+    """The schema with only those keys whose targets exist, spelt as in the schema. Keys without a target would
+    mislead."""
 
     def known(owner: Table, key: ForeignKey) -> ForeignKey | None:
         target = schema.table(key.ref_table) or schema.table(key.ref_table.rpartition(".")[2])
@@ -231,12 +223,12 @@ def _with_known_keys(schema: Schema) -> Schema:
 
 
 def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]]) -> None:
-    """Two names that differ by case alone are one name to a query."""
+    """Refuse names that differ only by case, because a query cannot tell them apart."""
     seen = set()
     for namespace, name in names:
         folded = (namespace, name.casefold())
         if folded in seen:
-            raise SchemaUnusable(f"the {what.replace('{!r}', repr(name), 1)} is there twice")
+            raise InputError(f"the {what.replace('{!r}', repr(name), 1)} is there twice")
         seen.add(folded)
 
 
@@ -244,22 +236,24 @@ def _namespace(given: str | None, dialect: Dialect) -> str | None:
     bare = _BARE_NAMESPACES[dialect]
     if given is None or bare is None or given.casefold() == bare:
         return None
+    if given.casefold() == "information_schema" or given.casefold().startswith("pg_"):
+        raise InputError(f"the namespace {given[:40]!r} is the engine's own catalogue, not data")
     return _name(given, "a table's namespace")
 
 
 def _name(given: Any, what: str) -> str:
     name = _text(given)
     if not name.strip():
-        raise SchemaUnusable(f"{what} has no name")
+        raise InputError(f"{what} has no name")
     if len(name) > MAX_NAME:
-        raise SchemaUnusable(f"the name {name[:40]!r}… of {what} has more than {MAX_NAME} characters")
+        raise InputError(f"the name {name[:40]!r}… of {what} has more than {MAX_NAME} characters")
     if any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
-        raise SchemaUnusable(f"the name {name!r} of {what} holds a control character or half a character")
+        raise InputError(f"the name {name!r} of {what} holds a control character or half a character")
     return name
 
 
 def _count(given: Any) -> int | None:
-    """A number of rows; what came through a protobuf value is a float."""
+    """A number of rows; protobuf values arrive as floats."""
     whole = isinstance(given, int | float) and not isinstance(given, bool) and given >= 0 and given == given // 1
     return int(given) if whole else None
 

@@ -1,7 +1,7 @@
-"""The task that an evaluator sends, and the answer that it gets: the wire forms of both, and the reading of a task.
+"""The wire formats of an evaluator's task and of its answer, and the parsing of a task.
 
-In: a JSON object, or the parts of a message. Out: a `SqlTask` with its structure read and its dialect known; or a
-`TaskUnusable`, whose message says what to send. Nothing here runs anything.
+In: a JSON object, or the parts of a message. Out: a `SqlTask` with its structure and dialect; or a `TaskUnusable`,
+whose message says what to send. This module runs nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.a2a.structure import read_structure
 from agent.runner import MAX_QUESTION
+from eval.errors import InputError
 from eval.schema import Dialect, Schema, dialect_named
 
 MAX_ID = 200
@@ -56,7 +57,7 @@ class TaskAnswer(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
-class TaskUnusable(ValueError):
+class TaskUnusable(InputError):
     """No task can be made of what was sent; the message says what to send."""
 
     def __init__(self, message: str, task_id: str | None = None) -> None:
@@ -81,9 +82,9 @@ class SqlTask:
     """A task as the agent works on it."""
 
     question: str
-    """With the evidence, where there was any."""
     schema: Schema
     task_id: str | None = None
+    evidence: str = ""
 
     @property
     def dialect(self) -> Dialect:
@@ -107,9 +108,10 @@ def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
     try:
         dialect = dialect_named(_dialect(given, structure, default_dialect))
         schema = read_structure(structure, dialect)
-    except ValueError as error:  # SchemaUnusable, and a dialect that is not known
+    except ValueError as error:
         raise TaskUnusable(_sentence(error), named) from None
-    return SqlTask(_with_evidence(question, given.get("evidence")), schema, named)
+    evidence = given.get("evidence")
+    return SqlTask(question.strip(), schema, named, evidence.strip() if isinstance(evidence, str) else "")
 
 
 def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
@@ -121,12 +123,6 @@ def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
     return default
 
 
-def _with_evidence(question: str, evidence: Any) -> str:
-    if isinstance(evidence, str) and evidence.strip():
-        return f"{question.strip()}\n\nEvidence: {evidence.strip()}"
-    return question.strip()
-
-
 def _sentence(error: Exception) -> str:
     text = str(error)
     return f"{text[:1].upper()}{text[1:]}."
@@ -135,8 +131,8 @@ def _sentence(error: Exception) -> str:
 def read_parts(parts: Iterable[Any], default_dialect: str = "sqlite") -> SqlTask:
     """The task in the parts of one or more messages, each a data value or a text.
 
-    The objects are put together, later ones over earlier ones, so that a schema may follow its question; a text that
-    holds no JSON is the question where no object has one. Raises TaskUnusable.
+    The objects are merged, later ones over earlier ones, so a schema may follow its question. A text without JSON is
+    the question if no object has one. Raises TaskUnusable.
     """
     task: dict[str, Any] = {}
     said: str | None = None

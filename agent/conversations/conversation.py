@@ -1,7 +1,7 @@
-"""A conversation: one thread of questions, each of which may lean on those before it.
+"""A conversation: one thread of questions, each of which can refer to the ones before it.
 
-In: a thread's id and the checkpointer that keeps it. Out, for the runner: the graph compiled for that checkpointer
-(once a process), the state with which a turn begins, and whether the thread waits for an answer.
+In: a thread's id and the checkpointer that stores it. Out, for the runner: the graph compiled for that checkpointer
+(once per process), the initial state of a turn, and whether the thread waits for an answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph.state import CompiledStateGraph
 
+    from eval.databases.base import Database
+
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
@@ -24,12 +26,12 @@ class Conversation:
     """Pass it to `agent.runner` with each question of the thread."""
 
     thread_id: str
-    """Known to its owner alone; whoever hands it over has checked that."""
+    """Known only to its owner; the caller has checked the ownership."""
     checkpointer: BaseCheckpointSaver[Any] = field(repr=False)
     may_ask: bool = True
-    """Whether somebody is there to answer a question asked back."""
+    """Whether a user is present to answer a clarification."""
     turn: int | None = None
-    """The number of this question, where the caller counts them; None: one more than the last."""
+    """The number of this question, if the caller counts them; None: one more than the last."""
     before: int | None = None
     """For a question that is asked again: only the turns before this number are its history."""
 
@@ -41,11 +43,11 @@ class ThreadState:
     turn: int = 0
     """The number of the last question."""
     waiting: Clarification | None = None
-    """What was asked back and is not answered yet."""
+    """The clarification that is not answered yet."""
     question: str = ""
     """The last question."""
     clarified: Clarified | None = None
-    """What was asked back about it, and what was said."""
+    """The clarification about it, with the user's reply."""
     history: tuple[Turn, ...] = ()
 
 
@@ -62,7 +64,7 @@ def thread_config(thread_id: str) -> Any:
 
 
 async def thread_state(graph: Graph, thread_id: str) -> ThreadState:
-    """Where the thread stands; a thread that nobody has asked on yet stands at its beginning."""
+    """The thread's current state; a thread without questions is at its beginning."""
     snapshot = await graph.aget_state(thread_config(thread_id))
     values = snapshot.values or {}
     waiting = Clarification.model_validate(snapshot.interrupts[0].value) if snapshot.interrupts else None
@@ -75,25 +77,13 @@ async def thread_state(graph: Graph, thread_id: str) -> ThreadState:
     )
 
 
-def fresh_turn(question: str, dialect: str, database: str, turn: int) -> dict[str, Any]:
-    """The input that begins a turn: every channel but the history is as if there had been no turn before."""
-    from langgraph.types import Overwrite
-
+def fresh_turn(question: str, evidence: str, database: Database, turn: int) -> dict[str, Any]:
+    """The input that starts a turn; the graph's first step resets what the previous turn left in the thread."""
     return {
         "question": question,
-        "dialect": dialect,
-        "database": database,
+        "evidence": evidence,
+        "dialect": database.dialect,
+        "database": database.url,
         "turn": turn,
-        "read_as": "",
-        "clarification": None,
         "clarified": None,
-        "plan": None,
-        "current_task": None,
-        "draft": None,
-        "failure": None,
-        "query_results": Overwrite([]),
-        "retry_count": 0,
-        "retry_feedback": "",
-        "final_answer": "",
-        "answer_relevance_score": 0.0,
     }

@@ -1,7 +1,7 @@
-"""Threads in PostgreSQL, shared by any number of servers.
+"""Storage of threads in PostgreSQL, shared by any number of servers.
 
-In: where the state is. Out: LangGraph's checkpointer on a small pool of connections, its tables made. A thread that one
-server has left waiting can be taken up by another.
+In: the location of the state. Out: LangGraph's checkpointer on a small pool of connections, with its tables created. A
+thread that waits for an answer can be resumed by another server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from psycopg import AsyncConnection, Error
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from agent.conversations.serialising import StateSerializer
+from agent.conversations.serialization import StateSerializer
 from agent.store.base import CONNECT_SECONDS, storable
 from agent.store.errors import StateUnavailable
 from agent.store.location import Location
@@ -25,7 +25,7 @@ from agent.store.location import Location
 _MIGRATING = 0x7E4726
 
 Config = Any
-"""LangChain's RunnableConfig; that library is imported by `agent.models` alone."""
+"""LangChain's RunnableConfig; only `agent.models` imports that library."""
 
 _PRUNE = (
     "DELETE FROM checkpoints WHERE thread_id = %(thread)s AND checkpoint_ns = %(ns)s AND checkpoint_id < %(id)s",
@@ -36,7 +36,7 @@ _PRUNE = (
 
 
 class _SharedThreads(AsyncPostgresSaver):
-    """Keeps the latest checkpoint of a thread, and prunes the rest."""
+    """Keeps only the latest checkpoint of each thread."""
 
     async def aput(
         self,
@@ -45,7 +45,7 @@ class _SharedThreads(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> Config:
-        values = checkpoint["channel_values"]  # plain text is written as JSON, past the serializer
+        values = checkpoint["channel_values"]  # plain text is written as JSON and bypasses the serializer
         clean = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
         copy: Checkpoint = {**checkpoint, "channel_values": clean}
         put = await super().aput(config, copy, metadata, new_versions)
@@ -90,8 +90,8 @@ async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver
 
 
 async def _made(saver: AsyncPostgresSaver, pool: AsyncConnectionPool[AsyncConnection[DictRow]]) -> None:
-    """Make the tables, one server at a time. The lock is tried for and never waited for: an index that is built
-    concurrently waits for every statement that is under way, so one that waits for the builder would never end."""
+    """Create the tables, one server at a time. The lock is polled, never waited for: a concurrent index build waits for
+    all running statements, so a statement that waited for the builder's lock would deadlock with it."""
     async with pool.connection() as alone:
         while True:
             tried = await alone.execute("SELECT pg_try_advisory_lock(%s) AS held", (_MIGRATING,))

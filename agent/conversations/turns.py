@@ -1,8 +1,8 @@
-"""One turn of a conversation: a new question, or an answer to what was asked back.
+"""One turn of a conversation: a new question, or the answer to a clarification.
 
-In: the words of the user, the conversation, the run's context. Out: the state in which the turn ended, or what it waits
-for. The thread is written once, when the turn ends: a process that is killed in between leaves the thread as the turn
-before left it.
+In: the user's text, the conversation, the run's context. Out: the state in which the turn ended, or the clarification
+that it waits for. The thread is written once, when the turn ends. If the process is killed earlier, the thread stays as
+the previous turn left it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.context import RunContext
 from agent.conversations.conversation import (
     Conversation,
     ThreadState,
@@ -25,7 +24,10 @@ from agent.conversations.conversation import (
     thread_config,
     thread_state,
 )
+from agent.models.langsmith import langsmith_tracing
+from agent.runtime.context import RunContext
 from agent.state import Clarification, Clarified
+from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
     from agent.conversations.conversation import Graph
@@ -41,8 +43,8 @@ _NEVER_MIND = re.compile(
 _running: set[tuple[int, str]] = set()
 
 
-class TurnRefused(Exception):
-    """The turn cannot be taken; the message is for the user, `kind` as in an `error` event."""
+class TurnRefused(Text2SQLError):
+    """The turn cannot start; the message is for the user, `kind` is that of an `error` event."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -58,26 +60,26 @@ class TurnEnd:
     dropped: bool = False
 
 
-async def take_turn(text: str, conversation: Conversation, context: RunContext) -> TurnEnd:
+async def take_turn(text: str, conversation: Conversation, context: RunContext, evidence: str = "") -> TurnEnd:
     """Run one turn. Raises TurnRefused: `busy` while another turn of the thread runs in this process, `state` when the
-    thread cannot be read or written."""
+    thread's state cannot be read or written."""
     key = (id(conversation.checkpointer), conversation.thread_id)
     if key in _running:
         raise TurnRefused("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
     _running.add(key)
     try:
         with _told_plainly():
-            return await _taken(text, conversation, context)
+            return await _taken(text, conversation, context, evidence)
     finally:
         _running.discard(key)
 
 
-async def _taken(text: str, conversation: Conversation, context: RunContext) -> TurnEnd:
+async def _taken(text: str, conversation: Conversation, context: RunContext, evidence: str) -> TurnEnd:
     from langgraph.types import Command
 
     started = time.perf_counter()
     if cold := "agent.graph" not in sys.modules:
-        context.announce("schema_analyzer")  # importing the graph takes a second, and somebody may be looking
+        context.announce("schema_analyzer")  # importing the graph takes a second, so show progress first
     graph = await asyncio.to_thread(graph_for, conversation.checkpointer)
     config = thread_config(conversation.thread_id)
     thread = await thread_state(graph, conversation.thread_id)
@@ -90,29 +92,31 @@ async def _taken(text: str, conversation: Conversation, context: RunContext) -> 
             await _drop(graph, conversation.thread_id)
             if not text[mind.end() :].strip():
                 return TurnEnd({}, dropped=True)
-            given = fresh_turn(text[mind.end() :].strip(), context.database.dialect, context.database.url, turn)
+            given = fresh_turn(text[mind.end() :].strip(), evidence, context.database, turn)
         else:
             given = Command(resume=text, update={"turn": turn})
             if cold:
                 context.finished("schema_analyzer", round((time.perf_counter() - started) * 1000, 3))
     else:
         words, clarified = _asked_again(text, thread, conversation)
-        given = fresh_turn(words, context.database.dialect, context.database.url, turn) | {"clarified": clarified}
+        given = fresh_turn(words, evidence, context.database, turn) | {"clarified": clarified}
     if not isinstance(given, Command):
         context.announce("schema_analyzer")
-    final = await graph.ainvoke(given, config, context=context, durability="exit")
+    with langsmith_tracing(context.settings):
+        final = await graph.ainvoke(given, config, context=context, durability="exit")
     asked = final.pop("__interrupt__", None)
     return TurnEnd(final, Clarification.model_validate(asked[0].value) if asked else None)
 
 
 def _answers(thread: ThreadState, conversation: Conversation) -> bool:
-    """Whether these words answer what was asked back; asking an earlier question again does not."""
+    """Whether this text answers the open clarification; asking an earlier question again does not."""
     return thread.waiting is not None and (conversation.before is None or conversation.before > thread.turn)
 
 
 def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> tuple[str, Clarified | None]:
-    """The question to ask, with what was said to a clarification. Words that answered one mean nothing by themselves:
-    asked again, they stand for the question that they settled, or, where that turn never ended, for both together."""
+    """The question to run, with the reply to a clarification. The reply has no meaning by itself. When it is asked
+    again, it stands for the question that it clarified, or, if that turn never ended, for question and reply
+    together."""
     if conversation.before is None:
         return text, None
     ended = next((turn for turn in thread.history if turn.number == conversation.before), None)
@@ -124,13 +128,13 @@ def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> 
 
 
 async def _drop(graph: Graph, thread_id: str) -> None:
-    """Let the thread wait for nothing any more."""
+    """Clear the thread's open clarification."""
     await graph.aupdate_state(thread_config(thread_id), {"clarification": None}, as_node="summarizer")
 
 
 @contextlib.contextmanager
 def _told_plainly() -> Iterator[None]:
-    """Turn an error of the checkpointer's driver into TurnRefused; the nodes themselves raise none of those."""
+    """Turn an error of the checkpointer's driver into TurnRefused; the nodes themselves never raise such errors."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,5 @@
-"""`python -m agent.mcp`: the tools over standard input and output, for a client that starts us as its child.
+"""`python -m agent.mcp`: the tools over standard input and output, for a client that starts this program as a child
+process.
 
 In: JSON-RPC lines on standard input; settings from the environment or a .env file. Out: JSON-RPC on standard output,
 and nothing else there; log lines on standard error.
@@ -40,7 +41,7 @@ def serve(
         _refuse("This needs the extra `mcp`: pip install 'text2sql[mcp]'.")
     import asyncio
 
-    from agent.server.observing import configure_logging
+    from agent.server.telemetry import configure_logging
 
     configure_logging(config, level=levels[log_level])
     try:

@@ -1,7 +1,7 @@
 """`/mcp`: streamable HTTP in the server's own app, behind the same protection as every other route.
 
-In: the app. Out: one more route, and what has to run as long as the app does. A session belongs to the client that
-began it; whoever else shows its id finds nothing.
+In: the app. Out: a route, and a context that has to run as long as the app does. A session belongs to the client that
+started it; other clients cannot use its id.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class McpEndpoint:
         self._manager: StreamableHTTPSessionManager | None = None
 
     @property
-    def route(self) -> Route:
-        return Route(PATH, endpoint=self, include_in_schema=False)
+    def routes(self) -> list[Route]:
+        """The route with and without a trailing slash."""
+        return [Route(path, endpoint=self, include_in_schema=False) for path in (PATH, f"{PATH}/")]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -57,6 +58,6 @@ class McpEndpoint:
             status, message = (401, "A bearer token is needed.") if self._manager else (503, "The server is starting.")
             await error_response(status, message)(scope, receive, send)
             return
-        # The SDK lets only this user go on with a session that it began.
+        # The SDK lets only this user continue the session that it started.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))
         await self._manager.handle_request(scope, receive, send)

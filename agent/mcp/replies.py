@@ -53,10 +53,8 @@ class Rows(BaseModel):
 
 
 class SqlAnswer(Rows):
-    status: str = Field(description="`success`, `error`, `timeout` or `cancelled`.")
+    status: str = Field("success", description="Always `success`: a statement that fails is an error of the tool.")
     sql: str = Field("", description="The statement as it was sent.")
-    error: str | None = None
-    unknown_names: list[str] = Field(default_factory=list, description="Names that the database does not have.")
     execution_time_ms: float = 0.0
 
 
@@ -66,6 +64,7 @@ class Answered(Rows):
     sql: str = Field("", description="The query behind the answer.")
     score: float | None = Field(None, description="0 to 1, from the checks of the query and its result.")
     confidence: float | None = Field(None, description="0 to 1: how likely the rows are right.")
+    verdict: str = Field("", description="How sure the answer is, in one line.")
     doubts: list[str] = Field(default_factory=list)
     clarification: str | None = Field(None, description="Asked back; answer by another `ask` with the same thread.")
     options: list[str] = Field(default_factory=list, description="Answers to choose from.")

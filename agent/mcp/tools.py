@@ -1,7 +1,7 @@
 """The four tools, and the MCP server that offers them over any transport.
 
-In: the server's services, and who is asking. Out: typed results; a `ToolError` with a sentence for what cannot be done.
-A question runs as a run of the server: it is kept, counted, and stopped when its caller cancels or goes away.
+In: the server's services, and who is asking. Out: typed results, or a `ToolError` with a sentence for the caller. A
+question runs as a run of the server: it is stored, counted, and stopped when its caller cancels or disconnects.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ from agent.mcp.replies import (
     SqlAnswer,
     TableInfo,
 )
+from agent.results.edited import SqlOutcome
 from agent.results.edited import run_sql as run_checked_sql
 from agent.server.access import Client
-from agent.server.asking import begin
 from agent.server.errors import ApiError
-from agent.server.live import LiveRun
 from agent.server.replies import QuestionIn
+from agent.server.runs import LiveRun
 from agent.server.services import Services
+from agent.server.submission import begin
 from agent.store import StoreError
 from eval.databases.base import DatabaseError, Limits
 from eval.schema import Table
+from eval.version import VERSION
 
 MAX_ROWS = 50
-"""Rows that one result shows; a model reads them."""
+"""Maximum rows of one result; a model reads them."""
 MAX_TABLES = 100
 MAX_NAMES = 2_000
 HIDDEN = "This server's privacy mode lets no model see values. The run's rows are on its page, for people."
@@ -54,10 +56,38 @@ _Database = Annotated[str, Field(max_length=200, description="An id from list_da
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
+class _Tools(MCPServer[Any]):
+    """The SDK's server, restricted to tools, with plain messages for invalid arguments."""
+
+    def offer_tools_only(self) -> None:
+        """The SDK advertises prompts and resources even where there are none."""
+        for kind in ("prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list"):
+            self._lowlevel_server._request_handlers.pop(kind, None)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_argument_problems(name, error.__cause__)) from error.__cause__
+            raise
+
+
+def _argument_problems(tool: str, error: ValidationError) -> str:
+    """What is wrong with a call's arguments, without their values."""
+    problems = []
+    for problem in error.errors(include_input=False, include_url=False)[:5]:
+        name = ".".join(str(part) for part in problem["loc"])[:100]
+        missing = problem["type"] == "missing"
+        problems.append(f"`{name}` is missing" if missing else f"`{name}`: {problem['msg'][:200]}")
+    return f"The arguments of {tool} cannot be used: {'; '.join(problems)}."
+
+
 def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     """An MCP server with the tools. `services` is called by each tool, so the server may be made before they are."""
     with _logging_left_alone():
-        server: MCPServer[Any] = MCPServer("text2sql", instructions=INSTRUCTIONS, subscriptions=False)
+        server = _Tools("text2sql", instructions=INSTRUCTIONS, version=VERSION, subscriptions=False)
+    server.offer_tools_only()
 
     @server.tool(annotations=_READS)
     async def list_databases(context: Context) -> Databases:
@@ -103,19 +133,12 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
             done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
+        if done.status != "success":
+            raise ToolError(_failure(done, shown=settings.privacy == "full"))
         if settings.privacy != "full":
-            return SqlAnswer(
-                status=done.status,
-                sql=done.sql,
-                error="The engine's message is hidden." if done.error else None,
-                columns=done.columns,
-                hidden=HIDDEN,
-            )
+            return SqlAnswer(sql=done.sql, columns=done.columns, hidden=HIDDEN)
         return SqlAnswer(
-            status=done.status,
             sql=done.sql,
-            error=done.error,
-            unknown_names=[f"{name.kind} {name.name}" for name in done.phantoms],
             execution_time_ms=done.execution_time_ms,
             **_shown(done.columns, done.rows, len(done.rows), done.truncated),
         )
@@ -138,7 +161,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
 
 
 async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
-    """Follow a run to its end, telling its steps as progress. Leaving it, for whatever reason, stops it."""
+    """Follow a run to its end and report its steps as progress. Leaving early, for any reason, stops the run."""
     answer: dict[str, Any] = {}
     asked_back: dict[str, Any] = {}
     failure = ""
@@ -167,13 +190,15 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
 
 
 def _step(kind: str, said: dict[str, Any]) -> str:
-    """A step in words, without data; empty for what is no step."""
+    """A step in words, without data; empty if the event is not a step."""
     if kind == "node" and said["status"] == "running":
         return str(said["node"]).replace("_", " ")
     if kind == "query_result":
         return f"attempt {said['data']['attempt']}: {said['data']['status']}, score {said['data']['score']:.2f}"
     if kind == "retry":
         return f"trying again: {str(said['data']['category']).replace('_', ' ')}"
+    if kind == "revision":
+        return "revised after a look at the rows"
     return ""
 
 
@@ -191,6 +216,7 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
         sql=answer.get("sql") or "",
         score=answer.get("score"),
         confidence=answer.get("confidence"),
+        verdict="" if hidden else answer.get("verdict", ""),
         clarification=asked_back.get("question"),
         options=[] if hidden else asked_back.get("options") or [],
         database=record.preset,
@@ -198,6 +224,14 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
         thread=record.thread_id,
         **told,
     )
+
+
+def _failure(done: SqlOutcome, *, shown: bool) -> str:
+    """Why a statement has no rows. `shown`: whether the engine's own message may be seen."""
+    if not shown:
+        return f"The statement failed ({done.status}). The engine's message is hidden."
+    unknown = ", ".join(f"{name.kind} {name.name}" for name in done.phantoms)
+    return f"The statement failed ({done.status}): {done.error}{f' Unknown names: {unknown}.' if unknown else ''}"
 
 
 def _shown(columns: list[str], rows: list[list[Any]], returned: int, truncated: bool) -> dict[str, Any]:
@@ -243,7 +277,7 @@ def _owner(context: Context) -> str:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Failures that we know, as sentences for the caller. All others stay inside and are logged."""
+    """Turn known failures into sentences for the caller. All others are logged and not shown."""
     try:
         yield
     except (ApiError, StoreError, DatabaseError) as error:
@@ -254,7 +288,7 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _logging_left_alone() -> Iterator[None]:
-    """The SDK gives the root logger a handler where it has none; which one is not for a library to say."""
+    """Undo the SDK's change to the root logger: it adds a handler to one without any, which a library should not do."""
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     root.addHandler(placeholder := logging.NullHandler())

@@ -1,6 +1,6 @@
-"""The doors over HTTP: `agent.server:app` for uvicorn, `python -m agent.server` for people.
+"""The HTTP server: `agent.server:app` for uvicorn, `python -m agent.server` for people.
 
-The app is made when it is first asked for, so that importing the package costs nothing.
+The app is created on first access, so that importing the package is cheap.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     app: FastAPI
+
+__all__ = ["app"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,12 @@
 """`python -m agent.server`: the server at the command line.
 
-In: where to listen. Out: a running server that says its address and which engine answers; an exit code a script can
-use. Settings come from the environment or a .env file.
+In: the address to listen on. Out: a running server that prints its address and the engine that answers; an exit code
+for scripts. Settings come from the environment or a .env file.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agent.config import Settings
 
 GRACE_SECONDS = 10
-"""For open connections, when the server is told to stop."""
+"""Time that open connections have to end at shutdown."""
 NOT_STARTED = 3
 
 MEANING = {
@@ -61,7 +62,7 @@ def serve(
     from pydantic import ValidationError
 
     from agent.config import settings, settings_problem
-    from agent.server.protection import host_problem
+    from agent.server.middleware import host_problem
 
     try:
         config = settings()
@@ -70,7 +71,7 @@ def serve(
     if problem := host_problem(host, config):
         _refuse(problem)
     if reload:
-        _serve_again_and_again(host, port)
+        _serve_with_reload(host, port)
     else:
         raise typer.Exit(_serve(host, port, url, config))
 
@@ -80,7 +81,7 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
 
     from agent.server.app import create_app
 
-    listening = _listening(host, port)
+    listening = _bound_socket(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}"
     try:
@@ -97,6 +98,7 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
                 sys.stdout.flush()
 
     server = Server(uvicorn.Config(made, **_options()))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn handles it while it runs, then raises it again at the end
     try:
         server.run([listening])
     except SystemExit:  # the lifespan failed; the log says why
@@ -106,8 +108,8 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
     return 0 if server.started else NOT_STARTED
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Bound first, so that a taken port is told before anything else happens, and port 0 becomes a number."""
+def _bound_socket(host: str, port: int) -> socket.socket:
+    """Bind first, so that a taken port is reported before anything else happens, and port 0 becomes a number."""
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -122,14 +124,14 @@ def _listening(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _serve_again_and_again(host: str, port: int) -> None:
+def _serve_with_reload(host: str, port: int) -> None:
     import uvicorn
 
     uvicorn.run("agent.server:app", host=host, port=port, reload=True, **_options())
 
 
 def _options() -> dict[str, Any]:
-    from agent.server.protection import uvicorn_options
+    from agent.server.middleware import uvicorn_options
 
     return {**uvicorn_options(), "timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": 30, "backlog": 1024}
 

@@ -1,6 +1,6 @@
-"""Who is asking: from a request to a `Client`, whose name owns what it makes.
+"""Authentication result: from a request to its `Client`, whose name owns everything that the client creates.
 
-In: a request that the protection in front of the app has let through. Out: the client that it found there.
+In: a request that passed the access middleware. Out: the client that the middleware identified.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Client:
 
 
 async def current_client(request: Request) -> Client:
-    """The client of this request. Raises ApiError 401 where the protection found none."""
+    """The client of this request. Raises ApiError 401 if the middleware identified none."""
     client = request.scope.get("state", {}).get("client")
     if not isinstance(client, Client):
         raise ApiError(401, "A bearer token is needed.")

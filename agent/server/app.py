@@ -1,7 +1,7 @@
-"""The app: every door over HTTP, and what they work with.
+"""The app: all HTTP interfaces and their shared services.
 
-In: settings. Out: a FastAPI app, to be run by any ASGI server. What outlives a request is made by the lifespan and
-closed by it: the state, the runs, the models. The server keeps nothing of its own that another replica would miss.
+In: settings. Out: a FastAPI app, to be run by any ASGI server. The lifespan creates and closes everything that outlives
+a request: the state, the runs, the models. The server holds no data that another replica would need.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from agent.config import Settings
 from agent.config import settings as process_settings
 from agent.conversations import open_checkpointer
 from agent.results import ResultStore
-from agent.server.describing import describe
 from agent.server.errors import error_response, install_errors
-from agent.server.live import LiveRuns
+from agent.server.middleware import protect
+from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
-from agent.server.observing import configure_logging, observed
+from agent.server.openapi import describe
 from agent.server.presets import Presets
-from agent.server.protection import protect
 from agent.server.routes import data, databases, page, presets, query, runs, status
+from agent.server.runs import LiveRuns
 from agent.server.services import Services
 from agent.server.sources import Sources
-from agent.server.warming import Warming
+from agent.server.telemetry import configure_logging, observed
+from agent.server.warmup import Warmup
 from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, open_store
 from agent.store.location import state_folder
 
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
     from agent.mcp.http import McpEndpoint
 
 THREADS = 32
-"""For what blocks: opening databases, reading structures, looking values up. Statements have threads of their own."""
+"""Threads for blocking work: opening databases, reading structures, looking up values. Statements have their own
+threads."""
 FORM_BYTES = 64 * 1024
-"""Of an upload's body beside its files."""
+"""Size allowed for an upload's body in addition to its files."""
 
 
 def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1:8000") -> FastAPI:
@@ -100,7 +102,7 @@ def _mcp_endpoint(app: FastAPI) -> McpEndpoint | None:
     from agent.mcp.http import McpEndpoint
 
     endpoint = McpEndpoint(lambda: app.state.services)
-    app.router.routes.append(endpoint.route)
+    app.router.routes.extend(endpoint.routes)
     return endpoint
 
 
@@ -118,7 +120,7 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
         await live.open()
         stack.push_async_callback(live.close)
         presets = Presets(config, sources)
-        warming = Warming()
+        warming = Warmup()
         warming.begin(config, presets)
         stack.push_async_callback(warming.end)
         yield Services(
@@ -131,7 +133,7 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
             models=models,
             checkpointer=checkpointer,
             warming=warming,
-            auth=config.auth == "required" or (config.auth == "auto" and config.tokens is not None),
+            auth=tokens_needed(config),
         )
 
 

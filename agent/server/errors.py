@@ -1,4 +1,4 @@
-"""What goes wrong, as a client sees it: one JSON form for every refusal, and never a stack trace.
+"""Errors as a client sees them: one JSON form for every refusal, never a stack trace.
 
 In: an `ApiError` raised by a route, or any other exception. Out: `{"error": {kind, message, request_id}}` with its
 status.
@@ -14,6 +14,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+
+from eval.errors import Text2SQLError
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +63,7 @@ class ErrorReply(BaseModel):
     error: ErrorBody
 
 
-class ApiError(Exception):
+class ApiError(Text2SQLError):
     """A refusal with its HTTP status. The message is for the user."""
 
     def __init__(
@@ -84,7 +86,7 @@ def error_response(
 
 
 def install_errors(app: FastAPI) -> None:
-    """Give every exception its answer."""
+    """Install a handler for every exception."""
 
     @app.exception_handler(ApiError)
     async def refused(request: Request, error: ApiError) -> JSONResponse:

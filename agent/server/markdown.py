@@ -1,7 +1,7 @@
 """A conversation as a Markdown document.
 
-In: a thread and its runs. Out: text in which no value, name or answer can become markup of its own: everything from
-outside is escaped, and SQL stands in a fence longer than any in it.
+In: a thread and its runs. Out: text in which no value, name or answer can become markup: all external text is escaped,
+and SQL is enclosed in a fence longer than any fence inside it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """One model object for the whole server, so that runs share its connections.
 
-In: the name that a client asks for. Out: the shared model of the settings, or of the offline engine; another name is
-handed on, and lives as long as its run.
+In: the name that a client asks for. Out: the shared model of the settings; `offline` and all other names are passed on
+to the runner, and such a model lives as long as its run.
 """
 
 from __future__ import annotations
 
-from agent.catalogue import resolve_model
 from agent.config import Settings
-from agent.models import OFFLINE
+from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model
 
 
@@ -17,21 +16,22 @@ class SharedModels:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._models: dict[str, Model] = {}
+        self._default: Model | str | None = None
 
     @property
     def default_name(self) -> str:
         return OFFLINE if self._settings.offline else self._settings.model
 
     def named(self, name: str | None) -> Model | str:
-        """What to give to the runner."""
+        """The value to pass to the runner."""
         wanted = (name or "").strip() or self.default_name
-        if wanted not in (OFFLINE, self.default_name):
+        if wanted != self.default_name:
             return wanted
-        if wanted not in self._models:
-            self._models[wanted] = resolve_model(OFFLINE if wanted == OFFLINE else None, self._settings)
-        return self._models[wanted]
+        if self._default is None:
+            self._default = shared_model(self._settings)
+        return self._default
 
     async def close(self) -> None:
-        while self._models:
-            await self._models.popitem()[1].close()
+        model, self._default = self._default, None
+        if model is not None and not isinstance(model, str):
+            await model.close()

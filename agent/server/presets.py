@@ -1,4 +1,4 @@
-"""Which databases a client may ask, by id, and how they are opened.
+"""The databases that a client may query, by id, and how they are opened.
 
 In: a client's name and an id. Out: a `Preset`, which opens its database when it is needed, off the event loop. An id
 is looked up among those that the client has; it is never read as a path or a URL.
@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent.catalogue import DEFAULT_DEMO, resolve_database
 from agent.config import Settings
+from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
 from agent.server.sources import Sources

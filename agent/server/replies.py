@@ -1,4 +1,4 @@
-"""What the routes take and give, as models; the OpenAPI description is made from them.
+"""The request and reply models of the routes; the OpenAPI description is made from them.
 
 In: records of the store. Out: JSON objects without owners, locations or credentials.
 """
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.linked import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
+from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
 from agent.store.records import RunRecord, RunStatus, ThreadRecord, Verdict
 
 

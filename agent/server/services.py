@@ -1,4 +1,4 @@
-"""What every route works with, made once by the app's lifespan."""
+"""The services that all routes use, created once by the app's lifespan."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fastapi import Depends, Request
 from agent.config import Settings
 from agent.results import ResultStore
 from agent.server.errors import ApiError
-from agent.server.live import LiveRuns
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
+from agent.server.runs import LiveRuns
 from agent.server.sources import Sources
-from agent.server.warming import Warming
+from agent.server.warmup import Warmup
 from agent.store import Store
 
 
@@ -29,7 +29,7 @@ class Services:
     models: SharedModels
     checkpointer: Any
     """LangGraph's, in which conversations live."""
-    warming: Warming
+    warming: Warmup
     auth: bool
     """A bearer token is asked for."""
 
@@ -42,4 +42,4 @@ async def services(request: Request) -> Services:
     return found
 
 
-Here = Annotated[Services, Depends(services)]
+CurrentServices = Annotated[Services, Depends(services)]

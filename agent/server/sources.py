@@ -1,4 +1,4 @@
-"""Databases that a client brought, as presets: connected by URL, or uploaded.
+"""Clients' own databases as presets: connected by URL, or uploaded.
 
 In: a client's name with a URL, or with files as they arrive. Out: a record in the store, and an open database when it
 is asked. An address with its password is sealed in the store and leaves it only to be opened.
@@ -109,7 +109,7 @@ class Sources:
             await asyncio.to_thread(self._open.popitem()[1].close)
 
     async def _reopened(self, record: SourceRecord) -> Database:
-        """The address is checked anew each time, because a name may lead elsewhere by now."""
+        """The address is checked again each time, because its name may have changed its target."""
         try:
             if record.kind == "connected":
                 return (await connect(record.location, self.policy)).database

@@ -1,6 +1,6 @@
-"""Databases that users bring: connected by URL, or uploaded as files.
+"""Users' own databases: connected by URL, or uploaded as files.
 
-In: a URL or a stream of bytes from a stranger. Out: an open `Database`, or an error whose message may be shown.
+In: an untrusted URL or stream of bytes. Out: an open `Database`, or an error whose message is safe to show.
 """
 
 from agent.sources.connections import CheckedUrl, Connected, ConnectionPolicy, check_url, connect

@@ -1,8 +1,8 @@
-"""Databases that a stranger names by URL: checked before anything connects, then connected with little time.
+"""Databases that an untrusted user names by URL: the URL is checked first, then connected under a short deadline.
 
-In: a URL as someone sent it, and what is allowed. Out: an open `Database` with warnings, or a `SourceRefused` or
-`DatabaseError` whose message holds no credentials. A host is resolved once; every address it has is checked, and the
-connection goes to a checked address, so that a name which later points elsewhere leads nowhere.
+In: a URL as it was sent, and the policy. Out: an open `Database` with warnings, or a `SourceRefused` or `DatabaseError`
+whose message holds no credentials. A host is resolved once, all its addresses are checked, and the connection goes to a
+checked address. A name that later resolves elsewhere (DNS rebinding) therefore has no effect.
 """
 
 from __future__ import annotations
@@ -29,28 +29,33 @@ _SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql", 
 _FILES = {"sqlite", "duckdb"}
 _OPTIONS = {"postgres": {"sslmode", "channel_binding"}, "mysql": set[str]()}
 _PASSED_OVER = {"connect_timeout", "charset"}
-"""Often part of a URL, harmless, and decided here: a time limit and UTF-8 there always are."""
+"""Harmless options that URLs often contain. They are ignored, because the time limit and UTF-8 are always set here."""
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*\.?")
 _METADATA = frozenset(
     map(ipaddress.ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"))
 )
-"""Where clouds hand out credentials, apart from the link-local 169.254.0.0/16 and fe80::/10."""
-_EMBEDS_IPV4 = ipaddress.ip_network("64:ff9b::/96")
+"""Addresses where clouds serve credentials, besides the link-local 169.254.0.0/16 and fe80::/10."""
+_DATABASE_PORTS = frozenset({3306, 5432})
+_EMBEDS_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
+"""NAT64 (RFC 6052, RFC 8215), translated (RFC 2765) and compatible addresses: the last 32 bits are an IPv4 address."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionPolicy:
-    """What may be connected. `from_settings` reads it."""
+    """The hosts, ports and files that may be connected. `from_settings` reads it."""
 
     schemes: frozenset[str] = frozenset({"postgresql", "mysql", "mariadb"})
     hosts: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
     """Names, `*.example.org`, addresses, networks, or `*` for any public address."""
     ports: frozenset[int] | None = None
-    """None: 3306, 5432 and those from 1024 on."""
+    """None: 3306, 5432 and all ports from 1024 on."""
+    loopback_ports: frozenset[int] | None = None
+    """Ports on this machine itself; None: as `ports`. Users with tokens can reach databases there, but not the server's
+    other services, unless a setting names their ports."""
     folder: Path | None = None
-    """Files below it may be opened by `sqlite:///` and `duckdb:///`; None: none may."""
+    """Folder whose files `sqlite:///` and `duckdb:///` URLs may open; None: no file."""
     seconds: float = 10.0
-    """For resolving, connecting and the first statements together."""
+    """Time for resolving, connecting and the first statements together."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ConnectionPolicy:
@@ -63,6 +68,7 @@ class ConnectionPolicy:
             schemes=_listed(settings.allowed_schemes),
             hosts=_listed(settings.allowed_hosts),
             ports=ports,
+            loopback_ports=_DATABASE_PORTS if settings.tokens and ports is None else None,
             folder=Path(settings.allowed_folder).expanduser() if settings.allowed_folder else None,
         )
 
@@ -72,9 +78,9 @@ class CheckedUrl:
     """A URL that may be connected. Its `repr` holds no password."""
 
     url: str
-    """Without password and options; fit to be shown and logged."""
+    """The URL without password and options; safe to show and log."""
     targets: tuple[Target, ...] = field(repr=False)
-    """One for each address of the host, each pinned to it."""
+    """One URL for each address of the host, pinned to that address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +91,8 @@ class Connected:
 
 
 async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
-    """Whether this URL may be connected; resolves its host and connects to nothing. Raises SourceRefused, which never
-    repeats the URL, and DatabaseError for one that cannot be read."""
+    """Check whether this URL may be connected. Resolves its host, but does not connect. Raises SourceRefused, which
+    never repeats the URL, and DatabaseError for a URL that cannot be parsed."""
     if len(url) > _MAX_URL or not url.isprintable() or " " in url.strip():
         raise SourceRefused(f"a database URL is one line of at most {_MAX_URL:,} characters, without spaces")
     scheme, mark, rest = url.strip().partition("://")
@@ -108,11 +114,14 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
     addresses = await _resolved(target)
     for address in addresses:
         _check_address(target.host, address, policy)
+        is_here = any(a.is_loopback for a in _meant(address))
+        if is_here and policy.loopback_ports is not None and target.port not in policy.loopback_ports:
+            raise SourceRefused(f"port {target.port} of this machine is not allowed here")
     return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
 
 
 async def connect(url: str, policy: ConnectionPolicy) -> Connected:
-    """Check the URL, connect, and see that a statement runs, all within `policy.seconds`.
+    """Check the URL, connect and run a test statement, all within `policy.seconds`.
 
     Raises SourceRefused (not allowed), DatabaseError (DatabaseNotFound, DatabaseUnreachable, DriverMissing: as the
     message says). No message holds a password.
@@ -135,7 +144,7 @@ def _open(checked: CheckedUrl, policy: ConnectionPolicy) -> Connected:
     failed: DatabaseError | None = None
     for target in checked.targets:
         try:
-            database = open_database(target, connect_seconds=seconds)
+            database = open_database(target, connect_seconds=seconds, isolation="process")
         except DatabaseUnreachable as e:
             failed = failed or e
             continue
@@ -172,7 +181,7 @@ def _close_unwanted(opening: asyncio.Future[Connected]) -> None:
 
 
 def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
-    """A file below the allowed folder, wherever links lead. Says nothing about files elsewhere."""
+    """Check that the file, with links resolved, is inside the allowed folder. Reveals nothing about files elsewhere."""
     if scheme not in policy.schemes and policy.folder is None:
         raise SourceRefused(f"{scheme}:// is not allowed here: upload the file instead")
     if policy.folder is None:
@@ -197,7 +206,7 @@ def _without_passed_over(url: str) -> str:
 
 
 def _check_port(port: int, policy: ConnectionPolicy) -> None:
-    allowed = port in policy.ports if policy.ports is not None else port in (3306, 5432) or 1024 <= port <= 65535
+    allowed = port in policy.ports if policy.ports is not None else port in _DATABASE_PORTS or 1024 <= port <= 65535
     if not allowed:
         raise SourceRefused(f"port {port} is not allowed here")
 
@@ -229,12 +238,12 @@ def _check_address(host: str, address: Address, policy: ConnectionPolicy) -> Non
 
 
 def _meant(address: Address) -> list[Address]:
-    """The address and those of IPv4 that it stands for (mapped, 6to4, Teredo, NAT64)."""
+    """The address and the IPv4 addresses that it embeds (mapped, translated, 6to4, Teredo, NAT64)."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     inner: list[Address] = [a for a in (address.ipv4_mapped, address.sixtofour) if a is not None]
     inner += address.teredo or ()
-    if address in _EMBEDS_IPV4:
+    if not address.is_loopback and any(address in network for network in _EMBEDS_IPV4):
         inner.append(ipaddress.IPv4Address(address.packed[-4:]))
     return inner if address.ipv4_mapped is not None else [address, *inner]
 

@@ -1,11 +1,12 @@
-"""CSV and its relatives into a SQLite table: encoding, delimiter, header and types found out from the whole file.
+"""Imports CSV and similar files into SQLite. Encoding, delimiter, header and types are inferred from the whole file.
 
-In: files as they were uploaded. Out: a table for each in one new SQLite file, and notes on what had to be decided. The
-file is read twice, first to find types, so that no late value surprises; memory is bounded by a batch of rows.
+In: files as they were uploaded. Out: one new SQLite file with a table for each, and notes on the decisions made. Each
+file is read twice, first to infer types, so a late value cannot contradict its column's type. Memory is bounded by a
+batch of rows.
 
-A type is taken when every value fits it: INTEGER (18 digits), REAL (15 digits before the point), BOOLEAN, DATE and
+A column gets a type when every value fits it: INTEGER (18 digits), REAL (15 digits before the point), BOOLEAN, DATE and
 TIMESTAMP in ISO form (kept as text, as SQLite does), else TEXT. Numbers with leading zeros are text. An empty field is
-NULL; in a typed column so are NA, N/A, NULL, None and NaN, which a note says.
+NULL; in a typed column NA, N/A, NULL, None and NaN are NULL, too, which a note reports.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
-from eval.databases.catalogue.assembling import quoted
+from eval.databases.catalogue.table_drafts import quoted
 
 _SAMPLE = 64 * 1024
 _BATCH = 5000
@@ -51,7 +52,7 @@ _YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
 
 @dataclass
 class _Form:
-    """How a file is written and what it holds."""
+    """The format of a file and the types of its columns."""
 
     encoding: str
     delimiter: str
@@ -70,7 +71,7 @@ def import_delimited(
 ) -> tuple[str, ...]:
     """Write a table for each (file, name) into a new SQLite file. Returns notes for the user.
 
-    Raises SourceRefused (no text, no rows), SourceTooLarge.
+    Raises SourceRefused (not text, or no rows), SourceTooLarge.
     """
     csv.field_size_limit(_FIELD)
     notes: list[str] = []
@@ -98,7 +99,7 @@ def plain_name(name: str, fallback: str) -> str:
 
 
 def unique_name(name: str, taken: set[str]) -> str:
-    """The name, numbered if it was taken before; engines ignore its case."""
+    """The name, numbered if it is taken already; names are compared without case, as engines do."""
     unique, number = name, 1
     while unique.casefold() in taken:
         number += 1
@@ -108,7 +109,7 @@ def unique_name(name: str, taken: set[str]) -> str:
 
 
 def text_encoding(head: bytes) -> str | None:
-    """The encoding that a file's beginning shows; None for binary content."""
+    """The encoding, detected from the beginning of a file; None for binary content."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -176,7 +177,7 @@ def _add_column(form: _Form) -> None:
 
 
 def _narrow(form: _Form, batch: Sequence[Sequence[str]]) -> None:
-    """Keep of each column the types that these values fit too."""
+    """Remove from each column's types those that these values do not fit."""
     for i, column in enumerate(zip_longest(*batch, fillvalue="")):
         if i == len(form.kinds):
             _add_column(form)
@@ -187,7 +188,7 @@ def _narrow(form: _Form, batch: Sequence[Sequence[str]]) -> None:
 
 
 def _looks_like_header(form: _Form) -> bool:
-    """The first row names columns, unless it fits the types of what is below it."""
+    """Whether the first row is a header: it is, unless it fits the types of the rows below it."""
     typed = [i for i, kinds in enumerate(form.kinds) if kinds and form.filled[i] and i < len(form.first)]
     years = [cell for cell in form.first if _YEAR(cell)]
     if len(years) == len(set(years)) >= 2 and not all(_YEAR(cell) for cell in form.first):
@@ -201,7 +202,7 @@ def _looks_like_header(form: _Form) -> bool:
 
 
 def _delimiter(path: Path, encoding: str) -> str:
-    """The one that splits most lines of a sample into the same number of fields, more than one."""
+    """The delimiter that splits the most lines of a sample into the same number of fields (at least two)."""
     with path.open("rb") as file:
         decoded = codecs.getincrementaldecoder(encoding)("strict").decode(file.read(_SAMPLE))
     lines = io.StringIO(decoded, newline="").readlines()

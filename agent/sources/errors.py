@@ -1,15 +1,17 @@
-"""What a user hears when a database of their own is not taken. Messages hold no credentials and no path of the server.
+"""Errors for users whose own database is rejected. Messages hold no credentials and no path of the server.
 
 - `SourceError`: the root.
-    - `SourceRefused`: it is not allowed, or it is not what it claims to be.
+    - `SourceRefused`: the database is not allowed, or it is not what it claims to be.
     - `SourceTooLarge`: it is larger than a limit that the message names.
     - `SourceGone`: there is no such source for this owner.
 """
 
 from __future__ import annotations
 
+from eval.errors import Text2SQLError
 
-class SourceError(Exception):
+
+class SourceError(Text2SQLError):
     pass
 
 

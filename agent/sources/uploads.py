@@ -1,8 +1,8 @@
 """Uploaded files as private databases: SQLite and DuckDB files as they are, CSV and Parquet imported into new ones.
 
-In: a file name and a stream of bytes, from a stranger. Out: a `Source`, which its owner alone can open, or a
-`SourceError`. What is written lies in a private folder under random names; a stream over the limit is left at once and
-nothing of it stays. Files are checked and imported in a process of their own (`agent.sources.preparing`).
+In: an untrusted file name and stream of bytes. Out: a `Source`, which only its owner can open, or a `SourceError`.
+Files are written to a private folder under random names. A stream over the limit is dropped at once and its file
+removed. Files are checked and imported in a separate process (`agent.sources.upload_worker`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.config import Settings
-from agent.private import private_folder
 from agent.sources.delimited import text_encoding
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
+from agent.store.private_folder import private_folder
 from eval.databases import Database, open_database
 
 Kind = Literal["sqlite", "duckdb", "delimited", "parquet"]
 
 FREE_BYTES = 256 * 1024 * 1024
-"""Left free on the disk."""
+"""Disk space that is left free."""
 _ROOT = Path(__file__).resolve().parents[2]
 _HEAD = 4096
 _FLUSH = 1024 * 1024
@@ -53,13 +53,13 @@ _PACKED = {
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
     bytes: int = 200 * 1024 * 1024
-    """Of all files of one upload together."""
+    """Size of all files of one upload together."""
     rows: int = 5_000_000
     columns: int = 1000
     kept: int = 20
-    """Uploads of one owner."""
+    """Number of uploads of one owner."""
     seconds: float = 120.0
-    """For checking and importing."""
+    """Time for checking and importing."""
     memory: int = 4 << 30
     """Address space of the process that checks and imports."""
 
@@ -78,17 +78,17 @@ class SourceTable(BaseModel):
 
 
 class Source(BaseModel):
-    """An uploaded database, for its owner."""
+    """An uploaded database as its owner sees it."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     name: str
-    """For people: the first file's name without its path, harmless to show as text."""
+    """Display name: the first file's name without its path, safe to show as text."""
     dialect: Literal["sqlite", "duckdb"]
     tables: list[SourceTable]
     notes: list[str]
-    """What had to be decided or was left out on reading."""
+    """What was decided or left out during the import."""
     bytes: int
     """On disk."""
     created_at: str
@@ -96,7 +96,7 @@ class Source(BaseModel):
 
 
 class UploadStore:
-    """The uploaded databases below one folder. Safe to use from several tasks and processes."""
+    """The uploaded databases in one folder. Safe to use from several tasks and processes."""
 
     def __init__(self, folder: Path, limits: UploadLimits | None = None) -> None:
         """Raises SourceError when the folder cannot be made private."""
@@ -107,9 +107,10 @@ class UploadStore:
     async def receive(
         self, name: str, chunks: AsyncIterable[bytes], *, owner: str = "", declared_bytes: int | None = None
     ) -> Source:
-        """Take one file. `declared_bytes` (a Content-Length) lets a large one be refused before it is read.
+        """Receive one file. With `declared_bytes` (a Content-Length), a large file is refused before it is read.
 
-        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for what is no database or table, SourceError.
+        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for a file that is no database or table,
+        SourceError.
         """
         return await self.receive_all([(name, chunks)], owner=owner, declared_bytes=declared_bytes)
 
@@ -120,7 +121,7 @@ class UploadStore:
         owner: str = "",
         declared_bytes: int | None = None,
     ) -> Source:
-        """Take several files into one database; more than one only when all are CSV. Raises as `receive`."""
+        """Import files into one database; several files are allowed only if all are CSV. Raises like `receive`."""
         if declared_bytes is not None and declared_bytes > self.limits.bytes:
             raise self._too_large()
         if not files:
@@ -149,7 +150,7 @@ class UploadStore:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
 
     def sources(self, *, owner: str = "") -> list[Source]:
-        """The owner's uploads, newest first. Blocking for some ms, as are the ones below."""
+        """The owner's uploads, newest first. Blocks for a few ms, as do the methods below."""
         found = []
         for path in self._place(owner).glob("*.json"):
             with suppress(OSError, ValueError):
@@ -157,21 +158,21 @@ class UploadStore:
         return sorted(found, key=lambda s: s.created_at, reverse=True)
 
     def find(self, source_id: str, *, owner: str = "") -> Source:
-        """Raises SourceGone, also for another owner's."""
+        """Raises SourceGone, also for another owner's upload."""
         try:
             return Source.model_validate_json(self._path(source_id, owner, "json").read_bytes())
         except (OSError, ValueError):
             raise SourceGone("there is no such upload") from None
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
-        """Open it for reading, as any database is. Raises SourceGone, DatabaseError."""
+        """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
         source = self.find(source_id, owner=owner)
-        database = open_database(self._path(source_id, owner, source.dialect))
+        database = open_database(self._path(source_id, owner, source.dialect), isolation="process")
         database.name = Path(source.name).stem or source.name
         return database
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
-        """Remove it for good; close databases opened from it first. Raises SourceGone."""
+        """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""
         source = self.find(source_id, owner=owner)
         for ending in (source.dialect, "json"):
             self._path(source_id, owner, ending).unlink(missing_ok=True)
@@ -196,7 +197,7 @@ class UploadStore:
             raise SourceTooLarge(f"there are {self.limits.kept} uploads already: remove one first")
 
     async def _written(self, path: Path, chunks: AsyncIterable[bytes], limit: int) -> tuple[Kind, int]:
-        """Write the stream to a new private file, as far as it is allowed; what it is shows in its first bytes."""
+        """Write the stream to a new private file, up to the limit; the first bytes show the kind of file."""
         kind: Kind | None = None
         size, buffer = 0, bytearray()
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -252,7 +253,7 @@ class UploadStore:
         about.write_text(source.model_dump_json(), encoding="utf-8")
         about.chmod(0o600)
         out.replace(place / f"{source_id}.{ending}")
-        about.replace(place / f"{source_id}.json")  # last: what has no description is not there
+        about.replace(place / f"{source_id}.json")  # last: an upload without a description does not exist
         return source
 
     def _too_large(self) -> SourceTooLarge:
@@ -260,13 +261,13 @@ class UploadStore:
 
 
 def shown_name(name: str) -> str:
-    """The last part of a name, without what could be a path, a control or more than 100 characters."""
+    """The last part of a name, without path parts and control characters, at most 100 characters."""
     last = re.split(r"[/\\]", name)[-1]
     return "".join(c for c in last if c.isprintable())[-100:].strip(" .") or "upload"
 
 
 def file_kind(head: bytes) -> Kind:
-    """What a file is by its first bytes, whatever its name says. Raises SourceRefused."""
+    """The kind of a file, from its first bytes and not from its name. Raises SourceRefused."""
     if not head:
         raise SourceRefused("the file is empty")
     if head.startswith(b"SQLite format 3\0"):
@@ -284,14 +285,14 @@ def file_kind(head: bytes) -> Kind:
 
 
 async def _in_own_process(job: dict[str, Any], work: Path, seconds: float) -> dict[str, Any]:
-    """Check and import where nothing is to be lost. Raises SourceRefused for a file on which that fails."""
+    """Check and import in the worker process. Raises SourceRefused for a file on which that fails."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-P",  # what lies in the working folder is no code
+        "-P",  # never import code from the working folder
         "-m",
-        "agent.sources.preparing",
+        "agent.sources.upload_worker",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

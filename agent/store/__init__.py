@@ -1,7 +1,7 @@
-"""Where the server keeps runs, threads, feedback and connected databases: SQLite, or PostgreSQL when configured.
+"""The server's state: runs, threads, feedback and connected databases, in SQLite or, when configured, PostgreSQL.
 
-`await open_store(settings)` gives a `Store`; what it takes and gives are the values of `agent.store.records`, what it
-raises stands in `agent.store.errors`.
+`await open_store(settings)` gives a `Store`; its methods take and return the records of `agent.store.records` and raise
+the errors of `agent.store.errors`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The connection to the state database, and what every part of the store does alike: read, write, tell errors plainly.
+"""The connection to the state database, with what all parts of the store share: reads, writes and plain error messages.
 
-In: a `Location`. Out: transactions, each the whole work of one thread: to go back to the event loop for every statement
-costs more than the statements. A write takes its lock at the start (SQLite: BEGIN IMMEDIATE, so that it never fails
-half-way for want of one), and within one process writes to SQLite queue up in order for one thread instead of polling
-the file's lock.
+In: a `Location`. Out: transactions. Each transaction runs on one thread from start to end, because returning to the
+event loop after every statement costs more than the statements themselves. A write takes its lock at the start (SQLite:
+BEGIN IMMEDIATE), so it never fails half-way because the lock is taken. Within one process, writes to SQLite queue in
+order for one thread instead of polling the file's lock.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 
+from agent.store.encryption import Sealer
 from agent.store.errors import told_plainly
 from agent.store.location import Location, private_file
-from agent.store.sealing import Sealer
 from agent.store.tables import migrate
 
 BUSY_SECONDS = 10
-"""How long a statement waits for another process's write."""
+"""Seconds that a statement waits for another process's write."""
 CONNECT_SECONDS = 5
 _MIGRATING = 0x7E4725  # any number that all replicas share
 
@@ -62,7 +62,7 @@ class Base:
         migrate(connection, self.place)
 
     async def close(self) -> None:
-        """What has been begun is brought to its end first."""
+        """Work that has started is finished first."""
         await asyncio.to_thread(self._closed)
 
     def _closed(self) -> None:
@@ -71,7 +71,7 @@ class Base:
         self._engine.dispose()
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
-        """What `work` finds in a consistent view of the state. Raises StoreError."""
+        """Run `work` on a consistent view of the state and return its result. Raises StoreError."""
         return await self._done(work, self._reading, self._engine.connect)
 
     async def _write(self, work: Callable[[Connection], T]) -> T:
@@ -96,7 +96,7 @@ def _engine(location: Location) -> Engine:
     if not location.sqlite:
         return create_engine(
             location.url,
-            pool_pre_ping=True,  # a state server that was restarted must not fail the first request after it
+            pool_pre_ping=True,  # the first request after the state server restarts must not fail
             pool_size=8,
             max_overflow=_SERVER_THREADS - 8,
             # a server that has vanished must not hold a thread, and so the end of the process, for hours
@@ -135,5 +135,5 @@ def now() -> int:
 
 
 def storable(text: str) -> str:
-    """Text as every database takes it: PostgreSQL has no NUL, and neither takes half a surrogate pair."""
+    """Text that every database accepts: PostgreSQL has no NUL, and neither database accepts a lone surrogate."""
     return text.replace("\x00", "�").encode("utf-8", "replace").decode()

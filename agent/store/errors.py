@@ -1,12 +1,12 @@
-"""What can go wrong with the state, as the store says it. The messages are for people and hold no credentials.
+"""The errors that the store raises. Their messages are for people and hold no credentials.
 
 StoreError              the state cannot be used as asked
-├── StateUnavailable    the state database is away, locked for too long, or its disk is full: later may do
-├── StateUnusable       the file is damaged, read-only, or written by a newer version: somebody has to look
-├── SecretMissing       nothing to seal or unseal a connected database's address with
+├── StateUnavailable    the state database is away, locked for too long, or its disk is full: a later try may succeed
+├── StateUnusable       the file is damaged, read-only, or written by a newer version: an operator has to repair it
+├── SecretMissing       there is no key to seal or unseal a connected database's address
 ├── ThreadBusy          another question is running on this thread
-└── NotFound            no such record, or somebody else's
-BadCursor (ValueError)  a paging cursor that this store never gave out
+└── NotFound            no such record, or it belongs to another owner
+BadCursor (ValueError)  a paging cursor that this store did not issue
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from collections.abc import Iterator
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from eval.errors import InputError, Text2SQLError
 
-class StoreError(Exception):
+
+class StoreError(Text2SQLError):
     """The state cannot be used as asked. Nothing has been changed."""
 
 
@@ -26,15 +28,15 @@ class StateUnavailable(StoreError):
 
 
 class StateUnusable(StoreError):
-    """The state database answers, but cannot be worked with before somebody has looked at it."""
+    """The state database answers, but cannot be used until an operator has repaired it."""
 
 
 class SecretMissing(StoreError):
-    """There is no key to seal with, or not the one with which it was sealed."""
+    """There is no key, or it is not the key that sealed the text."""
 
 
 class ThreadBusy(StoreError):
-    """One question at a time on a thread."""
+    """Another question is running on this thread; a thread takes one at a time."""
 
     def __init__(self) -> None:
         super().__init__("Another question is still running on this thread. Wait for it, or cancel it.")
@@ -44,7 +46,7 @@ class NotFound(StoreError):
     """No such record of this owner."""
 
 
-class BadCursor(ValueError):
+class BadCursor(InputError):
     """Not a cursor of this store."""
 
 

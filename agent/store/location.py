@@ -1,7 +1,7 @@
 """Where the state is kept: a private folder by default, or a PostgreSQL server.
 
-In: settings. Out: a `Location`: SQLAlchemy's URL, a name for messages without credentials, and for SQLite the file,
-made with nobody else's access (folder 0700, files 0600).
+In: settings. Out: a `Location`: the SQLAlchemy URL, a name for messages without credentials, and for SQLite the file,
+which only this user can access (folder 0700, files 0600).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PRIVATE_FILE = 0o600
 @dataclass(frozen=True, slots=True)
 class Location:
     url: URL = field(repr=False)
-    """As SQLAlchemy's async engine takes it."""
+    """The URL for SQLAlchemy's async engine."""
     place: str
     """For messages and logs; holds no credentials."""
     folder: Path
@@ -36,14 +36,13 @@ class Location:
 
     @property
     def postgres_uri(self) -> str:
-        """For psycopg itself; holds the password."""
+        """The URI for psycopg; holds the password."""
         return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def state_folder(settings: Settings) -> Path:
-    """The folder for what outlives a process: TEXT2SQL_STATE_DIR, else the platform's place for a user's state.
-
-    Not made yet. Raises StateUnusable when none is named and the user has no home (a service account, say).
+    """The folder for state that outlives a process: TEXT2SQL_STATE_DIR, else the platform's folder for user state. Does
+    not create it. Raises StateUnusable when none is set and the user has no home (a service account, for example).
     """
     if settings.state_dir:
         return Path(settings.state_dir).expanduser()
@@ -65,7 +64,7 @@ def state_location(settings: Settings) -> Location:
         return _file(folder / "state.sqlite", folder)
     try:
         url = make_url(settings.state_url)
-    except (ArgumentError, ValueError):  # a port that is no number
+    except (ArgumentError, ValueError):  # the port is not a number
         raise StateUnusable("TEXT2SQL_STATE_URL is not a URL; it looks like postgresql://user@host/database.") from None
     kind = url.drivername.partition("+")[0]
     if kind == "sqlite":
@@ -85,7 +84,7 @@ def _file(path: Path, folder: Path) -> Location:
 
 
 def private_folder(folder: Path) -> None:
-    """Make the folder if it is not there, for this user alone. A folder that is there keeps its mode."""
+    """Create the folder for this user only, if it does not exist. An existing folder keeps its mode."""
     try:
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
@@ -93,7 +92,7 @@ def private_folder(folder: Path) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file for this user alone, if it is not there; SQLite gives its journals the same mode."""
+    """Create an empty file for this user only, if it does not exist; SQLite gives its journals the same mode."""
     private_folder(path.parent)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))

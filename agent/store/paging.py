@@ -1,7 +1,7 @@
-"""Cursors: where a page of records, newest first, goes on.
+"""Cursors: the position where the next page of records, newest first, begins.
 
-In: the time and id of a page's last record. Out: an opaque text, and the two again. A cursor is no secret and grants
-nothing: the page behind it is cut from the owner's own records.
+In: the time and id of a page's last record. Out: an opaque text, which decodes to the same two values. A cursor is not
+a secret and grants no access: the page that it points to holds only the owner's records.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the store keeps, as values: runs, threads, feedback, databases that a client brought.
+"""The store's records: runs, threads, feedback, and databases that a client connected or uploaded.
 
-Each record belongs to an `owner` (the name of a client) and is found by its owner only. Times are aware UTC datetimes.
+Each record belongs to an `owner` (the name of a client) and only its owner can find it. Times are aware UTC datetimes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 RunStatus = Literal[
     "running", "success", "doubtful", "abstained", "error", "cancelled", "interrupted", "waiting", "refused", "timeout"
 ]
-"""`interrupted`: the server that ran it went away; `waiting`: it asked the user something back. `refused` and
-`timeout` are for SQL typed by a person."""
+"""`interrupted`: the server that ran it is gone; `waiting`: it waits for the user's answer to a clarification.
+`refused` and `timeout` are for SQL typed by a person."""
 
 Verdict = Literal["right", "wrong", "corrected"]
 
@@ -51,7 +51,7 @@ class ThreadRecord(_Record):
     thread_id: str
     owner: str
     title: str
-    """The first question, cut."""
+    """The first question, shortened."""
     preset: str
     turns: int = 0
     created: datetime
@@ -65,7 +65,7 @@ class FeedbackRecord(_Record):
     preset: str
     question: str
     sql: str
-    """The SQL held right: the run's, or the corrected one."""
+    """The confirmed SQL: the run's, or the user's correction."""
     verdict: Verdict
     comment: str = ""
     created: datetime

@@ -1,8 +1,8 @@
-"""Runs: what was asked, by whom, and what came of it.
+"""Runs: each question, its owner and its outcome.
 
-In: run records. Out: the same, by their owner. A run that goes on is leased to the server instance that runs it; when
-the lease runs out without being renewed, the instance is gone and the run is `interrupted`. The lease is also the lock
-of its thread: while one run of a thread is leased, no other may begin.
+In: run records. Out: the same records, looked up by their owner. A running run is leased to the server instance that
+works on it. When the lease expires without renewal, the instance is taken to be gone and the run becomes `interrupted`.
+The lease also locks the run's thread: while one run of a thread is leased, no other can start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agent.store.tables import events as streamed
 from agent.store.tables import runs, threads
 
 LEASE_SECONDS = 30.0
-"""For how long a run is its instance's without being renewed. Clocks of replicas must agree to well within it."""
+"""Duration of a lease without renewal. The clocks of replicas must differ by much less than this."""
 SHORT = 300
 """Characters of an answer that a list shows."""
 
@@ -33,13 +33,13 @@ class RunStore(Base):
     async def begin_run(
         self, run: RunRecord, *, instance: str = "", lease_seconds: float = LEASE_SECONDS, fresh: bool = False
     ) -> None:
-        """Keep a run that starts now, leased to `instance`. Raises ThreadBusy while another runs on its thread.
-        `fresh`: the thread has just been made for this run, so that no other can be running on it."""
+        """Store a run that starts now, leased to `instance`. Raises ThreadBusy while another run is active on its
+        thread. `fresh`: the thread was just created for this run, so no other run can be active on it."""
 
         def begun(connection: Connection) -> bool:
             asked = run.thread_id is not None and run.status == "running" and not fresh
             if asked and self._busy(connection, str(run.thread_id)):
-                connection.execute(  # the turn that was counted for this run has not come to be
+                connection.execute(  # the turn counted for this run did not take place
                     update(threads)
                     .where(threads.c.thread_id == run.thread_id, threads.c.owner == run.owner)
                     .where(threads.c.turns == run.turn, threads.c.turns > 0)
@@ -65,7 +65,7 @@ class RunStore(Base):
         answer: dict[str, Any] | None = None,
         events: Sequence[StoredEvent] = (),
     ) -> bool:
-        """Keep what came of a run, and its last events with it. False when there is no such run (any more)."""
+        """Store the outcome of a run together with its last events. False when there is no such run (any more)."""
         values = {
             "status": status,
             "seconds": seconds,
@@ -107,7 +107,7 @@ class RunStore(Base):
         return [_record(one) for one in found[:size]], more
 
     async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
-        """Say that `instance` is alive: all its running runs are its own for `seconds` from now; returns how many."""
+        """Renew the leases of all running runs of `instance` for `seconds` from now; returns how many."""
         query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
 
         def renewed(connection: Connection) -> int:
@@ -116,14 +116,14 @@ class RunStore(Base):
         return await self._write(renewed)
 
     async def mark_interrupted(self) -> int:
-        """Runs whose instance is gone become `interrupted`; returns how many. A run that ends after all, because its
-        server was only slow, still gets its real outcome."""
+        """Mark runs whose instance is gone as `interrupted`; returns how many. If the server was only slow and the run
+        still ends, the run gets its real outcome."""
         query = update(runs).where(runs.c.status == "running", runs.c.leased_until < now())
         return await self._write(lambda connection: connection.execute(query.values(status="interrupted")).rowcount)
 
     def _busy(self, connection: Connection, thread_id: str) -> bool:
-        """Whether a run of this thread is leased; what lies there expired is interrupted. Holds the thread's row, so
-        that of two runs at once one comes second."""
+        """Whether a run of this thread is leased. Runs with an expired lease are marked as interrupted. Locks the
+        thread's row, so two runs that start at once are serialised."""
         held = select(threads.c.thread_id).where(threads.c.thread_id == thread_id).with_for_update()
         connection.execute(held)
         running = and_(runs.c.thread_id == thread_id, runs.c.status == "running")

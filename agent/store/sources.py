@@ -1,7 +1,7 @@
-"""Sources: databases that clients brought, connected by URL or uploaded.
+"""Sources: clients' own databases, connected by URL or uploaded.
 
-In: source records. Out: the same, by their owner. A location is sealed before it is written; an uploaded file's path is
-no secret and is kept as it is where there is no key.
+In: source records. Out: the same records, looked up by their owner. A location is sealed before it is written. The path
+of an uploaded file is not secret, so it is stored unsealed where there is no key.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ class SourceStore(Base):
         await self._write(lambda connection: connection.execute(sources.insert(), values))
 
     async def sources(self, owner: str) -> list[SourceRecord]:
-        """The owner's databases, oldest first; one whose address cannot be unsealed is left out, with a line in the
-        log."""
+        """The owner's databases, oldest first. A database whose address cannot be unsealed is left out and logged."""
         query = select(sources).where(sources.c.owner == owner).order_by(sources.c.created, sources.c.source_id)
         found = await self._read(lambda connection: connection.execute(query).mappings().all())
         opened: list[SourceRecord] = []
@@ -49,7 +48,7 @@ class SourceStore(Base):
         return self._opened(found) if found else None
 
     async def remove_source(self, owner: str, source_id: str) -> SourceRecord | None:
-        """Forget a database; returns what it was (without a location that cannot be unsealed), or None."""
+        """Delete a database's record and return it (without a location that cannot be unsealed), or None."""
         query = delete(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
         removed = query.returning(*sources.c)
         found = await self._write(lambda connection: connection.execute(removed).mappings().first())

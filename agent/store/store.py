@@ -1,6 +1,6 @@
-"""The store whole: one door to everything that outlives a process.
+"""`Store`: the single interface to all state that outlives a process.
 
-In: settings. Out: an open `Store`, safe to share between the tasks of one event loop; any number of processes may open
+In: settings. Out: an open `Store`, safe to share between the tasks of one event loop; any number of processes can open
 the same state.
 """
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from agent.config import Settings
+from agent.store.encryption import Sealer
 from agent.store.errors import StateUnusable
+from agent.store.feedback import FeedbackStore
 from agent.store.location import state_location
-from agent.store.sealing import Sealer
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
 from agent.store.tables import version
 from agent.store.threads import ThreadStore
-from agent.store.verdicts import FeedbackStore
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -34,9 +34,9 @@ class Store(ThreadStore, EventStore, FeedbackStore, SourceStore):
 
 
 async def open_store(settings: Settings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:
-    """Open the state that the settings name, made or brought to the current form first. `checkpointer` holds the
-    threads' own state, which `delete_thread` removes too. Raises StoreError; a state that is damaged, read-only or
-    newer than this program is left as it is."""
+    """Open the state that the settings name, after creating it or migrating it to the current version. `checkpointer`
+    holds the threads' own state, which `delete_thread` also removes. Raises StoreError. A state that is damaged,
+    read-only or newer than this program is not changed."""
     location = state_location(settings)
     store = Store(location, Sealer(settings, location))
     store.checkpointer = checkpointer

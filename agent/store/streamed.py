@@ -1,7 +1,7 @@
-"""Streamed events: what a run said, kept so that a reader whose connection broke can go on where it stopped.
+"""Streamed events of runs, stored so that a reader whose connection broke can resume where it stopped.
 
-In: events as they were sent. Out: those after a number. They are a convenience for a while, not the record of a run
-(that is its answer), so they are pruned by age and by size.
+In: events as they were sent. Out: the events after a given number. They exist only for resuming; the record of a run is
+its answer. They are therefore pruned by age and by size.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ EVENT_BYTES = 256 * 1024 * 1024
 
 class EventStore(Base):
     async def append_events(self, run_id: str, sent: Sequence[StoredEvent]) -> None:
-        """Keep events in one transaction; several at a time cost little more than one."""
+        """Store events in one transaction; several events cost little more than one."""
         if not sent:
             return
         await self._write(lambda connection: connection.execute(events.insert(), event_rows(run_id, sent)))
 
     async def events_after(self, run_id: str, number: int = 0, *, owner: str | None = None) -> list[StoredEvent]:
-        """The events of a run from `number` + 1 on, in order; none of a run that is not `owner`'s, where one is
-        given."""
+        """The events of a run from `number` + 1 on, in order; none if `owner` is given and the run is not theirs."""
         query = select(events.c.number, events.c.data).where(events.c.run_id == storable(run_id))
         query = query.where(events.c.number > number).order_by(events.c.number)
         if owner is not None:
@@ -37,8 +36,8 @@ class EventStore(Base):
         return [StoredEvent(number=one.number, data=one.data) for one in found]
 
     async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
-        """Drop the events of runs that began more than `days` ago, and of the oldest runs while all events together
-        have more than `size` characters; those of runs that go on stay. Returns how many runs lost theirs."""
+        """Delete the events of runs that began more than `days` ago, then those of the oldest runs while all events
+        together exceed `size` characters. Events of running runs are kept. Returns how many runs lost their events."""
         per_run = (
             select(runs.c.run_id, runs.c.started, runs.c.status, func.sum(events.c.size).label("size"))
             .join(events, events.c.run_id == runs.c.run_id)
@@ -53,7 +52,7 @@ class EventStore(Base):
             total += int(one.size)
             if one.status != "running" and (one.started < oldest or total > size):
                 gone.append(one.run_id)
-        for start in range(0, len(gone), 500):  # in pieces, so that other writers get their turn
+        for start in range(0, len(gone), 500):  # in batches, so that other writers get their turn
             await self._forget(gone[start : start + 500])
         return len(gone)
 

@@ -1,7 +1,8 @@
-"""The tables of the state, and how an older state becomes the current one.
+"""The tables of the state database, and the migration of older states.
 
-In: an open connection inside a transaction. Out: the tables in their current form. Times are whole microseconds since
-1970 UTC, which sort and compare alike on both databases; JSON is text, which holds anything that JSON can escape.
+In: an open connection inside a transaction. Out: the tables in their current version. Times are integer microseconds
+since 1970 UTC, which sort and compare alike on both databases. JSON is stored as text, which holds anything that JSON
+can escape.
 """
 
 from __future__ import annotations
@@ -98,12 +99,12 @@ def _first(connection: Connection) -> None:
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (_first,)
-"""Step n brings a state of version n to n + 1. Steps are added at the end and never changed."""
+"""Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 
 
 def migrate(connection: Connection, place: str) -> None:
-    """Bring the state to the current form; the caller's transaction makes it all or nothing, and has to keep other
-    processes out. Raises StateUnusable for a state that a newer version has written."""
+    """Migrate the state to the current version. The caller's transaction makes this atomic and has to exclude other
+    processes. Raises StateUnusable for a state that a newer version has written."""
     found = connection.scalar(select(version.c.version)) if inspect(connection).has_table(version.name) else None
     now = int(found or 0)
     if now > len(STEPS):

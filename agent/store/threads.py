@@ -1,7 +1,7 @@
-"""Threads: conversations, each of one owner about one database.
+"""Threads: conversations, each of which has one owner and one database.
 
-In: questions as they come. Out: the thread with its turn counted; lists, newest first; a thread's end, with all that
-belongs to it.
+In: questions as they arrive. Out: the thread with its turn number; lists, newest first; the deletion of a thread with
+everything that belongs to it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 TITLE = 120
-"""Characters of the first question that name a thread."""
+"""Maximum characters of a thread's title, taken from its first question."""
 
 
 class ThreadStore(RunStore):
     checkpointer: BaseCheckpointSaver[Any] | None = None
-    """Where the threads' own state is; a thread's end empties it there too."""
+    """Holds the threads' own state; deleting a thread deletes it there, too."""
 
     async def touch_thread(self, owner: str, thread_id: str | None, preset: str, question: str) -> ThreadRecord:
-        """Count a turn of the owner's thread, or make a new one (`thread_id` None) whose first turn this is; `turns`
-        of what comes back is this turn's number. Raises NotFound for a thread that is not the owner's."""
+        """Count a turn of the owner's thread, or create a thread (`thread_id` None) whose first turn this is. `turns`
+        of the returned record is this turn's number. Raises NotFound for a thread that is not the owner's."""
         at = now()
         if thread_id is None:
             values = {
@@ -65,7 +65,7 @@ class ThreadStore(RunStore):
     async def threads(
         self, owner: str, *, limit: int = 50, before: str | None = None
     ) -> tuple[list[ThreadRecord], str | None]:
-        """The threads last used first, and the cursor of the next page. Raises BadCursor."""
+        """The threads, most recently used first, and the cursor of the next page. Raises BadCursor."""
         query = select(threads).where(threads.c.owner == owner)
         if before is not None:
             at, last = position(before)
@@ -87,7 +87,7 @@ class ThreadStore(RunStore):
                 return False
             if self._busy(connection, thread_id):
                 raise ThreadBusy
-            if self.checkpointer is not None:  # first, so that a failure leaves the thread to be deleted again
+            if self.checkpointer is not None:  # first, so that after a failure the thread can still be deleted
                 asyncio.run_coroutine_threadsafe(self.checkpointer.adelete_thread(thread_id), loop).result()
             its_runs = select(runs.c.run_id).where(runs.c.thread_id == thread_id)
             connection.execute(delete(events).where(events.c.run_id.in_(its_runs)))

@@ -1,1 +1,3 @@
-"""The routes, one file a group; each exports `router`."""
+"""The routes, one file per group; each file exports `router`."""
+
+__all__: list[str] = []

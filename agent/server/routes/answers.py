@@ -1,4 +1,4 @@
-"""What the routes may answer beside success, for the OpenAPI description."""
+"""The error responses of the routes, for the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 _MEANING = {
     400: "The request makes no sense as it is.",
     401: "A bearer token is needed.",
-    403: "That is not allowed here.",
+    403: "That is not allowed services.",
     404: "There is no such thing, or it is not yours.",
     408: "The body did not arrive in time.",
     409: "Another question is still running on this thread.",
@@ -24,11 +24,11 @@ _MEANING = {
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorReply"}}}
 
 ALWAYS = (400, 401, 403, 408, 413, 414, 422, 429, 431, 503)
-"""Statuses that the protection, the validation and the store can answer on any route."""
+"""Statuses that the access middleware, the validation and the store can return on any route."""
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error answers of a route: those that any can give and its own."""
+    """The error responses of a route: the common ones and its own."""
     return {s: {"description": _MEANING[s], "content": _ERROR} for s in sorted({*ALWAYS, *statuses})}
 
 

@@ -1,7 +1,7 @@
 """`/sql`, `/runs/{id}/rows`, `/runs/{id}/export`: SQL of one's own, and whole results by the page or as a file.
 
-A result is not held anywhere by its run: its statement is run again into a file of its owner's, under the same guard,
-and pages and exports are read from there while the data is unchanged.
+A run does not keep its whole result. Its statement is run again, under the same guard, into a file of its owner; pages
+and exports are read from that file while the data is unchanged.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from agent.results import (
 )
 from agent.server.access import CurrentClient
 from agent.server.errors import ApiError
-from agent.server.live.encoding import few_rows
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import refusals
-from agent.server.services import Here, Services
+from agent.server.runs.encoding import few_rows
+from agent.server.services import CurrentServices, Services
 from agent.store.records import RunRecord, RunStatus
 from eval.databases.base import DatabaseError, Limits
 
@@ -56,17 +56,17 @@ _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
 
 
 @router.post("/sql", responses=refusals(404))
-async def sql(here: Here, client: CurrentClient, asked: SqlIn) -> SqlReply:
+async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
-    preset = await here.presets.find(client.name, asked.preset)
-    if asked.thread_id and await here.store.thread(client.name, asked.thread_id) is None:
+    preset = await services.presets.find(client.name, asked.preset)
+    if asked.thread_id and await services.store.thread(client.name, asked.thread_id) is None:
         raise ApiError(404, "There is no such thread.")
     started = datetime.now(UTC)
     try:
         database = await preset.opened()
     except DatabaseError as error:
         raise ApiError(503, str(error)) from error
-    settings = here.settings
+    settings = services.settings
     limits = Limits(seconds=settings.query_seconds, rows=settings.max_rows)
     outcome = await run_sql(database, asked.sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
     status: Literal["success", "error", "timeout", "refused"] = (
@@ -87,7 +87,7 @@ async def sql(here: Here, client: CurrentClient, asked: SqlIn) -> SqlReply:
         run_id=uuid.uuid4().hex,
     )
     kept: RunStatus = status
-    await here.store.begin_run(
+    await services.store.begin_run(
         RunRecord(
             run_id=reply.run_id,
             owner=client.name,
@@ -107,7 +107,7 @@ async def sql(here: Here, client: CurrentClient, asked: SqlIn) -> SqlReply:
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))
 async def rows(
-    here: Here,
+    services: CurrentServices,
     client: CurrentClient,
     run_id: RunId,
     task: Task = None,
@@ -117,7 +117,7 @@ async def rows(
     filters: FilterBy = None,
 ) -> RowsReply:
     """A page of a run's whole result, sorted and filtered."""
-    result = await _kept(here, client.name, run_id, task)
+    result = await _kept(services, client.name, run_id, task)
     try:
         page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
     except ResultError as error:
@@ -149,7 +149,7 @@ _FILES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/runs/{run_id}/export", response_class=StreamingResponse, responses={**_FILES, **refusals(404, 501)})
 async def export_rows(
-    here: Here,
+    services: CurrentServices,
     client: CurrentClient,
     run_id: RunId,
     wanted: Annotated[Format, Query(alias="format")] = "csv",
@@ -158,7 +158,7 @@ async def export_rows(
     filters: FilterBy = None,
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
-    result = await _kept(here, client.name, run_id, task)
+    result = await _kept(services, client.name, run_id, task)
     try:
         made = await asyncio.to_thread(
             lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), guard_formulas=True)
@@ -169,19 +169,19 @@ async def export_rows(
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
 
-async def _kept(here: Services, owner: str, run_id: str, task: str | None) -> KeptResult:
+async def _kept(services: Services, owner: str, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = await here.store.run(owner, run_id)
+    record = await services.store.run(owner, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     text = _statement(record, task)
-    preset = await here.presets.find(owner, record.preset)
+    preset = await services.presets.find(owner, record.preset)
     try:
         database = await preset.opened()
-        checked = await check_sql(database, text, schema_ttl=here.settings.schema_cache_ttl)
+        checked = await check_sql(database, text, schema_ttl=services.settings.schema_cache_ttl)
         if checked.statement is None:
             raise ApiError(404, f"This run has no result: {checked.reason}")
-        return await here.results.keep(database, checked.statement, owner=owner)
+        return await services.results.keep(database, checked.statement, owner=owner)
     except DatabaseError as error:
         raise ApiError(503, str(error)) from error
     except ResultError as error:

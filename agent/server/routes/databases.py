@@ -1,4 +1,4 @@
-"""`/databases`: bring a database of one's own, by URL or as files, and take it away again."""
+"""`/databases`: add one's own database, by URL or as files, and remove it again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.server.access import CurrentClient
 from agent.server.errors import ApiError
 from agent.server.replies import DatabaseIn, PresetReply
 from agent.server.routes.answers import refusals
-from agent.server.services import Here
+from agent.server.services import CurrentServices
 
 router = APIRouter(tags=["databases"])
 
@@ -44,15 +44,15 @@ _FORM: dict[str, Any] = {
 
 
 @router.post("/databases", status_code=201, responses=refusals())
-async def connect(here: Here, client: CurrentClient, asked: DatabaseIn) -> PresetReply:
+async def connect(services: CurrentServices, client: CurrentClient, asked: DatabaseIn) -> PresetReply:
     """Connect a database by its URL. Where it may lead is the server's to say; its password is never shown again."""
-    record, warnings = await here.sources.connect(client.name, asked.url, asked.name)
-    reply = here.presets.of_source(record).reply
+    record, warnings = await services.sources.connect(client.name, asked.url, asked.name)
+    reply = services.presets.of_source(record).reply
     return reply.model_copy(update={"description": " ".join([reply.description, *warnings])})
 
 
 @router.post("/databases/upload", status_code=201, responses=refusals(), openapi_extra=_FORM)
-async def upload(here: Here, client: CurrentClient, request: Request) -> PresetReply:
+async def upload(services: CurrentServices, client: CurrentClient, request: Request) -> PresetReply:
     """Upload a database or table file as a private database."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise ApiError(415, "Send the file as multipart/form-data.")
@@ -63,16 +63,18 @@ async def upload(here: Here, client: CurrentClient, request: Request) -> PresetR
                 raise ApiError(400, "The form has no `file`.")
             name = form.get("name")
             sent = [(f.filename or "upload", _pieces(f)) for f in files]
-            record = await here.sources.receive(client.name, sent, name if isinstance(name, str) else None)
+            record = await services.sources.receive(client.name, sent, name if isinstance(name, str) else None)
     except MultiPartException as error:
         raise ApiError(400, f"The form cannot be read: {error.message}") from error
-    return here.presets.of_source(record).reply
+    return services.presets.of_source(record).reply
 
 
 @router.delete("/databases/{source_id}", status_code=204, responses=refusals(404))
-async def remove(here: Here, client: CurrentClient, source_id: Annotated[str, Path(max_length=200)]) -> Response:
+async def remove(
+    services: CurrentServices, client: CurrentClient, source_id: Annotated[str, Path(max_length=200)]
+) -> Response:
     """Take a database of yours away. An uploaded one is deleted; a connected one is only forgotten."""
-    if not await here.sources.remove(client.name, source_id):
+    if not await services.sources.remove(client.name, source_id):
         raise ApiError(404, "There is no such database of yours.")
     return Response(status_code=204)
 

@@ -1,8 +1,8 @@
-"""The built page at `/`: its files, and its own routes, which all are the one index.html.
+"""The built page at `/`: its files, and its client-side routes, which all return index.html.
 
-In: a folder that a build has written. Out: responses. A request names one of the files that were found in the folder,
-or nothing: no path is ever put together from a request. Files under assets/ have their content's hash in their names
-and are cached for a year; everything else is asked for anew each time.
+In: a folder that a build has written. Out: responses. A request can only name a file that was found in the folder; no
+path is ever built from a request. Files under assets/ have their content's hash in their names and are cached for a
+year; everything else is revalidated on each request.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_PAGE = """<!doctype html>
 
 
 def page_folder(configured: str | None) -> Path:
-    """Where the built page is: as configured, inside the package, or beside it in a checkout."""
+    """The folder of the built page: as configured, inside the package, or beside it in a checkout."""
     if configured:
         return Path(configured)
     package = _HERE.parents[1]
@@ -46,7 +46,7 @@ def page_folder(configured: str | None) -> Path:
 
 
 class Page:
-    """The files of a build; read again when the build is."""
+    """The files of a build; the list is read again after a new build."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,7 +69,7 @@ class Page:
 
 
 def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
-    """The page's own routes, and what answers a path that no route knows: a file of the build, or 404."""
+    """The page's own routes, and the fallback for paths without a route: a file of the build, or 404."""
     router = APIRouter(include_in_schema=False)
     page = Page(folder)
 
@@ -83,7 +83,7 @@ def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
         name = get_route_path(scope).lstrip("/")
         path = page.file(name) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
         if path is None:
-            raise ApiError(404, "There is nothing here.")
+            raise ApiError(404, "There is nothing services.")
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         cached = _FOREVER if name.startswith("assets/") else _NEVER
         await FileResponse(path, media_type=kind, headers={"Cache-Control": cached})(scope, receive, send)

@@ -1,4 +1,4 @@
-"""`/presets` and `/schema`: which databases there are, and what is in them."""
+"""`/presets` and `/schema`: the databases and their contents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from agent.linked import profile_report
+from agent.inspection.schema import profile_report
 from agent.server.access import CurrentClient
-from agent.server.look_ups import column_named, sample, table_named, values
 from agent.server.replies import (
     ColumnReply,
     PresetReply,
@@ -20,8 +19,9 @@ from agent.server.replies import (
     ValuesReply,
 )
 from agent.server.routes.answers import refusals
-from agent.server.services import Here
-from eval.schema import Schema, Table
+from agent.server.services import CurrentServices
+from agent.server.table_lookups import column_named, sample, table_named, values
+from eval.schema import Table
 
 router = APIRouter(tags=["databases"])
 
@@ -31,54 +31,52 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 @router.get("/presets", responses=refusals())
-async def presets(here: Here, client: CurrentClient) -> list[PresetReply]:
+async def presets(services: CurrentServices, client: CurrentClient) -> list[PresetReply]:
     """The databases that may be asked, the default one first."""
-    return await here.presets.listed(client.name)
+    return await services.presets.listed(client.name)
 
 
 @router.get("/schema/{preset_id}", responses=refusals(404))
-async def schema(here: Here, client: CurrentClient, preset_id: PresetId) -> SchemaReply:
+async def schema(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> SchemaReply:
     """The tables and columns of a database."""
-    _, found = await here.presets.schema(await here.presets.find(client.name, preset_id))
-    return SchemaReply(
-        dialect=found.dialect, fingerprint=found.fingerprint, tables=[_table(found, t) for t in found.tables]
-    )
+    _, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    return SchemaReply(dialect=found.dialect, fingerprint=found.fingerprint, tables=[_table(t) for t in found.tables])
 
 
 @router.get("/schema/{preset_id}/profile", responses=refusals(404))
 async def profile(
-    here: Here,
+    services: CurrentServices,
     client: CurrentClient,
     preset_id: PresetId,
     budget: Annotated[int | None, Query(ge=0, le=1_000_000, description="Tokens of all sections together.")] = None,
 ) -> ProfileReply:
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
-    database, found = await here.presets.schema(await here.presets.find(client.name, preset_id))
-    report = await asyncio.to_thread(profile_report, database, found, budget, here.settings.privacy)
+    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    report = await asyncio.to_thread(profile_report, database, found, budget, services.settings.privacy)
     return ProfileReply.of(report)
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))
 async def table_sample(
-    here: Here, client: CurrentClient, preset_id: PresetId, table: Name, limit: Limit = 20
+    services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, limit: Limit = 20
 ) -> SampleReply:
     """The first rows of a table."""
-    database, found = await here.presets.schema(await here.presets.find(client.name, preset_id))
+    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
     return await sample(database, found, table_named(found, table), limit)
 
 
 @router.get("/schema/{preset_id}/{table}/{column}/values", responses=refusals(404))
 async def column_values(
-    here: Here, client: CurrentClient, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20
+    services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20
 ) -> ValuesReply:
     """The most frequent values of a column, within a few seconds."""
-    database, found = await here.presets.schema(await here.presets.find(client.name, preset_id))
+    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
     place = table_named(found, table)
     return await values(database, found, place, column_named(place, column), limit)
 
 
-def _table(schema: Schema, table: Table) -> TableReply:
+def _table(table: Table) -> TableReply:
     keys = {
         column: (f"{key.ref_table}.{ref}", key.inferred)
         for key in reversed(table.foreign_keys)

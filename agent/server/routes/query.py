@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import APIRouter, Header, Path, Query, Response
 
 from agent.server.access import CurrentClient
-from agent.server.asking import begin
 from agent.server.errors import ApiError
 from agent.server.replies import CancelReply, QuestionIn
 from agent.server.routes.answers import EVENTS, refusals
-from agent.server.services import Here
-from agent.server.streaming import RunStream, stream_live, stream_stored
+from agent.server.runs.follow import has_seen_the_end
+from agent.server.services import CurrentServices
+from agent.server.sse import RunStream, stream_live, stream_stored
+from agent.server.submission import begin
 
 router = APIRouter(tags=["questions"])
 
@@ -22,52 +23,59 @@ _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 40
 
 
 @router.post("/query", **_ASKING)
-async def query(here: Here, client: CurrentClient, asked: QuestionIn) -> Any:
+async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
-    return stream_live(await begin(here, client.name, asked), here.store, here.runs)
+    return stream_live(await begin(services, client.name, asked), services.store, services.runs)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)
-async def again(here: Here, client: CurrentClient, run_id: RunId) -> Any:
+async def again(services: CurrentServices, client: CurrentClient, run_id: RunId) -> Any:
     """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then."""
-    record = await here.store.run(client.name, run_id)
+    record = await services.store.run(client.name, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
     asked = QuestionIn(question=record.question, preset=record.preset, thread_id=record.thread_id, model=None)
-    return stream_live(await begin(here, client.name, asked, before=record.turn or None), here.store, here.runs)
+    return stream_live(
+        await begin(services, client.name, asked, before=record.turn or None), services.store, services.runs
+    )
 
 
 @router.get("/runs/{run_id}/events", **_STREAM, responses={**EVENTS, **refusals(404)})
 async def events(
-    here: Here,
+    services: CurrentServices,
     client: CurrentClient,
     run_id: RunId,
     after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Any:
     """The events of a run, from the one after `after` (or after the header `Last-Event-ID`) on: of one that is going
-    on, here or on another server, or of one that has ended."""
+    on, here or on another server, or of one that has ended. 204 after the last event, so that a browser stops
+    reconnecting."""
     if after is None:
         after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else 0
-    if (run := here.runs.get(client.name, run_id)) is not None:
-        return stream_live(run, here.store, here.runs, after)
-    record = await here.store.run(client.name, run_id)
+    if (run := services.runs.get(client.name, run_id)) is not None:
+        if run.log.ended and after >= run.log.last:
+            return Response(status_code=204)
+        return stream_live(run, services.store, services.runs, after)
+    record = await services.store.run(client.name, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
-    return stream_stored(record, here.store, here.runs, after)
+    if after and await has_seen_the_end(record, services.store, after):
+        return Response(status_code=204)
+    return stream_stored(record, services.store, services.runs, after)
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=refusals(404))
-async def cancel(here: Here, client: CurrentClient, run_id: RunId) -> CancelReply:
+async def cancel(services: CurrentServices, client: CurrentClient, run_id: RunId) -> CancelReply:
     """Stop a run, its model call and its statement. Cancelling twice, or after the end, changes nothing."""
-    if (run := here.runs.get(client.name, run_id)) is not None:
+    if (run := services.runs.get(client.name, run_id)) is not None:
         run.stop("cancelled")
         return CancelReply(status="cancelled")
-    record = await here.store.run(client.name, run_id)
+    record = await services.store.run(client.name, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if record.status != "running":
         return CancelReply(status=record.status)
-    await here.store.finish_run(run_id, status="cancelled", model=record.model)  # its own server notices
+    await services.store.finish_run(run_id, status="cancelled", model=record.model)  # its own server notices
     return CancelReply(status="cancelled")

@@ -1,4 +1,4 @@
-"""`/runs`, `/threads`, `/feedback`: what was asked before, and whether it was right."""
+"""`/runs`, `/threads`, `/feedback`: earlier questions, and whether their answers were right."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from agent.server.replies import (
     Waiting,
 )
 from agent.server.routes.answers import refusals
-from agent.server.services import Here, Services
+from agent.server.services import CurrentServices, Services
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
 router = APIRouter(tags=["history"])
 
 THREAD_RUNS = 100
-"""Latest turns that a thread is shown with."""
+"""Number of latest turns that a thread's reply shows."""
 
 RunId = Annotated[str, Path(max_length=200)]
 ThreadId = Annotated[str, Path(max_length=200)]
@@ -41,37 +41,39 @@ Before = Annotated[str | None, Query(max_length=300, description="`next` of the 
 
 @router.get("/runs", responses=refusals())
 async def runs(
-    here: Here,
+    services: CurrentServices,
     client: CurrentClient,
     thread_id: Annotated[str | None, Query(max_length=200)] = None,
     limit: Limit = 50,
     before: Before = None,
 ) -> RunsReply:
     """Your runs, the latest first."""
-    found, following = await here.store.runs(client.name, thread_id=thread_id, limit=limit, before=before)
+    found, following = await services.store.runs(client.name, thread_id=thread_id, limit=limit, before=before)
     return RunsReply(runs=[RunSummary.of(r) for r in found], next=following)
 
 
 @router.get("/runs/{run_id}", responses=refusals(404))
-async def run(here: Here, client: CurrentClient, run_id: RunId) -> RunReply:
+async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -> RunReply:
     """One run with its whole answer."""
-    record = await here.store.run(client.name, run_id)
+    record = await services.store.run(client.name, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     return RunReply.of(record)
 
 
 @router.get("/threads", responses=refusals())
-async def threads(here: Here, client: CurrentClient, limit: Limit = 50, before: Before = None) -> ThreadsReply:
+async def threads(
+    services: CurrentServices, client: CurrentClient, limit: Limit = 50, before: Before = None
+) -> ThreadsReply:
     """Your conversations, the one last used first."""
-    found, following = await here.store.threads(client.name, limit=limit, before=before)
+    found, following = await services.store.threads(client.name, limit=limit, before=before)
     return ThreadsReply(threads=[ThreadSummary.of(t) for t in found], next=following)
 
 
 @router.get("/threads/{thread_id}", responses=refusals(404))
-async def thread(here: Here, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
+async def thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
     """A conversation with its turns, and what it is waiting for."""
-    record, turns = await _thread(here, client.name, thread_id)
+    record, turns = await _thread(services, client.name, thread_id)
     return ThreadReply(
         thread_id=record.thread_id,
         title=record.title,
@@ -82,9 +84,9 @@ async def thread(here: Here, client: CurrentClient, thread_id: ThreadId) -> Thre
 
 
 @router.delete("/threads/{thread_id}", status_code=204, responses=refusals(404, 409))
-async def forget_thread(here: Here, client: CurrentClient, thread_id: ThreadId) -> Response:
+async def forget_thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """Remove a conversation with all its runs."""
-    if not await here.store.delete_thread(client.name, thread_id):
+    if not await services.store.delete_thread(client.name, thread_id):
         raise ApiError(404, "There is no such thread.")
     return Response(status_code=204)
 
@@ -94,16 +96,16 @@ async def forget_thread(here: Here, client: CurrentClient, thread_id: ThreadId) 
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **refusals(404)},
 )
-async def thread_markdown(here: Here, client: CurrentClient, thread_id: ThreadId) -> Response:
+async def thread_markdown(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
-    record, turns = await _thread(here, client.name, thread_id)
+    record, turns = await _thread(services, client.name, thread_id)
     return Response(as_markdown(record, turns), media_type="text/markdown; charset=utf-8")
 
 
 @router.post("/feedback", status_code=201, responses=refusals(404))
-async def feedback(here: Here, client: CurrentClient, said: FeedbackIn) -> FeedbackReply:
+async def feedback(services: CurrentServices, client: CurrentClient, said: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = await here.store.run(client.name, said.run_id)
+    record = await services.store.run(client.name, said.run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if record.status == "running":
@@ -121,26 +123,26 @@ async def feedback(here: Here, client: CurrentClient, said: FeedbackIn) -> Feedb
         comment=said.comment or "",
         created=datetime.now(UTC),
     )
-    await here.store.add_feedback(kept)
+    await services.store.add_feedback(kept)
     return FeedbackReply(feedback_id=kept.feedback_id)
 
 
 @router.get("/feedback", responses=refusals())
 async def verified(
-    here: Here, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
+    services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    found = await here.store.feedback(client.name, preset=preset, verdicts=["right", "corrected"])
+    found = await services.store.feedback(client.name, preset=preset, verdicts=["right", "corrected"])
     return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in found]
 
 
-async def _thread(here: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
+async def _thread(services: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
-    record = await here.store.thread(owner, thread_id)
+    record = await services.store.thread(owner, thread_id)
     if record is None:
         raise ApiError(404, "There is no such thread.")
-    listed, _ = await here.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
-    whole = [await here.store.run(owner, r.run_id) for r in reversed(listed)]
+    listed, _ = await services.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
+    whole = [await services.store.run(owner, r.run_id) for r in reversed(listed)]
     return record, [r for r in whole if r is not None]
 
 

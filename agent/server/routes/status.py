@@ -1,38 +1,38 @@
-"""`/health` and `/ready`: is it up, and can it answer."""
+"""`/health` and `/ready`: whether the process is up, and whether it can answer questions."""
 
 from __future__ import annotations
 
 import asyncio
-from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
-from agent.server.observing.metrics import CONTENT_TYPE, exposition
 from agent.server.replies import HealthReply, ReadyReply
 from agent.server.routes.answers import refusals
-from agent.server.services import Here
+from agent.server.services import CurrentServices
+from agent.server.telemetry.metrics import CONTENT_TYPE, exposition
 from agent.store import StoreError
 from eval.databases.base import DatabaseError
+from eval.version import VERSION
 
 router = APIRouter(tags=["status"])
 
 
 @router.get("/health", responses=refusals())
-async def health(here: Here) -> HealthReply:
-    """What answers here. Needs no token and touches nothing."""
-    settings = here.settings
-    default = await here.presets.find("", None)
+async def health(services: CurrentServices) -> HealthReply:
+    """What answers services. Needs no token and touches nothing."""
+    settings = services.settings
+    default = await services.presets.find("", None)
     return HealthReply(
-        version=_version(),
-        model=here.models.default_name,
+        version=VERSION,
+        model=services.models.default_name,
         offline=settings.offline,
         score_threshold=settings.score_threshold,
         max_retries=settings.max_retries,
         dialect=default.reply.dialect,
         database=default.id,
         privacy=settings.privacy,
-        auth=here.auth,
+        auth=services.auth,
     )
 
 
@@ -41,30 +41,30 @@ async def health(here: Here) -> HealthReply:
     response_model=ReadyReply,
     responses={**refusals(), 503: {"model": ReadyReply, "description": "Not ready: `checks` says why."}},
 )
-async def ready(here: Here, response: Response) -> ReadyReply:
+async def ready(services: CurrentServices, response: Response) -> ReadyReply:
     """Whether a question would be answered now. Needs no token."""
-    checks = {"state": await _state(here), "database": await _database(here), "graph": here.warming.graph}
+    checks = {"state": await _state(services), "database": await _database(services), "graph": services.warming.graph}
     is_ready = all(said == "ok" for said in checks.values())
     if not is_ready:
         response.status_code = 503
     return ReadyReply(ready=is_ready, checks=checks)
 
 
-async def _state(here: Here) -> str:
+async def _state(services: CurrentServices) -> str:
     try:
         async with asyncio.timeout(5):
-            await here.store.ping()
+            await services.store.ping()
     except (StoreError, TimeoutError):
         return "the state database does not answer"
     return "ok"
 
 
-async def _database(here: Here) -> str:
+async def _database(services: CurrentServices) -> str:
     try:
         async with asyncio.timeout(5):
-            preset = await here.presets.find("", None)
+            preset = await services.presets.find("", None)
             database = await preset.opened()
-            await asyncio.to_thread(database.schema, ttl=here.settings.schema_cache_ttl)
+            await asyncio.to_thread(database.schema, ttl=services.settings.schema_cache_ttl)
     except TimeoutError:
         return "the default database has not answered yet"
     except DatabaseError:
@@ -77,13 +77,6 @@ async def _database(here: Here) -> str:
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **refusals()},
 )
-async def metrics(here: Here) -> Response:
+async def metrics(services: CurrentServices) -> Response:  # noqa: ARG001
     """Figures in Prometheus' text format."""
     return Response(exposition(), media_type=CONTENT_TYPE)
-
-
-def _version() -> str:
-    try:
-        return version("text2sql")
-    except PackageNotFoundError:
-        return "from source"

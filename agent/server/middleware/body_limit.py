@@ -1,0 +1,102 @@
+"""Limits for the size of a request body and for the time in which it arrives, checked while it streams.
+
+In: the messages of a request. Out: the same messages, or 413 or 408. A Content-Length over the limit is refused before
+anything is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agent.server.middleware.addresses import header_values
+from agent.server.middleware.refusals import refuse
+
+UPLOAD_PATH = "/databases/upload"
+UPLOAD_TIME_FACTOR = 20
+"""An upload may take this many times longer than another body."""
+
+
+class BodyLimit:
+    def __init__(self, app: ASGIApp, *, limit: int, upload_limit: int, seconds: float) -> None:
+        self._app = app
+        self._limit = limit
+        self._upload_limit = upload_limit
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        upload = scope["path"].endswith(UPLOAD_PATH)
+        limit = self._upload_limit if upload else self._limit
+        seconds = self._seconds * (UPLOAD_TIME_FACTOR if upload else 1)
+        announced = header_values(scope, b"content-length")
+        if announced and (len(announced) > 1 or not announced[0].isdigit()):
+            await refuse(scope, receive, send, 400, "The Content-Length is not a number.")
+            return
+        if announced and int(announced[0][:20]) > limit:
+            await refuse(scope, receive, send, 413, _too_large(limit))
+            return
+        body = _Body(receive, limit, seconds)
+
+        async def answer(message: Message) -> None:
+            # The app may turn the refusal below into a response of its own (a 400, say); the refusal is sent instead.
+            if body.refused is None or body.answered:
+                body.answered = body.answered or message["type"] == "http.response.start"
+                await send(message)
+
+        try:
+            await self._app(scope, body.receive, answer)
+        except HTTPException:
+            if body.refused is None:
+                raise
+        if body.refused is not None and not body.answered:
+            await refuse(
+                scope,
+                receive,
+                send,
+                body.refused.status_code,
+                body.refused.detail,
+                kind="too_large" if body.refused.status_code == 413 else "bad_request",
+                headers={"Connection": "close"},
+            )
+
+
+class _Body:
+    """The messages of one request, with their size and time."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._size = 0
+        self._complete = False
+        self.refused: HTTPException | None = None
+        self.answered = False
+
+    async def receive(self) -> Message:
+        if self.refused is not None:
+            raise self.refused
+        if self._complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            self.refused = HTTPException(408, f"The body did not arrive within {self._seconds:g} seconds.")
+            raise self.refused from None
+        self._size += len(message.get("body", b""))
+        if self._size > self._limit:
+            self.refused = HTTPException(413, _too_large(self._limit))
+            raise self.refused
+        self._complete = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+
+def _too_large(limit: int) -> str:
+    return f"The body is too large; at most {limit:,} bytes are read."

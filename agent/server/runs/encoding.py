@@ -1,0 +1,66 @@
+"""Encodes events as the JSON that is sent and stored.
+
+In: an event of `agent.events`, its results with up to 10,000 rows. Out: one line of strict JSON, in which a result has
+at most 200 rows and 256 KiB of them; `rows_returned` still gives the full number of rows. NaN and infinities become
+null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+
+STREAM_ROWS = 200
+STREAM_BYTES = 256 * 1024
+"""Maximum bytes of JSON for one result's rows in a stream."""
+_CELL = 2_000
+"""Characters that a long text is cut to where the first row alone is too large."""
+
+
+def as_json(value: object) -> str:
+    """Any value as strict JSON in one line: a model, a dict, rows."""
+    try:
+        return to_json(value, inf_nan_mode="null").decode()
+    except (PydanticSerializationError, UnicodeEncodeError):  # a lone surrogate
+        return json.dumps(_plain(value), allow_nan=False, default=str)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="python")
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def few_rows(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """The first rows, up to the limits of a stream. A first row that is too large is sent with its long texts cut."""
+    kept: list[Sequence[Any]] = []
+    size = 0
+    for row in rows[:STREAM_ROWS]:
+        size += sum(_size(cell) for cell in row)
+        if size > STREAM_BYTES:
+            break
+        kept.append(row)
+    if rows and not kept:
+        kept.append([_cut(cell) for cell in rows[0]])
+    return kept
+
+
+def _size(cell: object) -> int:
+    """Approximate length of a cell as JSON."""
+    if isinstance(cell, str):
+        return len(cell) + 3
+    return 12 if cell is None or isinstance(cell, bool | int | float) else len(as_json(cell))
+
+
+def _cut(cell: object) -> object:
+    text = cell if isinstance(cell, str) else as_json(cell)
+    return cell if len(text) <= _CELL else text[:_CELL] + "…"

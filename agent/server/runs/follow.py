@@ -1,0 +1,117 @@
+"""Follows a run from any event on: from memory while it runs here, else from the store.
+
+In: a run, and the number of the last event that the reader has. Out: server-sent events as bytes, several in one piece
+where they are there already. The last is always `done`. The events of a run on another server are read from the store
+as they arrive there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+
+from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo
+from agent.server.runs.encoding import as_json
+from agent.server.runs.run import LiveRun
+from agent.store import Store
+from agent.store.records import RunRecord, StoredEvent
+
+PIECE_BYTES = 64 * 1024
+"""Approximate size of one write to the network."""
+POLL_SECONDS = 0.3
+GATHER_SECONDS = 0.01
+"""After the first event, in which what comes together is gathered into one piece: a node's end and the next one's
+beginning are a fraction of a millisecond apart."""
+
+
+async def live_events(run: LiveRun, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
+    """The events of a run in this process."""
+    position = min(after, run.log.last)
+    while True:
+        if run.log.holds_after(position):
+            events: Sequence[StoredEvent] = run.log.after(position)
+        else:
+            events = await store.events_after(run.record.run_id, position)
+            if not events:
+                yield _frame(StoredEvent(number=position, data=_said("behind", _BEHIND)))
+                yield _frame(StoredEvent(number=position, data=as_json(DoneEvent(data=DoneInfo(elapsed=0.0)))))
+                return
+        if events:
+            for piece in _pieces(events):
+                yield piece
+            position = events[-1].number
+        elif run.log.ended:
+            return
+        else:
+            await run.log.beyond(position)
+            if position:
+                await asyncio.sleep(GATHER_SECONDS)
+
+
+async def stored_events(record: RunRecord, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
+    """The events of a run as the store has them; waits for more while its server is at work on it."""
+    position, ended = after, False
+    while True:
+        kept = await store.run(record.owner, record.run_id)
+        going_on = kept is not None and kept.status == "running"
+        events = await store.events_after(record.run_id, position)
+        if events:
+            for piece in _pieces(events):
+                yield piece
+            position, ended = events[-1].number, _is_done(events[-1])
+        if ended or kept is None or not going_on:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    if not ended:
+        for piece in _pieces(_ending(kept or record, position, whole=position == 0)):
+            yield piece
+
+
+async def has_seen_the_end(record: RunRecord, store: Store, after: int) -> bool:
+    """Whether event number `after` of this run was its last one."""
+    if record.status == "running":
+        return False
+    rest = await store.events_after(record.run_id, after - 1)
+    return len(rest) == 1 and rest[0].number == after and _is_done(rest[0])
+
+
+_BEHIND = "You have read too slowly: events in between are no longer kept. Ask for the run itself."
+
+
+def _ending(record: RunRecord, last: int, *, whole: bool) -> Iterator[StoredEvent]:
+    """Replacements for events that were never written or are no longer stored."""
+    number = last
+    if whole and record.answer is not None:
+        number += 1
+        data = {"final_answer": record.answer.get("answer", ""), **record.answer}
+        yield StoredEvent(number=number, data=as_json({"event": "answer", "data": data}))
+    if record.status in ("interrupted", "cancelled"):
+        number += 1
+        yield StoredEvent(number=number, data=_said(record.status, f"The run was {record.status}."))
+    yield StoredEvent(number=number + 1, data=as_json(DoneEvent(data=DoneInfo(elapsed=record.seconds or 0.0))))
+
+
+def _said(kind: str, message: str) -> str:
+    return as_json(ErrorEvent(data=ErrorInfo(kind=kind, message=message)))
+
+
+def _is_done(event: StoredEvent) -> bool:
+    return event.data.startswith('{"event":"done"')
+
+
+def _frame(event: StoredEvent) -> bytes:
+    return f"id: {event.number}\ndata: {event.data}\n\n".encode()
+
+
+def _pieces(events: Iterable[StoredEvent]) -> Iterator[bytes]:
+    gathered: list[bytes] = []
+    size = 0
+    for event in events:
+        frame = _frame(event)
+        if gathered and size + len(frame) > PIECE_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+        gathered.append(frame)
+        size += len(frame)
+    if gathered:
+        yield b"".join(gathered)

@@ -1,0 +1,140 @@
+"""All runs of this process: starts, finds and stops them, and renews their leases in the store.
+
+In: records and work. Out: `LiveRun`s. A run that another server has marked as ended in the store is stopped here, so
+that cancelling works whichever replica is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+import uuid
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from agent.server.runs.run import LiveRun, Stop, Work
+from agent.store import Store
+from agent.store.records import RunRecord
+from eval.errors import Busy
+
+log = logging.getLogger(__name__)
+
+PULSE_SECONDS = 5.0
+"""Interval of lease renewals; a cancellation accepted by another replica is noticed within this time."""
+DRAIN_SECONDS = 5.0
+"""At shutdown, running questions may finish within this time; then they are stopped as `interrupted`."""
+CLOSE_SECONDS = 5.0
+STOP_SECONDS = 2.0
+PRUNE_SECONDS = 3600.0
+
+
+class LiveRuns:
+    """Belongs to one event loop; `open` and `close` bracket its life."""
+
+    def __init__(self, store: Store, *, max_runs: int, resume_seconds: float) -> None:
+        self.instance = uuid.uuid4().hex
+        self.closing = False
+        self._drained_at = 0.0
+        self._store = store
+        self._max_runs = max_runs
+        self._resume_seconds = resume_seconds
+        self._starting = 0
+        self._runs: dict[str, LiveRun] = {}
+        self._pulse: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[LiveRun]:
+        return iter(list(self._runs.values()))
+
+    async def open(self) -> None:
+        """Mark the runs of dead servers as interrupted, and start renewing leases. Raises StoreError."""
+        await self._store.mark_interrupted()
+        self._pulse = asyncio.create_task(self._beat())
+
+    async def close(self) -> None:
+        """Let runs finish, stop the others as interrupted, and wait until the store knows."""
+        self.drain()
+        tasks = [run.task for run in self if run.task is not None]
+        if tasks:
+            left = self._drained_at - time.monotonic()
+            await asyncio.wait(tasks, timeout=max(0.0, left))
+        self.stop_all("interrupted")
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+        if self._pulse is not None:
+            self._pulse.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._pulse
+
+    def require_room(self) -> None:
+        """Raises Busy when no further run is taken."""
+        if self.closing or len(self._runs) + self._starting >= self._max_runs:
+            raise Busy
+
+    async def start(
+        self, record: RunRecord, opening: BaseModel, work: Work, *, resumable: bool = False, fresh: bool = False
+    ) -> LiveRun:
+        """Keep the record and begin; the first event is `opening`. `fresh`: its thread is new. Raises Busy, StoreError
+        (ThreadBusy where another run of its thread goes on)."""
+        self.require_room()
+        self._starting += 1
+        try:
+            await self._make_way(record.thread_id)
+            await self._store.begin_run(record, instance=self.instance, fresh=fresh)
+        finally:
+            self._starting -= 1
+        run = LiveRun(record, work, self._store, resumable=resumable, patience=self._resume_seconds)
+        self._runs[record.run_id] = run
+        run.start(opening)
+        assert run.task is not None
+        run.task.add_done_callback(lambda _: self._runs.pop(record.run_id, None))
+        return run
+
+    def get(self, owner: str, run_id: str) -> LiveRun | None:
+        run = self._runs.get(run_id)
+        return run if run is not None and run.record.owner == owner else None
+
+    def drain(self) -> None:
+        """Take no further run, and stop those that are still running after `DRAIN_SECONDS`. Calling it again changes
+        nothing."""
+        if not self.closing:
+            self.closing = True
+            self._drained_at = time.monotonic() + DRAIN_SECONDS
+            asyncio.get_running_loop().call_later(DRAIN_SECONDS, self.stop_all, "interrupted")
+
+    def stop_all(self, reason: Stop) -> None:
+        for run in self:
+            run.stop(reason)
+
+    async def _make_way(self, thread_id: str | None) -> None:
+        """Wait for a stopping run of the thread, so that a user can stop a run and ask again at once."""
+        earlier = next((run for run in self if thread_id and run.record.thread_id == thread_id), None)
+        if earlier is not None and earlier.stopping and earlier.task is not None:
+            await asyncio.wait({earlier.task}, timeout=STOP_SECONDS)
+
+    async def _beat(self) -> None:
+        pruned = -PRUNE_SECONDS
+        while True:
+            await asyncio.sleep(PULSE_SECONDS)
+            try:
+                if time.monotonic() - pruned > PRUNE_SECONDS:
+                    pruned = time.monotonic()
+                    await self._store.prune_events()
+                if self._runs:
+                    await self._store.renew(self.instance)
+                    await self._heed()
+                await self._store.mark_interrupted()
+            except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse
+                log.warning("No sign of life could be left in the state database: %s", type(error).__name__)
+
+    async def _heed(self) -> None:
+        """Stop the runs that were ended elsewhere."""
+        for run in self:
+            kept = await self._store.run(run.record.owner, run.record.run_id)
+            if kept is not None and kept.status == "cancelled":
+                run.stop("cancelled")

@@ -1,0 +1,219 @@
+"""One active run, which works in the background independently of its readers.
+
+In: a record, and the work as an iterator of events. Out: numbered events in a log, the same in the store, and a
+finished record. `done` reaches readers only after the store has the outcome, so that what a client saw finished
+survives the server. When the last reader leaves, the run is stopped: at once, or after a grace period if it is
+resumable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import Literal
+
+from pydantic import BaseModel
+
+from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, TokenEvent
+from agent.server.runs.encoding import as_json
+from agent.server.runs.event_log import MAX_BYTES, EventLog
+from agent.server.runs.outcome import Outcome
+from agent.server.telemetry import RunTelemetry
+from agent.store import Store
+from agent.store.records import RunRecord, RunStatus, StoredEvent
+
+log = logging.getLogger(__name__)
+
+Work = Callable[[], AsyncGenerator[Event, None]]
+"""Starts what is to be done; its events end with `done`."""
+
+Stop = Literal["cancelled", "interrupted", "left"]
+
+FLUSH_SECONDS = 2.0
+"""Interval between two writes of a run's new events."""
+TOKEN_SECONDS = 0.04
+"""Pieces of an answer that come within this time are sent as one event."""
+
+_SAID: dict[Stop, tuple[str, str]] = {
+    "cancelled": ("cancelled", "The run was cancelled."),
+    "left": ("cancelled", "The run was stopped because nobody was reading it any more."),
+    "interrupted": ("interrupted", "The server was stopped before this run had ended; it can be run again."),
+}
+
+
+class LiveRun:
+    """Made and ended by `LiveRuns`. Belongs to one event loop."""
+
+    def __init__(self, record: RunRecord, work: Work, store: Store, *, resumable: bool, patience: float) -> None:
+        self.record = record
+        self.log = EventLog()
+        self._work = work
+        self._store = store
+        self._resumable = resumable
+        self._patience = patience
+        self._readers = 0
+        self._giving_up: asyncio.TimerHandle | None = None
+        self._outcome = Outcome()
+        self._elapsed: DoneEvent | None = None
+        self._stop: Stop | None = None
+        self._watch = RunTelemetry(record.run_id, record.owner, kind=record.kind)
+        self._pending: list[str] = []
+        self._pending_timer: asyncio.TimerHandle | None = None
+        self._last_token = 0.0
+        self._stored = 0
+        self._unstored = 0
+        self._wake = asyncio.Event()
+        self._over = False
+        self._working: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
+        """The whole run, from its start until the store has its outcome. Never cancelled from outside."""
+
+    def start(self, opening: BaseModel) -> None:
+        """Emit `opening` as the first event and start the work."""
+        self.log.add(as_json(opening))
+        self._working = asyncio.create_task(self._listen())
+        self.task = asyncio.create_task(self._supervise())
+        self._wait_for_reader()
+
+    def stop(self, reason: Stop) -> None:
+        """Stop everything that the run has started. Stopping twice, or after the end, does nothing."""
+        if self._stop is None and self._working is not None and not self._working.done():
+            self._stop = reason
+            self._working.cancel()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the run was told to stop, or has ended."""
+        return self._stop is not None or self._working is None or self._working.done()
+
+    # --- readers ---
+
+    def enter(self) -> None:
+        self._readers += 1
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+            self._giving_up = None
+
+    def leave(self) -> None:
+        self._readers -= 1
+        if self._readers == 0 and not self.log.ended:
+            if self._resumable:
+                self._wait_for_reader()
+            else:
+                self.stop("left")
+
+    def _wait_for_reader(self) -> None:
+        self._giving_up = asyncio.get_running_loop().call_later(self._patience, self.stop, "left")
+
+    # --- the work ---
+
+    async def _listen(self) -> None:
+        with self._watch.current():
+            async with contextlib.aclosing(self._work()) as events:
+                async for event in events:
+                    if isinstance(event, DoneEvent):
+                        self._elapsed = event
+                    else:
+                        self._say(event)
+
+    async def _supervise(self) -> None:
+        assert self._working is not None
+        started = time.monotonic()
+        keeping = asyncio.create_task(self._keep())
+        await asyncio.wait({self._working})
+        status = self._conclude()
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+        self._over = True
+        self._wake.set()
+        await keeping
+        done = self._elapsed or DoneEvent(data=DoneInfo(elapsed=round(time.monotonic() - started, 4)))
+        await self._finish(status, done)
+        self._watch.ended(status)
+        self.log.add(as_json(done))
+        self.log.end()
+
+    def _conclude(self) -> RunStatus:
+        """Emit the reason for the end if the work has not done so; returns the record's status."""
+        assert self._working is not None
+        outcome = self._outcome
+        self._send_pending()
+        if self._working.cancelled():
+            stop = self._stop or "interrupted"
+            kind, message = _SAID[stop]
+            outcome.status = "interrupted" if stop == "interrupted" else "cancelled"
+            self._send(ErrorEvent(data=ErrorInfo(kind=kind, message=message)))
+        elif (error := self._working.exception()) is not None:
+            log.error("A run failed inside", exc_info=error)
+            self._say(ErrorEvent(data=ErrorInfo(message=f"Something went wrong inside: {type(error).__name__}.")))
+            outcome.status = "error"
+        return "error" if outcome.status == "running" else outcome.status
+
+    def _say(self, event: Event) -> None:
+        self._watch.observe(event)
+        if not isinstance(event, TokenEvent):
+            self._send_pending()
+            self._send(self._outcome.heard(event))
+            return
+        now = time.monotonic()
+        self._pending.append(event.data)
+        if now - self._last_token >= TOKEN_SECONDS:
+            self._send_pending()
+        elif self._pending_timer is None:
+            self._pending_timer = asyncio.get_running_loop().call_later(TOKEN_SECONDS, self._send_pending)
+
+    def _send_pending(self) -> None:
+        if self._pending_timer is not None:
+            self._pending_timer.cancel()
+            self._pending_timer = None
+        if self._pending:
+            self._last_token = time.monotonic()
+            text, self._pending = "".join(self._pending), []
+            self._send(TokenEvent(data=text))
+
+    def _send(self, event: BaseModel) -> None:
+        self._unstored += len(self.log.add(as_json(event)).data)
+        if self._unstored > MAX_BYTES // 4:
+            self._wake.set()
+
+    # --- the store ---
+
+    async def _keep(self) -> None:
+        """Write new events periodically. A failing store loses the history, not the answer."""
+        try:
+            while not self._over:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(FLUSH_SECONDS):
+                        await self._wake.wait()
+                self._wake.clear()
+                if not self._over:
+                    await self._flush()
+        except Exception:
+            log.exception("The events of a run could not be kept")
+
+    async def _flush(self) -> None:
+        events = self.log.after(self._stored)
+        if events:
+            self._unstored = 0
+            await self._store.append_events(self.record.run_id, events)
+            self._stored = events[-1].number
+
+    async def _finish(self, status: RunStatus, done: DoneEvent) -> None:
+        outcome = self._outcome
+        try:
+            await self._store.finish_run(
+                self.record.run_id,
+                status=status,
+                seconds=done.data.elapsed,
+                score=outcome.score,
+                sql=outcome.sql,
+                model=outcome.model or self.record.model,
+                answer=None if outcome.answer is None else json.loads(as_json(outcome.answer)),
+                events=[*self.log.after(self._stored), StoredEvent(number=self.log.last + 1, data=as_json(done))],
+            )
+        except Exception:
+            log.exception("The outcome of a run could not be kept")

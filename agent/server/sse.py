@@ -1,0 +1,90 @@
+"""A run as a stream of server-sent events.
+
+In: a run that is running here, or the record of one that is not. Out: a response with a heartbeat. The stream leaves
+the run when its client disconnects, disconnects a client that reads nothing for half a minute, and ends cleanly when
+the server shuts down. Its headers prevent compression and caching by proxies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncGenerator
+from typing import Any, cast
+
+import anyio
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
+
+from agent.server.runs import LiveRun, LiveRuns
+from agent.server.runs.follow import live_events, stored_events
+from agent.server.runs.registry import DRAIN_SECONDS
+from agent.store import Store
+from agent.store.records import RunRecord
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 10
+WRITE_SECONDS = 30.0
+"""A client that reads nothing for this long is disconnected."""
+SHUTDOWN_SECONDS = DRAIN_SECONDS + 3.0
+"""At shutdown, streams have this long to end: runs may finish, then the readers of the others are told."""
+
+
+class RunStream(EventSourceResponse):
+    """The events of one run. Headers: `X-Run-ID` and, where there is one, `X-Thread-ID`."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None], record: RunRecord, runs: LiveRuns, run: LiveRun | None):
+        headers = {"X-Run-ID": record.run_id, "Cache-Control": "no-store, no-transform"}
+        if record.thread_id:
+            headers["X-Thread-ID"] = record.thread_id
+        super().__init__(
+            events,
+            headers=headers,
+            ping=HEARTBEAT_SECONDS,
+            ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
+            sep="\n",
+            send_timeout=WRITE_SECONDS,
+            shutdown_event=cast(anyio.Event, _ShutdownNotice(runs)),
+            shutdown_grace_period=SHUTDOWN_SECONDS,
+        )
+        self._run = run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with _reading(self._run):
+            try:
+                await super().__call__(scope, receive, send)
+            except SendTimeoutError:
+                log.info("A client read nothing for %g seconds and was disconnected", WRITE_SECONDS)
+
+
+def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:
+    return RunStream(live_events(run, store, after), run.record, runs, run)
+
+
+def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:
+    return RunStream(stored_events(record, store, after), record, runs, None)
+
+
+class _ShutdownNotice:
+    """The event that the library sets when the server shuts down. Runs may finish for a while; the last events of those
+    that are stopped still reach their readers."""
+
+    def __init__(self, runs: LiveRuns) -> None:
+        self._runs = runs
+
+    def set(self) -> None:
+        self._runs.drain()
+
+
+@contextlib.contextmanager
+def _reading(run: LiveRun | None) -> Any:
+    """Count a reader from before the first byte, so that a client that leaves at once stops its run too."""
+    if run is not None:
+        run.enter()
+    try:
+        yield
+    finally:
+        if run is not None:
+            run.leave()

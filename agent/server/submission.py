@@ -1,0 +1,142 @@
+"""Turns a client's question into an active run.
+
+In: a question with its database and options. Out: a `LiveRun`, whose first event identifies the run. Nothing slow
+happens before that event; the database is opened inside the run.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.conversations import Conversation
+from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
+from agent.models.prompt_log import current_run
+from agent.models.protocol import Model
+from agent.runner import MAX_QUESTION, stream
+from agent.server.errors import ApiError
+from agent.server.presets import Preset
+from agent.server.replies import QuestionIn
+from agent.server.runs import LiveRun
+from agent.server.services import Services
+from agent.store import StoreError
+from agent.store.records import RunRecord
+from eval.databases.base import DatabaseError
+from eval.errors import Busy
+
+BUSY_SECONDS = 2
+"""Seconds after which a refused client is told to retry."""
+
+
+class RunInfo(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    thread_id: str | None
+    preset: str
+    model: str
+    question: str
+    turn: int
+
+
+class RunEvent(BaseModel):
+    """Which run this is; the first event of every stream."""
+
+    model_config = ConfigDict(frozen=True)
+
+    event: Literal["run"] = "run"
+    data: RunInfo
+
+
+async def begin(services: Services, owner: str, asked: QuestionIn, *, before: int | None = None) -> LiveRun:
+    """Start a question's run; one that is asked again sees only the turns `before` its own.
+
+    Raises ApiError (400 an empty question, 404 an unknown preset or thread, 409 a thread that is still answering, 413 a
+    question that is too long, 503 no room), StoreError."""
+    question = asked.question.strip()
+    if not question:
+        raise ApiError(400, "The question is empty.")
+    if len(question) > MAX_QUESTION:
+        raise ApiError(413, f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read.")
+    _require_room(services)
+    preset_id = asked.preset
+    if asked.thread_id and not preset_id:
+        thread = await services.store.thread(owner, asked.thread_id)
+        preset_id = thread.preset if thread else None
+    preset = await services.presets.find(owner, preset_id)
+    thread = await services.store.touch_thread(owner, asked.thread_id, preset.id, question)
+    model = services.models.named(asked.model)
+    record = RunRecord(
+        run_id=uuid.uuid4().hex,
+        owner=owner,
+        thread_id=thread.thread_id,
+        turn=thread.turns,
+        preset=preset.id,
+        question=question,
+        started=datetime.now(UTC),
+        model=model if isinstance(model, str) else model.name,
+    )
+    opening = RunEvent(data=RunInfo(**record.model_dump(include=set(RunInfo.model_fields))))
+    try:
+        return await services.runs.start(
+            record,
+            opening,
+            lambda: _answering(services, record, preset, model, before),
+            resumable=asked.resumable,
+            fresh=asked.thread_id is None,
+        )
+    except Busy:
+        raise _busy() from None
+
+
+def _require_room(services: Services) -> None:
+    try:
+        services.runs.require_room()
+    except Busy:
+        raise _busy() from None
+
+
+def _busy() -> ApiError:
+    message = "The server is working on as many questions as it takes at once. Try again in a moment."
+    return ApiError(503, message, "busy", {"Retry-After": str(BUSY_SECONDS)})
+
+
+async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, str]]:
+    """The questions on this database whose SQL the client confirmed or corrected; empty if the state cannot be read."""
+    try:
+        said = await services.store.feedback(record.owner, record.preset, ["right", "corrected"])
+    except StoreError:
+        return []
+    return [(one.question, one.sql) for one in said if one.question and one.sql]
+
+
+async def _answering(
+    services: Services, record: RunRecord, preset: Preset, model: Model | str, before: int | None
+) -> AsyncGenerator[Event, None]:
+    """The work of the run: open the database, then run the question."""
+    try:
+        database = await preset.opened()
+    except DatabaseError as error:
+        yield ErrorEvent(data=ErrorInfo(kind="database", message=str(error)))
+        yield DoneEvent(data=DoneInfo(elapsed=0.0))
+        return
+    current_run.set(record.run_id)
+    conversation = None
+    if record.thread_id:
+        conversation = Conversation(record.thread_id, services.checkpointer, turn=record.turn or None, before=before)
+    events = stream(
+        record.question,
+        database=database,
+        model=model,
+        settings=services.settings,
+        conversation=conversation,
+        confirmed=await _confirmed(services, record),
+    )
+    async with aclosing(cast("AsyncGenerator[Event, None]", events)) as happening:
+        async for event in happening:
+            yield event

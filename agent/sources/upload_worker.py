@@ -1,0 +1,165 @@
+"""Checks and imports an uploaded file in a separate process: `python -m agent.sources.upload_worker`.
+
+In: a job as one JSON object on standard input. Out: one JSON object on standard output with the tables and notes, or
+the error. Memory, time and file size of the process are bounded and it has none of the server's secrets, so a crafted
+file that hangs or crashes a reader does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from agent.sources.delimited import import_delimited, plain_name
+from agent.sources.errors import SourceError, SourceRefused, SourceTooLarge
+from eval.databases import DatabaseError, open_database
+from eval.databases.urls import parse_target
+
+Kind = Literal["sqlite", "duckdb", "delimited", "parquet"]
+
+MAX_TABLES = 2000
+MAX_COLUMNS = 20_000
+"""Maximum columns of all tables together: as many as the schema page and a profile can handle."""
+_VIRTUAL = re.compile(r"CREATE\s+VIRTUAL\s+TABLE\b.*?\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE | re.DOTALL)
+_HARMLESS_MODULES = frozenset({"fts3", "fts4", "fts5", "rtree", "rtree_i32", "geopoly"})
+_STEPS = 10_000
+
+
+def main() -> None:
+    """Do the job given on standard input; the exit code is 0 whenever a reply was written."""
+    job = json.load(sys.stdin)
+    _bound(job)
+    try:
+        answer = _done(job)
+    except SourceTooLarge as e:
+        answer = {"too_large": str(e)}
+    except (SourceError, DatabaseError) as e:
+        answer = {"refused": str(e).replace(str(job["out"]), "the file")}
+    json.dump(answer, sys.stdout)
+
+
+def _done(job: dict[str, Any]) -> dict[str, Any]:
+    kind: Kind = job["kind"]
+    files = [(Path(path), str(name)) for path, name in job["files"]]
+    out = Path(job["out"])
+    notes: tuple[str, ...] = ()
+    if kind == "delimited":
+        notes = import_delimited(files, out, max_rows=job["rows"], max_columns=job["columns"])
+    elif kind == "parquet":
+        notes = _import_parquet(*files[0], out, max_rows=job["rows"], max_columns=job["columns"])
+    else:
+        files[0][0].replace(out)
+        if kind == "sqlite":
+            notes = _check_sqlite(out, job["seconds"])
+    with open_database(out) as database:
+        tables = database.schema().tables
+    if not tables:
+        raise SourceRefused("the file holds no tables")
+    if len(tables) > MAX_TABLES:
+        raise SourceTooLarge(f"the file holds more than {MAX_TABLES:,} tables")
+    if sum(len(t.columns) for t in tables) > MAX_COLUMNS:
+        raise SourceTooLarge(f"the file's tables have more than {MAX_COLUMNS:,} columns together")
+    return {
+        "dialect": database.dialect,
+        "tables": [{"name": t.name, "columns": len(t.columns), "rows": t.row_count} for t in tables],
+        "notes": notes,
+    }
+
+
+def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
+    """Refuse a file that is damaged or needs modules that can do more than store data."""
+    target = parse_target(path)
+    if target.dialect != "sqlite":
+        raise SourceRefused("the file is no SQLite database")
+    notes = []
+    with path.open("r+b") as file:
+        if b"\x02" in file.read(20)[18:20]:  # reading a database in WAL mode requires write access beside the file
+            file.seek(18)
+            file.write(b"\x01\x01")
+            notes.append("the file was in WAL mode; what was only in its -wal file is not part of it")
+    deadline = time.monotonic() + seconds
+    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as raw:
+        raw.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        raw.text_factory = lambda text: text.decode("utf-8", "replace")
+        try:
+            raw.execute("PRAGMA trusted_schema = OFF")
+            raw.execute("PRAGMA cell_size_check = ON")
+            made = raw.execute("SELECT type, sql FROM sqlite_schema").fetchall()
+            for _, sql in made:
+                module = _VIRTUAL.match(str(sql or ""))
+                if module and module[1].lower() not in _HARMLESS_MODULES:
+                    raise SourceRefused(
+                        f"the file has a virtual table of the kind {module[1][:40]}, which is not opened"
+                    )
+            found = raw.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.Error as e:
+            raise SourceRefused(f"the file is damaged: {e}") from None
+    if found is None or found[0] != "ok":
+        raise SourceRefused(f"the file is damaged: {str(found and found[0])[:200]}")
+    triggers = sum(kind == "trigger" for kind, _ in made)
+    if triggers:
+        notes.append(f"triggers never run here: {triggers:,}")
+    return tuple(notes)
+
+
+def _import_parquet(path: Path, name: str, out: Path, *, max_rows: int, max_columns: int) -> tuple[str, ...]:
+    """Import into a new DuckDB file, which keeps the types. The engine can access this one file and nothing else."""
+    try:
+        import duckdb
+    except ImportError:
+        raise SourceRefused("Parquet files need DuckDB: pip install 'text2sql[duckdb]'") from None
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "allow_community_extensions": "false",
+        "memory_limit": "512MiB",
+        "threads": "2",
+        "temp_directory": "",
+        "preserve_insertion_order": "true",
+    }
+    source = "'" + str(path).replace("'", "''") + "'"
+    try:
+        with duckdb.connect(str(out), config=config) as database:
+            database.execute(f"SET allowed_paths = [{source}]")
+            database.execute("SET enable_external_access = false")
+            database.execute("SET lock_configuration = true")
+            rows = database.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({source})").fetchone()
+            width = len(database.execute(f"DESCRIBE SELECT * FROM read_parquet({source})").fetchall())
+            if rows and (rows[0] or 0) > max_rows:
+                raise SourceTooLarge(f"the file has more than {max_rows:,} rows")
+            if width > max_columns:
+                raise SourceTooLarge(f"the file has more than {max_columns:,} columns")
+            table = plain_name(Path(name).stem, "data")
+            database.execute(f'CREATE TABLE "{table}" AS SELECT * FROM read_parquet({source}) LIMIT {max_rows}')
+    except duckdb.Error as e:
+        raise SourceRefused(f"the Parquet file cannot be read: {str(e).replace(str(path), name)[:300]}") from None
+    return ()
+
+
+def _bound(job: dict[str, Any]) -> None:
+    """Apply irrevocable resource limits to this process."""
+    with suppress(ImportError):
+        import resource
+
+        memory = job["memory"]
+        for limit, value in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
+            (resource.RLIMIT_FSIZE, job["out_bytes"]),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NOFILE, 128),
+        ):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(limit, (value, value))
+
+
+if __name__ == "__main__":
+    main()

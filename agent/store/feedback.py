@@ -1,0 +1,55 @@
+"""Feedback: people's verdicts on answers, and the SQL that they confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, func, select, update
+
+from agent.store.base import Base, micros, moment, storable
+from agent.store.errors import NotFound
+from agent.store.records import FeedbackRecord, Verdict
+from agent.store.tables import feedback, runs
+
+MOST = 1_000
+"""Maximum number of verdicts that one call returns, latest first."""
+
+
+class FeedbackStore(Base):
+    async def add_feedback(self, said: FeedbackRecord) -> None:
+        """Store a verdict; it becomes the verdict of its run. Raises NotFound for a run that is not the owner's."""
+        values = said.model_dump() | {"created": micros(said.created)}
+        values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
+        its_run = update(runs).where(runs.c.owner == said.owner, runs.c.run_id == values["run_id"])
+
+        def kept(connection: Connection) -> None:
+            if not connection.execute(its_run.values(feedback=said.verdict)).rowcount:
+                raise NotFound("There is no such run.")
+            connection.execute(feedback.insert(), values)
+
+        await self._write(kept)
+
+    async def feedback(
+        self, owner: str, preset: str | None = None, verdicts: Collection[Verdict] | None = None
+    ) -> list[FeedbackRecord]:
+        """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict."""
+        query = _latest(preset is not None, verdicts is not None)
+        given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
+        found = await self._read(lambda connection: connection.execute(query, given).mappings().all())
+        return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in found]
+
+
+@cache
+def _latest(of_preset: bool, of_verdicts: bool) -> Select[Any]:
+    """Built once: every question uses the query, and building it costs more than running it."""
+    newest = (feedback.c.created.desc(), feedback.c.feedback_id.desc())
+    place = func.row_number().over(partition_by=feedback.c.run_id, order_by=newest).label("place")
+    ranked = select(feedback, place).where(feedback.c.owner == bindparam("owner")).subquery()
+    query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
+    if of_preset:
+        query = query.where(ranked.c.preset == bindparam("preset"))
+    if of_verdicts:
+        query = query.where(ranked.c.verdict.in_(bindparam("verdicts", expanding=True)))
+    return query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)
