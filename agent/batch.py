@@ -27,9 +27,19 @@ if TYPE_CHECKING:
     from eval.schema import Schema
 
 NEUTRAL = 0.5
-"""The relevance where no model judges."""
+"""The relevance when no model judges."""
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+_Databases = Annotated[
+    str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
+]
+_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
+_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
+_Model = Annotated[str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")]
+_Offline = Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
 
 @app.callback()
@@ -39,26 +49,22 @@ def _commands() -> None:
 
 @app.command()
 def answer(
-    databases: Annotated[
-        str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
-    ],
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")
-    ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")] = False,
+    databases: _Databases,
+    file: _File = None,
+    model: _Model = None,
+    offline: _Offline = False,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="How questions are worked on; default: as the settings say.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    quiet: _Quiet = False,
 ) -> None:
     """Answer each line {id, db, question, evidence?} with {id, sql, confidence, abstained, reason, rows, answer,
     retries, seconds}; a line that cannot be answered gets {id, error}."""
     from pydantic import ValidationError
 
     from agent.config import settings, settings_problem
-    from agent.strategies import strategy as known
+    from agent.runtime.strategies import strategy as known
 
     try:
         name = known(strategy).name if strategy is not None else None
@@ -82,12 +88,24 @@ def answer(
     raise typer.Exit(code)
 
 
-_Databases = Annotated[
-    str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
-]
-_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
-_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+@app.command()
+def converse(
+    databases: _Databases,
+    file: _File = None,
+    model: _Model = None,
+    offline: _Offline = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Conversations under way at once.")] = 1,
+    quiet: _Quiet = False,
+) -> None:
+    """Hold the conversation of each line {id, db, turns: [question…]}: {id, turns: [{question, read_as, sql,
+    confidence, abstained, answer}…]}; each turn knows the ones before it, and `read_as` is the question as it stands
+    alone."""
+    from agent.config import settings
+
+    if offline and model not in (None, "offline"):
+        raise typer.BadParameter("--offline and --model exclude each other")
+    chosen = "offline" if offline or (model is None and settings().offline) else model
+    _compute(functools.partial(_conversed, databases, chosen), file, jobs, quiet)
 
 
 @app.command()
@@ -100,7 +118,7 @@ def score(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Qu
 @app.command()
 def opinion(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
     """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
-    where it reads nothing. What `python -m eval.scoring.fit --opinions` takes."""
+    where it reads nothing."""
     _compute(functools.partial(_opinion, databases), file, jobs, quiet)
 
 
@@ -144,16 +162,16 @@ def _compute(work: Callable[[Record], Record], file: str | None, jobs: int, quie
 def _scored(databases: str, record: Record) -> Record:
     from dataclasses import asdict, replace
 
-    from agent.second_opinion import second_opinion
+    from agent.parser.second_opinion import second_opinion
+    from eval.examination import Query, examine
     from eval.scoring import final_score
     from eval.scoring import score as judged
-    from eval.scoring.examining import examine
 
     question, sql = text_field(record, "question"), record.get("sql")
     if not isinstance(sql, str):
         raise LineError("'sql' is missing or not a text")
     database, schema = _opened(databases, text_field(record, "db"))
-    case = examine(question, sql, database, schema=schema)
+    case = examine(Query(question, sql), database, schema=schema)
     scored = judged(replace(case, second_opinion=asyncio.run(second_opinion(question, database, schema))))
     return {
         "score": round(final_score(scored, NEUTRAL), 4),
@@ -165,7 +183,7 @@ def _scored(databases: str, record: Record) -> Record:
 
 
 def _opinion(databases: str, record: Record) -> Record:
-    from agent.second_opinion import second_opinion
+    from agent.parser.second_opinion import second_opinion
 
     question = text_field(record, "question")
     read = asyncio.run(second_opinion(question, *_opened(databases, text_field(record, "db"))))
@@ -173,7 +191,7 @@ def _opinion(databases: str, record: Record) -> Record:
 
 
 def _linked(databases: str, budget: int | None, record: Record) -> Record:
-    from agent.linked import linked_schema
+    from agent.inspection.schema import linked_schema
 
     question = text_field(record, "question")
     found = linked_schema(question, *_opened(databases, text_field(record, "db")), budget)
@@ -195,9 +213,39 @@ def _selected(databases: str, record: Record) -> Record:
     return selected(question, candidates, *_opened(databases, text_field(record, "db")))
 
 
+def _conversed(databases: str, model: str | None, record: Record) -> Record:
+    """One conversation, its turns in order. Raises LineError where there are no questions or no database."""
+    questions = record.get("turns")
+    if not isinstance(questions, list) or not questions or not all(isinstance(q, str) and q for q in questions):
+        raise LineError("'turns' is missing or not a list of questions")
+    database, _ = _opened(databases, text_field(record, "db"))
+    return {"turns": asyncio.run(_turns(questions, database, model))}
+
+
+async def _turns(questions: list[str], database: Database, model: str | None) -> list[Record]:
+    from agent.conversations import Conversation, memory_checkpointer
+    from agent.runner import run
+
+    thread = Conversation("batch", memory_checkpointer(), may_ask=False)
+    told: list[Record] = []
+    for question in questions:
+        answer = await run(question, database=database, model=model, conversation=thread)
+        told.append(
+            {
+                "question": question,
+                "read_as": answer.read_as or question,
+                "sql": answer.sql,
+                "confidence": answer.confidence if answer.confidence is not None else 0.0,
+                "abstained": answer.abstained,
+                "answer": answer.answer,
+            }
+        )
+    return told
+
+
 @functools.lru_cache(maxsize=256)
 def _opened(databases: str, name: str) -> tuple[Database, Schema]:
-    """A database and its structure, read once by each process."""
+    """A database and its structure, read once per process."""
     from eval.databases import DatabaseError
 
     try:
@@ -209,7 +257,8 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
 
 @contextmanager
 def _answering(databases: str, model: str | None, strategy: str | None, jobs: int) -> Iterator[Submit]:
-    """The offline engine computes, so it gets processes; a model is waited for, so its questions share one loop."""
+    """The offline engine is CPU-bound, so it runs in processes. A model call is I/O-bound, so its questions share one
+    loop."""
     if model == "offline":
         with workers(functools.partial(_answer_offline, databases, strategy), jobs) as submit:
             yield submit
@@ -223,7 +272,7 @@ def _answer_offline(databases: str, strategy: str | None, record: Record) -> Rec
 
 
 async def _answered(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
-    """One question answered. Raises LineError when there is nothing to ask or nowhere to ask it."""
+    """One question answered. Raises LineError when there is no question or no database."""
     from agent.config import settings
     from agent.runner import run
     from eval.databases import DatabaseError
@@ -231,19 +280,25 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
     question = text_field(record, "question")
     config = settings() if strategy is None else settings().model_copy(update={"strategy": strategy})
     evidence = record.get("evidence")
-    if isinstance(evidence, str) and evidence.strip():
-        question = f"{question.strip()}\n\nEvidence: {evidence.strip()}"
     name = text_field(record, "db")
     try:
         database = await asyncio.to_thread(_collection(databases).database, name)
     except DatabaseError as error:
         raise LineError(str(error)) from None
-    return _line(await run(question, database=database, model=model, settings=config))
+    return _line(
+        await run(
+            question,
+            evidence=evidence if isinstance(evidence, str) else "",
+            database=database,
+            model=model,
+            settings=config,
+        )
+    )
 
 
 @functools.cache
 def _collection(databases: str) -> Collection:
-    """This process's open databases; its first use is the first work of a worker process."""
+    """This process's open databases; a worker process opens them on first use."""
     from agent.cli.logs import direct_logs
     from eval.collection import Collection
 
@@ -269,7 +324,7 @@ def _line(answer: Answer) -> Record:
 
 @contextmanager
 def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) -> Iterator[Submit]:
-    """Give a `submit` that runs `work` on one event loop in a thread, at most `jobs` at a time."""
+    """Yield a `submit` that runs `work` on one event loop in a thread, at most `jobs` at a time."""
     loop = asyncio.new_event_loop()
     turns = asyncio.Semaphore(jobs)
 
@@ -292,7 +347,7 @@ def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) 
 
 
 async def _cancel_all() -> None:
-    """Cancel what nobody waits for any more, and wait until it is gone: its SQL and its connections, too."""
+    """Cancel all remaining tasks and wait until they have ended, including their SQL and connections."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
         task.cancel()

@@ -6,12 +6,12 @@ Every setting here is listed in `.env.example`; a test fails when one is missing
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agent.strategies import DEFAULT, strategy
+from agent.runtime.strategies import DEFAULT, strategy
 
 
 class Settings(BaseSettings):
@@ -31,9 +31,9 @@ class Settings(BaseSettings):
     score_threshold: float = Field(0.70, ge=0.0, le=1.0, alias="TEXT2SQL_SCORE_THRESHOLD")
     max_retries: int = Field(3, ge=0, le=10, alias="TEXT2SQL_MAX_RETRIES")
     strategy: str = Field(DEFAULT, alias="TEXT2SQL_STRATEGY")
-    """How a question is worked on: a name of `agent.strategies`."""
+    """The strategy: a name from `agent.runtime.strategies`."""
     examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
-    """File or folder of verified examples; None: none are shown but what people confirmed."""
+    """File or folder of verified examples; None: only examples that people confirmed are shown."""
     glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
     """YAML file with the meanings of business words."""
     schema_cache_ttl: float = Field(300.0, ge=0.0, alias="TEXT2SQL_SCHEMA_CACHE_TTL")
@@ -44,76 +44,84 @@ class Settings(BaseSettings):
     database_url: str | None = Field(None, alias="TEXT2SQL_DATABASE_URL")
     """`sqlite:///…`, `duckdb:///…`, `postgresql://…`, `mysql://…`; wins over the path."""
     run_seconds: float = Field(280.0, gt=0.0, alias="TEXT2SQL_RUN_SECONDS")
-    """Total time budget of one question, model and database included."""
+    """Total time budget of one question, including model and database."""
     query_seconds: float = Field(30.0, gt=0.0, alias="TEXT2SQL_QUERY_SECONDS")
-    """Deadline of one SQL statement."""
+    """Timeout of one SQL statement."""
     model_seconds: float = Field(120.0, gt=0.0, alias="TEXT2SQL_MODEL_SECONDS")
-    """Deadline of one model call, waiting for rate limits included."""
+    """Timeout of one model call, including waits for rate limits."""
     max_rows: int = Field(10_000, ge=1, alias="TEXT2SQL_MAX_ROWS")
-    """Rows kept of one result."""
+    """Maximum rows kept of one result."""
     structured_output: Literal["auto", "json_schema", "json_object", "prompt"] = Field(
         "auto", alias="TEXT2SQL_STRUCTURED_OUTPUT"
     )
     """How replies are made to follow a JSON Schema; `auto` tries the strict way and falls back."""
+    reasoning_effort: str | None = Field(None, alias="TEXT2SQL_REASONING_EFFORT")
+    """Reasoning effort of the model (`minimal`, `low`, `medium`, `high`); None: the endpoint's default."""
+    extra_body: dict[str, Any] | None = Field(None, alias="TEXT2SQL_EXTRA_BODY")
+    """JSON object whose fields are added to each request to the model."""
+    extra_headers: dict[str, SecretStr] | None = Field(None, alias="TEXT2SQL_EXTRA_HEADERS")
+    """JSON object of headers that are sent with each request to the model."""
     price_input: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_INPUT")
     """US dollars per million input tokens; unset means that cost is shown as unknown."""
     price_output: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_OUTPUT")
-    # --- who may use the server, and how much of it
+    # --- access to the server, and its limits
     tokens: SecretStr | None = Field(None, alias="TEXT2SQL_TOKENS")
-    """`name=token,name2=token2`: who may use the server. What a client makes belongs to the name."""
+    """`name=token,name2=token2`: who may use the server. Everything that a client creates belongs to its name."""
     auth: Literal["auto", "required", "off"] = Field("auto", alias="TEXT2SQL_AUTH")
-    """`auto`: a token is needed as soon as there are any, and from every other machine."""
+    """`auto`: a token is required if any are configured, and always from other machines."""
     server_hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")
-    """Names by which the server may be called besides `localhost`, separated by commas."""
+    """Accepted host names besides `localhost`, separated by commas."""
     cors_origins: str | None = Field(None, alias="TEXT2SQL_CORS_ORIGINS")
-    """Pages of other origins that may use the server (`https://host:port`), separated by commas."""
+    """Other origins whose pages may use the server (`https://host:port`), separated by commas."""
     max_body: int = Field(1_000_000, ge=1_000, alias="TEXT2SQL_MAX_BODY")
-    """Bytes of a request's body; uploads have their own limit."""
+    """Maximum bytes of a request body; uploads have their own limit."""
     body_seconds: float = Field(30.0, gt=0.0, alias="TEXT2SQL_BODY_SECONDS")
-    """Time in which a body has to arrive; an upload may take 20 times as long."""
+    """Time limit for receiving a body; an upload may take 20 times as long."""
     rate_per_minute: int = Field(3_000, ge=0, alias="TEXT2SQL_RATE_PER_MINUTE")
-    """Requests of one client; 0 is no limit."""
+    """Rate limit of requests per client; 0 means no limit."""
     requests_at_once: int = Field(200, ge=0, alias="TEXT2SQL_REQUESTS_AT_ONCE")
-    """Requests of one client in progress, running questions included; 0 is no limit."""
+    """Maximum concurrent requests per client, including running questions; 0 means no limit."""
     max_runs: int = Field(200, ge=1, alias="TEXT2SQL_MAX_RUNS")
-    """Questions that one server works on at once; beyond it, clients are told to come back."""
+    """Maximum concurrent questions on one server; beyond it, clients are asked to retry later."""
     resume_seconds: float = Field(15.0, ge=0.0, alias="TEXT2SQL_RESUME_SECONDS")
-    """For how long a resumable run goes on without a reader."""
+    """Time that a resumable run continues without a reader."""
     page_dir: str | None = Field(None, alias="TEXT2SQL_PAGE_DIR")
     """Folder of the built page; None means `frontend/dist` beside the package."""
-    # --- what a model may see, and what is written down
+    # --- what a model may see, and what is logged
     privacy: Literal["full", "masked", "schema"] = Field("full", alias="TEXT2SQL_PRIVACY")
-    """What a model at an endpoint may see: rows too, the shape of results, or the schema's names and types alone."""
+    """What a model at an endpoint may see: also rows, the shape of results, or only the schema's names and types."""
     schema_tokens: int = Field(8_000, ge=200, alias="TEXT2SQL_SCHEMA_TOKENS")
-    """Tokens of a database's structure in a prompt; of a larger one, the part that the question needs is shown."""
+    """Maximum tokens of the structure in a prompt; a larger structure is reduced to what the question needs."""
     note_tokens: int = Field(1_500, ge=0, alias="TEXT2SQL_NOTE_TOKENS")
-    """Tokens of the notes on the data (pitfalls, values, formats) in a prompt; 0 for none."""
+    """Maximum tokens of the data notes (pitfalls, values, formats) in a prompt; 0 for none."""
+    langsmith: bool = Field(False, alias="TEXT2SQL_LANGSMITH")
+    """True: LangSmith traces runs as its own variables say; False: never, whatever those say."""
     prompt_log: str | None = Field(None, alias="TEXT2SQL_PROMPT_LOG")
-    """File that receives every request to a model as it was sent, one JSON line each."""
+    """Log file of every request to a model as it was sent, one JSON line each."""
     log_sql: bool = Field(False, alias="TEXT2SQL_LOG_SQL")
-    """True: logs and traces hold the SQL of a run, with its constants; else they hold none."""
+    """True: logs and traces contain the SQL of a run with its constants; False: they contain no SQL."""
     cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
-    """Where demo databases and caches are kept; None means the user's cache folder."""
+    """Folder of demo databases and caches; None means the user's cache folder."""
     state_dir: str | None = Field(None, alias="TEXT2SQL_STATE_DIR")
-    """Where a server keeps runs, threads and feedback; None means the user's folder for state."""
+    """Folder in which a server stores runs, threads and feedback; None means the user's state folder."""
     state_url: str | None = Field(None, alias="TEXT2SQL_STATE_URL", repr=False)
     """`sqlite:///path` or `postgresql://…`, which several servers can share; None means a file in `state_dir`."""
     export_rows: int = Field(1_000_000, ge=1, alias="TEXT2SQL_EXPORT_ROWS")
-    """Rows of a result that is kept for paging and export."""
+    """Maximum rows of a result that is kept for paging and export."""
     export_seconds: float = Field(300.0, gt=0.0, alias="TEXT2SQL_EXPORT_SECONDS")
-    """Deadline of the statement behind such a result."""
+    """Timeout of the statement behind such a result."""
     result_mb: int = Field(512, ge=1, alias="TEXT2SQL_RESULT_MB")
-    """Size of one kept result, in MiB."""
+    """Maximum size of one kept result, in MiB."""
     results_mb: int = Field(4096, ge=1, alias="TEXT2SQL_RESULTS_MB")
-    """Size of all kept results together; the least recently used go first."""
+    """Maximum size of all kept results together; the least recently used are removed first."""
     result_seconds: float = Field(3600.0, gt=0.0, alias="TEXT2SQL_RESULT_SECONDS")
-    """How long a kept result stays after its last use."""
+    """Time that a kept result stays after its last use."""
     upload_mb: int = Field(200, ge=1, alias="TEXT2SQL_UPLOAD_MB")
-    """Size of one uploaded file, in MiB."""
+    """Maximum size of one uploaded file, in MiB."""
     upload_rows: int = Field(5_000_000, ge=1, alias="TEXT2SQL_UPLOAD_ROWS")
-    """Rows of one uploaded CSV or Parquet file."""
+    """Maximum rows of one uploaded CSV or Parquet file."""
     uploads_kept: int = Field(20, ge=1, alias="TEXT2SQL_UPLOADS_KEPT")
-    """Uploaded databases of one owner."""
+    """Maximum uploaded databases per owner."""
     allowed_schemes: str = Field("postgresql,mysql,mariadb", alias="TEXT2SQL_ALLOWED_SCHEMES")
     """Kinds of databases that may be connected by URL over HTTP, separated by commas."""
     allowed_hosts: str = Field("localhost,127.0.0.1,::1", alias="TEXT2SQL_ALLOWED_HOSTS")

@@ -1,14 +1,15 @@
-"""The one vocabulary of what happens in a run; the command line, SSE, A2A and the page all speak it.
+"""The events of a run; the command line, SSE, A2A and the page all use them.
 
-Each event is one JSON object with an `event` field (valid JSON always). `done` is always the last.
+Each event is one valid JSON object with an `event` field. `done` is always the last.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
+from agent.runtime.answer import Answer
 from agent.state import Clarification, QueryPlan, QueryResult, RetryCategory
 
 
@@ -70,17 +71,15 @@ class PlanEvent(_Event):
 
 
 class QueryResultEvent(_Event):
-    """One attempt, scored; `data` is the QueryResult with `relevance` lifted to its top as the contract has it."""
+    """One attempt, scored. On the wire, `relevance` is lifted to the top of `data`, as the contract has it."""
 
     event: Literal["query_result"] = "query_result"
-    data: dict[str, Any]
+    data: QueryResult
 
-    @classmethod
-    def of(cls, result: QueryResult) -> QueryResultEvent:
-        data = result.model_dump(mode="json")
+    @field_serializer("data")
+    def _wire(self, result: QueryResult) -> dict[str, Any]:
         report = result.eval_report
-        data["relevance"] = report.relevance.model_dump(mode="json") if report else None
-        return cls(data=data)
+        return result.model_dump() | {"relevance": report.relevance.model_dump() if report else None}
 
 
 class RetryInfo(_Event):
@@ -94,6 +93,22 @@ class RetryInfo(_Event):
 class RetryEvent(_Event):
     event: Literal["retry"] = "retry"
     data: RetryInfo
+
+
+class RevisionInfo(_Event):
+    task_id: str
+    attempt: int
+    """The attempt that the revised query becomes."""
+    revises: int
+    """The attempt whose rows the model saw."""
+    reasoning: str
+
+
+class RevisionEvent(_Event):
+    """The model looked at its rows and wrote another query. It is no retry: the attempt before may have passed."""
+
+    event: Literal["revision"] = "revision"
+    data: RevisionInfo
 
 
 class StepInfo(_Event):
@@ -140,10 +155,15 @@ class ClarifyEvent(_Event):
 
 
 class AnswerEvent(_Event):
-    """`data` is the final `Answer` of `agent.runner`, as a JSON object; it holds at least `final_answer`."""
+    """The finished answer. On the wire `data` also has `final_answer`, and its attempts have no rows: those went out
+    with their own events."""
 
     event: Literal["answer"] = "answer"
-    data: dict[str, Any]
+    data: Answer
+
+    @field_serializer("data")
+    def _wire(self, answer: Answer) -> dict[str, Any]:
+        return {"final_answer": answer.answer} | answer.model_dump(exclude={"attempts": {"__all__": {"data"}}})
 
 
 class ErrorInfo(_Event):
@@ -173,6 +193,7 @@ Event = Annotated[
     | PlanEvent
     | QueryResultEvent
     | RetryEvent
+    | RevisionEvent
     | StepEvent
     | TokenEvent
     | ClarifyEvent

@@ -1,4 +1,4 @@
-"""The state machine: nodes, edges and routers, readable as the picture of it.
+"""The state machine: nodes, edges and routers, in the order of this diagram.
 
     START → schema_analyzer → planner → set_first_task → query_generator → executor_eval → gate
     gate  → check_remaining                      the attempt passes, or nothing is left to try
@@ -6,11 +6,11 @@
     check_remaining → set_next_task → query_generator   while tasks remain
                     → summarizer → END                  then
 
-In a conversation that may ask back, `planner → clarifier → planner` stands before the first task, at most once a
-question: the clarifier interrupts the graph, and the user's next words resume it.
+In a conversation that allows clarifications, `planner → clarifier → planner` may run before the first task, at most
+once per question: the clarifier interrupts the graph, and the user's reply resumes it.
 
-The nodes are plain async functions of state and `RunContext`; `_step` gives them LangGraph's signature and tells the
-listener when they start and end. Compiled once, on import.
+The nodes are plain async functions of state and `RunContext`; `_step` gives them LangGraph's signature and reports
+their start and end to the listener. Compiled once, on import.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from agent.attempts import attempts_at, passes
-from agent.context import RunContext
 from agent.nodes.clarifier import clarifier
 from agent.nodes.executor_eval import executor_eval
 from agent.nodes.planner import planner
@@ -34,7 +32,9 @@ from agent.nodes.retry_handler import diagnose, retry_handler
 from agent.nodes.schema_analyzer import schema_analyzer
 from agent.nodes.summarizer import summarizer
 from agent.nodes.tasks import check_remaining, remaining_task, set_first_task, set_next_task
-from agent.plans import MAX_TASKS
+from agent.runtime.attempts import attempts_at, passes
+from agent.runtime.context import RunContext
+from agent.runtime.plans import MAX_TASKS
 from agent.state import AgentState
 
 Node = Callable[[AgentState, RunContext], Awaitable[dict[str, Any]]]
@@ -81,8 +81,8 @@ async def after_planner(state: AgentState) -> Literal["set_first_task", "clarifi
 
 
 async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["check_remaining", "retry_handler"]:
-    """Pass, retry or give up. Retries end when they are used up, when the writer repeats itself, when trying again
-    cannot help, or when the run's time is over."""
+    """Pass, retry or give up. Retries end when they are used up, when the writer repeats a query, when a retry cannot
+    help, or when the run's time is over."""
     context = await context_of(state, runtime)
     attempts = attempts_at(state["current_task"].id, state["query_results"])
     last = attempts[-1]
@@ -106,7 +106,7 @@ async def context_of(state: AgentState, runtime: Runtime[RunContext]) -> RunCont
     """The run's context; outside the runner (LangGraph's studio) one is made from the settings and the state."""
     if isinstance(runtime.context, RunContext):
         return runtime.context
-    from agent.catalogue import default_context
+    from agent.runtime.catalogue import default_context
 
     return await default_context(state.get("database"))
 

@@ -1,7 +1,7 @@
 """The command line: `python -m agent.main "question"`.
 
 In: a question, as arguments or on standard input. Out: the answer on standard output, the steps on standard error, and
-an exit code that a script can use (`agent.cli.exits`). What is heavy is imported by the rooms that need it, after the
+an exit code that a script can use (`agent.cli.exits`). Slow imports happen in the packages that need them, after the
 first step is on the screen.
 """
 
@@ -15,8 +15,8 @@ import typer
 from agent.cli import exits
 
 if TYPE_CHECKING:
-    from agent.cli.asking import Asker
     from agent.cli.output import Output
+    from agent.cli.session import Asker
 
 _EPILOG = "\n".join(
     [
@@ -44,12 +44,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from eval.version import VERSION
 
-        try:
-            typer.echo(f"text2sql {version('text2sql')}")
-        except PackageNotFoundError:
-            typer.echo("text2sql, not installed: run from its source folder")
+        typer.echo(f"text2sql {VERSION}")
         raise typer.Exit
 
 
@@ -94,14 +91,14 @@ def ask(
     no_color: Annotated[bool, typer.Option("--no-color", help="Plain text, no colours.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the steps.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show log lines on standard error.")] = False,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
     """Ask a database a question in plain English: the SQL, the rows, the answer and how sure it is."""
-    from agent.cli.asking import Asker
+    from agent.cli.console import ReaderGone, progress_console, result_console
     from agent.cli.output import Output
-    from agent.cli.printing import ReaderGone, progress_console, result_console
+    from agent.cli.session import Asker
 
     progress = progress_console(not no_color)
     output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
@@ -125,11 +122,11 @@ def ask(
 
 
 def _answered(asker: Asker, output: Output, words: list[str] | None) -> int:
-    from agent.cli.asking import failed
+    from agent.cli.session import failed
 
     text, problem = _question(words)
     answer = failed(text, "question", problem) if problem else asker.ask(text)
-    output.show(answer, asker.threshold)
+    output.show(answer)
     return exits.exit_code(answer, executed=asker.execute)
 
 
@@ -140,7 +137,7 @@ def _prompted(asker: Asker, output: Output, words: list[str] | None) -> int:
 
 
 def _question(words: list[str] | None) -> tuple[str, str | None]:
-    """The question, and what is wrong with it if anything is."""
+    """The question, and the problem with it, if any."""
     if words and words != ["-"]:
         text = " ".join(words)
     elif words or not sys.stdin.isatty():
@@ -150,19 +147,27 @@ def _question(words: list[str] | None) -> tuple[str, str | None]:
     return text.strip(), None if text.strip() else "The question is empty."
 
 
+def _program() -> str:
+    """The name under which this program was started, for its help text."""
+    module = {"agent/main.py": "agent.main", "text2sql/__main__.py": "text2sql"}
+    return next((f"python -m {name}" for file, name in module.items() if sys.argv[0].endswith(file)), "text2sql")
+
+
 def main() -> None:
-    """Entry point of `text2sql` and of `python -m agent.main`. `profile` followed by options, or by nothing, is the
-    command, and so are `examples` and `glossary` before their own commands; any other use of the words is a question.
+    """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
+
+    `profile` is the command when it is alone or followed by options; `examples` and `glossary` are commands when one of
+    their subcommands follows. Any other use of these words is a question.
     """
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
-        from agent.cli.profiling import app as profiling
+        from agent.cli.profile_command import app as profiling
 
-        profiling(sys.argv[2:], prog_name="python -m agent.main profile")
+        profiling(sys.argv[2:], prog_name=f"{_program()} profile")
     if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"]):
-        from agent.cli import remembering
+        from agent.cli import memory_commands
 
-        getattr(remembering, sys.argv[1])(sys.argv[2:], prog_name=f"python -m agent.main {sys.argv[1]}")
-    app(prog_name="text2sql" if not sys.argv[0].endswith("main.py") else "python -m agent.main")
+        getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
+    app(prog_name=_program())
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""One question, start to end: the door behind every door.
+"""Runs one question from start to end; every interface uses this module.
 
-In: a question, a database, a model. Out: typed events as they happen (`stream`), or the finished `Answer` (`run`).
-The graph is compiled once a process. A run has a total time budget; whoever stops listening stops the run, its model
-calls and its SQL. Nothing raises out of here but cancellation: what fails becomes an `error` event, and `done` is
-always last.
+In: a question, a database, a model. Out: typed events as they happen (`stream`), or the finished `Answer` (`run`). The
+graph is compiled once per process. A run has a total time budget. A caller that stops iterating stops the run, its
+model calls and its SQL. Only cancellation is raised: every failure becomes an `error` event, and `done` is always last.
 """
 
 from __future__ import annotations
@@ -13,14 +12,15 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
+from typing_extensions import TypedDict, Unpack
 
 from agent.config import Settings, settings, settings_problem
-from agent.context import RunContext
-from agent.conversations.conversation import Conversation
+from agent.conversations.conversation import Conversation, fresh_turn
 from agent.conversations.turns import DROPPED, TurnEnd, TurnRefused, take_turn
 from agent.events import (
     AnswerEvent,
@@ -31,16 +31,21 @@ from agent.events import (
     ErrorEvent,
     ErrorInfo,
     Event,
-    RetryEvent,
 )
 from agent.knowledge.privacy import private
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model, Usage
-from agent.state import AgentState, Clarification, QueryPlan, QueryResult, RetryCategory
+from agent.runtime.answer import Answer, Tokens
+from agent.runtime.context import RunContext
+from agent.runtime.summary_start import drop_summary
+from agent.state import QueryPlan, QueryResult, Retry
 from eval.databases.base import Database, DatabaseError
+from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
     from agent.knowledge.memory import Memory
+
+__all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
 
 log = logging.getLogger(__name__)
 
@@ -51,84 +56,49 @@ MAX_QUESTION = 20_000
 """Characters."""
 
 GRACE_SECONDS = 5.0
-"""After the budget, for the summary of what was found, before the run is cut off."""
+"""Extra time after the budget for the summary, before the run is stopped."""
 
 
-class Tokens(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    calls: int = 0
-    cost_usd: float | None = None
-    """None: unknown, because no price is configured."""
-
-
-class Answer(BaseModel):
-    """What came of a question. The first fields are the contract's; all of it is valid JSON."""
-
-    model_config = ConfigDict(frozen=True)
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """One question with its database, model and options; None means the value in the settings."""
 
     question: str
-    status: Literal["success", "doubtful", "abstained", "error", "waiting"]
-    """`doubtful`: there are rows, but the score is below the threshold, or the reading is unsure. `waiting`: something
-    is asked back (`clarification`), and the next question of the conversation answers it."""
-    sql: str = ""
-    """The SQL behind the answer; of the last task when there are several."""
-    columns: list[str] = Field(default_factory=list)
-    rows: list[list[Any]] = Field(default_factory=list)
-    truncated: bool = False
-    score: float = 0.0
-    dimensions: dict[str, float] = Field(default_factory=dict)
-    answer: str = ""
-    abstained: bool = False
-    attempts: list[QueryResult] = Field(default_factory=list)
-    plan: QueryPlan | None = None
-    seconds: float = 0.0
-    tokens: Tokens = Tokens()
-    model: str = ""
-    reason: str = ""
-    """Why there is no answer, or how the SQL was arrived at."""
-    database: str = ""
-    dialect: str = ""
-    confidence: float | None = None
-    """0..1: how likely the rows are right. The offline engine's own calibrated figure where it answered, else the
-    score's estimate from the evidence; None where nothing can be said."""
-    relevance: float = 0.0
-    doubts: list[str] = Field(default_factory=list)
-    not_understood: list[str] = Field(default_factory=list)
-    alternatives: list[str] = Field(default_factory=list)
-    error_kind: str | None = None
-    """As in an `error` event, when status is `error`."""
-    read_as: str = ""
-    """What the question was taken to mean on its own, where it leaned on earlier turns; else empty."""
-    clarification: Clarification | None = None
-    """What is asked back, when status is `waiting`."""
+    evidence: str = ""
+    """Free text that helps to interpret the question."""
+    database: str | Database | None = None
+    """A preset, a path, a URL or an open Database."""
+    model: str | Model | None = None
+    """A name, `offline`, or a Model."""
+    settings: Settings | None = None
+    execute: bool = True
+    """False: the SQL is written and checked, but not run."""
+    conversation: Conversation | None = None
+    """The thread whose next turn this is; it may end in `clarify`."""
+    confirmed: Confirmed = ()
+    """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
 
 
-async def stream(
-    question: str,
-    *,
-    database: str | Database | None = None,
-    model: str | Model | None = None,
-    settings: Settings | None = None,
-    execute: bool = True,
-    conversation: Conversation | None = None,
-    confirmed: Confirmed = (),
-) -> AsyncIterator[Event]:
-    """Run a question and yield what happens. Closing the iterator stops everything that the run has started.
+class RunOptions(TypedDict, total=False):
+    """The fields of a `RunRequest` beside the question, as keywords."""
 
-    `database`: a preset, a path, a URL or an open Database; `model`: a name, `offline`, or a Model. None means what
-    the settings say. `execute=False`: the SQL is written and checked, but not sent. `conversation`: the thread whose
-    next turn this is; it may end in `clarify`. `confirmed`: questions with SQL that people held right, to be shown as
-    examples beside those of files. Ends with `answer` (or `error`, or both) and `done`.
+    evidence: str
+    database: str | Database | None
+    model: str | Model | None
+    settings: Settings | None
+    execute: bool
+    conversation: Conversation | None
+    confirmed: Confirmed
+
+
+async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
+    """Run a question and yield its events. Closing the iterator stops everything that the run has started.
+
+    `options` are the fields of `RunRequest`. Ends with `answer` (or `error`, or both) and `done`.
     """
     started = time.monotonic()
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    work = asyncio.create_task(
-        _work(question, database, model, settings, events.put_nowait, execute, conversation, confirmed)
-    )
+    work = asyncio.create_task(_work(RunRequest(question, **options), events.put_nowait))
     work.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -141,100 +111,136 @@ async def stream(
                 await work
 
 
-async def run(
-    question: str,
-    *,
-    database: str | Database | None = None,
-    model: str | Model | None = None,
-    settings: Settings | None = None,
-    execute: bool = True,
-    conversation: Conversation | None = None,
-    confirmed: Confirmed = (),
-) -> Answer:
-    """Run a question to its end. Never raises: a failure is an Answer of status `error`."""
-    return await _work(question, database, model, settings, _ignore, execute, conversation, confirmed)
+async def run(question: str, **options: Unpack[RunOptions]) -> Answer:
+    """Run a question to its end; `options` are the fields of `RunRequest`. Never raises: a failure is an Answer of
+    status `error`."""
+    return await _work(RunRequest(question, **options), _ignore)
 
 
 def _ignore(_: Event) -> None:
-    """Nobody listens."""
+    """The default listener: drops all events."""
 
 
-async def _work(
-    question: str,
-    database: str | Database | None,
-    model: str | Model | None,
-    config: Settings | None,
-    emit: Callable[[Event], None],
-    execute: bool,
-    conversation: Conversation | None = None,
-    confirmed: Confirmed = (),
-) -> Answer:
+class _RunFailed(Text2SQLError):
+    """A run that ends before it has an answer; `kind` as in an `error` event."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+async def _work(request: RunRequest, emit: Callable[[Event], None]) -> Answer:
     """The run itself. Every failure is emitted as an `error` event and returned as an Answer of that status."""
     started = time.monotonic()
-    owned: Model | None = None
     run_id = current_run.set(current_run.get() or uuid.uuid4().hex)
-
-    def failed(kind: str, message: str) -> Answer:
-        emit(ErrorEvent(data=ErrorInfo(kind=kind, message=message)))
-        seconds = round(time.monotonic() - started, 4)
-        return Answer(
-            question=question, status="error", answer=message, reason=message, error_kind=kind, seconds=seconds
-        )
-
     try:
-        config = config or settings()
-        if problem := _question_problem(question):
-            return failed("question", problem)
-        opened = await _opened(database, config)
-        chosen_model, owned = await _chosen_model(model, config)
-        chosen_model = private(chosen_model, config.privacy)
-        context = RunContext(opened, chosen_model, config, emit, deadline=started + config.run_seconds, execute=execute)
-        context.memory = await asyncio.to_thread(_memory, config, confirmed)
-        recorder = _Recorder(emit)
-        async with asyncio.timeout(config.run_seconds + GRACE_SECONDS):
-            if conversation is None:
-                context.announce("schema_analyzer")
-                context.load_schema()  # runs while the graph is still being imported
-                context.emit = recorder
-                graph = await _graph()
-                state: AgentState = {
-                    "question": question.strip(),
-                    "dialect": opened.dialect,
-                    "database": opened.url,
-                    "query_results": [],
-                }
-                final = await graph.ainvoke(state, context=context)
-                answer = _answer(final, context, recorder.retries, time.monotonic() - started)
-            else:
-                context.load_schema()
-                context.emit = recorder
-                ended = await take_turn(question.strip(), conversation, context)
-                seconds = time.monotonic() - started
-                answer = _answer_of_turn(question.strip(), ended, context, recorder.retries, seconds)
-                if answer.clarification:
-                    asked = answer.clarification.model_dump()
-                    emit(ClarifyEvent(data=ClarifyInfo(**asked, thread_id=conversation.thread_id)))
-        emit(AnswerEvent(data={"final_answer": answer.answer, **_without_repeats(answer)}))
-        if answer.status == "error":
-            emit(ErrorEvent(data=ErrorInfo(kind=answer.error_kind or "internal", message=answer.reason)))
-        return answer
-    except TurnRefused as error:
-        return failed(error.kind, str(error))
-    except DatabaseError as error:
-        return failed("database", str(error))
-    except ValidationError as error:
-        return failed("settings", settings_problem(error))
-    except MemoryUnusable as error:
-        return failed("settings", str(error))
-    except TimeoutError:
-        return failed("timeout", f"The time for this question ({config.run_seconds if config else 0:g} s) ran out.")
-    except Exception as error:
-        log.exception("A run failed inside")
-        return failed("internal", f"Something went wrong inside: {type(error).__name__}.")
+        with _known_failures():
+            config = request.settings or settings()
+            with _traced(emit, show_sql=config.log_sql) as listener:
+                return await _answered(request, config, listener, started)
+    except _RunFailed as error:
+        message = str(error)
+        emit(ErrorEvent(data=ErrorInfo(kind=error.kind, message=message)))
+        return Answer(
+            question=request.question,
+            status="error",
+            answer=message,
+            reason=message,
+            error_kind=error.kind,
+            seconds=round(time.monotonic() - started, 4),
+        )
     finally:
         current_run.reset(run_id)
+
+
+@contextlib.contextmanager
+def _traced(emit: Callable[[Event], None], *, show_sql: bool) -> Iterator[Callable[[Event], None]]:
+    """Trace the block, if tracing is on; yields the listener to emit to."""
+    from agent.runtime.tracing import run_trace
+
+    trace = run_trace(current_run.get(), show_sql=show_sql)
+    if trace is None:
+        yield emit
+        return
+
+    def emit_and_trace(event: Event) -> None:
+        trace.heard(event)
+        emit(event)
+
+    with trace.current():
+        yield emit_and_trace
+
+
+@contextlib.contextmanager
+def _known_failures() -> Iterator[None]:
+    """Turn every failure that can end a run early into _RunFailed; a cancellation is passed on."""
+    try:
+        yield
+    except _RunFailed:
+        raise
+    except TurnRefused as error:
+        raise _RunFailed(error.kind, str(error)) from error
+    except DatabaseError as error:
+        raise _RunFailed("database", str(error)) from error
+    except ValidationError as error:
+        raise _RunFailed("settings", settings_problem(error)) from error
+    except Exception as error:
+        log.exception("A run failed inside")
+        raise _RunFailed("internal", f"Something went wrong inside: {type(error).__name__}.") from error
+
+
+async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event], None], started: float) -> Answer:
+    """Open the database and model of the request, run the graph, and emit the outcome."""
+    if problem := _question_problem(request.question):
+        raise _RunFailed("question", problem)
+    database = await _opened(request.database, config)
+    model, owned = await _chosen_model(request.model, config, database)
+    context = RunContext(
+        database,
+        private(model, config.privacy),
+        config,
+        emit,
+        deadline=started + config.run_seconds,
+        execute=request.execute,
+    )
+    try:
+        context.memory = await asyncio.to_thread(_memory, config, request.confirmed)
+        async with asyncio.timeout(config.run_seconds + GRACE_SECONDS):
+            answer = await _finished(request, context, started)
+    except TimeoutError as error:
+        message = f"The time for this question ({config.run_seconds:g} s) ran out."
+        raise _RunFailed("timeout", message) from error
+    finally:
+        await drop_summary(context)
         if owned is not None:
             await owned.close()
+    emit(AnswerEvent(data=answer))
+    if answer.status == "error":
+        emit(ErrorEvent(data=ErrorInfo(kind=answer.error_kind or "internal", message=answer.reason)))
+    return answer
+
+
+async def _finished(request: RunRequest, context: RunContext, started: float) -> Answer:
+    """The graph's last state as an answer, alone or as a turn of a conversation."""
+    question = request.question.strip()
+    conversation = request.conversation
+    if conversation is not None:
+        context.load_schema()
+        ended = await take_turn(question, conversation, context, request.evidence)
+        answer = _answer_of_turn(question, ended, context, time.monotonic() - started)
+        if answer.clarification:
+            asked = answer.clarification.model_dump()
+            context.emit(ClarifyEvent(data=ClarifyInfo(**asked, thread_id=conversation.thread_id)))
+        return answer
+    context.announce("schema_analyzer")
+    context.load_schema()  # runs while the graph is being imported
+    graph = await _graph()
+    given = fresh_turn(question, request.evidence, context.database, 0)
+    from agent.models.langsmith import langsmith_tracing
+
+    with langsmith_tracing(context.settings):
+        final = await graph.ainvoke(given, context=context)
+    return _answer(final, context, time.monotonic() - started)
 
 
 def _question_problem(question: str) -> str | None:
@@ -248,27 +254,24 @@ def _question_problem(question: str) -> str | None:
 async def _opened(database: str | Database | None, config: Settings) -> Database:
     if isinstance(database, Database):
         return database
-    from agent.catalogue import resolve_database
+    from agent.runtime.catalogue import resolve_database
 
     return await asyncio.to_thread(resolve_database, database, config)
 
 
-async def _chosen_model(model: str | Model | None, config: Settings) -> tuple[Model, Model | None]:
-    """The model to use, and the same again if this run has to close it."""
+async def _chosen_model(model: str | Model | None, config: Settings, database: Database) -> tuple[Model, Model | None]:
+    """The model to use, and the same model again if this run has to close it."""
     if model is not None and not isinstance(model, str):
         return model, None
-    from agent.catalogue import resolve_model
+    from agent.models import make_model
 
-    made = await asyncio.to_thread(resolve_model, model, config)
+    made = await asyncio.to_thread(make_model, config, database, model)
     return made, made
 
 
-class MemoryUnusable(Exception):
-    """The files of examples or of the glossary cannot be used; the message names each line and reason."""
-
-
 def _memory(config: Settings, confirmed: Confirmed) -> Memory | None:
-    """What a team knows of its database; None where it keeps nothing. Raises MemoryUnusable."""
+    """The team's knowledge of its database; None if there is none. Raises _RunFailed, naming each bad line and its
+    reason."""
     if not (config.examples or config.glossary or confirmed):
         return None
     from agent.knowledge.memory import BadMemory, Example, load_memory
@@ -276,7 +279,7 @@ def _memory(config: Settings, confirmed: Confirmed) -> Memory | None:
     try:
         kept = load_memory(config.examples, config.glossary)
     except BadMemory as error:
-        raise MemoryUnusable(str(error)) from None
+        raise _RunFailed("settings", str(error)) from None
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])
 
 
@@ -291,23 +294,9 @@ def _import_graph() -> Any:
     return graph
 
 
-class _Recorder:
-    """Passes events on and remembers why attempts were retried."""
-
-    def __init__(self, emit: Any) -> None:
-        self._emit = emit
-        self.retries: dict[tuple[str, int], RetryCategory] = {}
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RetryEvent):
-            self.retries[event.data.task_id, event.data.attempt - 1] = event.data.category
-        self._emit(event)
-
-
-def _answer(
-    state: dict[str, Any], context: RunContext, retries: dict[tuple[str, int], RetryCategory], seconds: float
-) -> Answer:
-    from agent.attempts import chosen, doubts, failure_text, passes, sure
+def _answer(state: dict[str, Any], context: RunContext, seconds: float) -> Answer:
+    from agent.runtime.attempts import chosen, doubts, failure_text, passes, sure
+    from agent.runtime.verdict import probability
 
     plan: QueryPlan = state["plan"]
     results: list[QueryResult] = state.get("query_results", [])
@@ -337,7 +326,7 @@ def _answer(
         dimensions=report.dimensions if report else {},
         answer=state.get("final_answer", ""),
         abstained=status == "abstained",
-        attempts=[r.model_copy(update={"retry_category": retries.get((r.task_id, r.attempt))}) for r in results],
+        attempts=_with_retries(results, state.get("retries", [])),
         plan=plan,
         seconds=round(seconds, 4),
         tokens=_tokens(context.usage),
@@ -345,9 +334,9 @@ def _answer(
         reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
         database=context.database.name,
         dialect=context.database.dialect,
-        confidence=_confidence(last, context.model.offline),
+        confidence=probability(last, calibrated=context.model.capabilities.calibrated) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
-        doubts=list(doubts(best, threshold)),
+        doubts=[*doubts(best, threshold), *context.usage.warnings],
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
@@ -355,16 +344,10 @@ def _answer(
     )
 
 
-def _answer_of_turn(
-    said: str,
-    ended: TurnEnd,
-    context: RunContext,
-    retries: dict[tuple[str, int], RetryCategory],
-    seconds: float,
-) -> Answer:
-    """The answer to the words said in a conversation, which may not be the whole question."""
+def _answer_of_turn(said: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:
+    """The answer to a text in a conversation, which may be only part of the question."""
     if ended.waiting is None and not ended.dropped:
-        return _answer(ended.state, context, retries, seconds).model_copy(update={"question": said})
+        return _answer(ended.state, context, seconds).model_copy(update={"question": said})
     asked = ended.waiting
     text = (
         "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
@@ -386,13 +369,10 @@ def _answer_of_turn(
     )
 
 
-def _confidence(shown: QueryResult | None, offline: bool) -> float | None:
-    if shown is None:
-        return None
-    report = shown.eval_report
-    if offline or report is None or report.probability is None:
-        return shown.confidence
-    return round(report.probability, 4)
+def _with_retries(results: list[QueryResult], retries: list[Retry]) -> list[QueryResult]:
+    """The attempts; each one that was retried has the reason for its retry."""
+    categories = {(retry.task_id, retry.attempt): retry.category for retry in retries}
+    return [r.model_copy(update={"retry_category": categories.get((r.task_id, r.attempt))}) for r in results]
 
 
 def _tokens(usage: Usage) -> Tokens:
@@ -403,8 +383,3 @@ def _tokens(usage: Usage) -> Tokens:
         calls=usage.calls,
         cost_usd=usage.cost_usd,
     )
-
-
-def _without_repeats(answer: Answer) -> dict[str, Any]:
-    """The answer as an event: the rows of each attempt have been sent with its own event already."""
-    return answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})

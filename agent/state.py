@@ -1,4 +1,4 @@
-"""What a run knows: `AgentState`, and the typed values that its channels hold.
+"""The state of a run: `AgentState`, and the typed values in its channels.
 
 The nodes read the state and return the channels that they change; `query_results` accumulates.
 """
@@ -6,12 +6,13 @@ The nodes read the state and return the channels that they change; `query_result
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 HISTORY_TURNS = 20
-"""Turns of a conversation that are remembered."""
+"""Maximum number of remembered turns of a conversation."""
 
 PlanType = Literal["single", "multi-sequential"]
 ResultStatus = Literal["success", "failed", "error"]
@@ -53,7 +54,7 @@ class EvalReport(_Value):
     dimensions: dict[str, float]
     """All seven, 0..1, by the contract's names."""
     probability: float | None = None
-    """0..1: how likely the rows are right, from the evidence; None where nothing can be said."""
+    """0..1: how likely the rows are right, from the evidence; None if there is no estimate."""
     relevance: Relevance = Relevance()
     analysis: dict[str, Any] = Field(default_factory=dict)
     """`hallucinations` {tables, columns, functions, ambiguous: [{name, nearest}]} and
@@ -62,7 +63,7 @@ class EvalReport(_Value):
 
 
 class Failure(_Value):
-    """Why a run, or one task, cannot go on; trying again would not help."""
+    """Why a run or one task cannot continue; a retry would not help."""
 
     kind: Literal["database", "model_auth", "model", "timeout", "abstained"]
     message: str
@@ -89,24 +90,33 @@ class QueryResult(_Value):
     reasoning: str = ""
     """How the SQL was arrived at, as its writer says."""
     confidence: float | None = None
-    """0..1, the writer's own, where it has one."""
+    """0..1, the writer's own confidence, if it has one."""
     not_understood: list[str] = Field(default_factory=list)
     alternatives: list[str] = Field(default_factory=list)
     failure: Failure | None = None
-    """Why trying this task again is pointless, if it is."""
+    """Why a retry of this task is pointless, if it is."""
     replaces: list[int] = Field(default_factory=list)
-    """Attempts that this one was preferred to when all of them were known: other candidates, or the query that the
-    model revised after it saw the rows."""
+    """Attempts to which this one was preferred in a comparison: other candidates, or the query that the model revised
+    after it saw the rows."""
     agreeing: tuple[int, int] | None = None
     """(candidates with this result, candidates in all), where several were written."""
     verified: bool | None = None
-    """Whether the model accepted the rows after it saw them; None where it was not asked."""
+    """Whether the model accepted the rows in its review; None if there was no review."""
     retry_category: RetryCategory | None = None
-    """Why this attempt was retried, once it was."""
+    """Why this attempt was retried, if it was."""
+
+
+class Retry(_Value):
+    """A retried attempt, and the reason."""
+
+    task_id: str
+    attempt: int
+    """The attempt that did not pass."""
+    category: RetryCategory
 
 
 class Draft(_Value):
-    """What the generator hands to the executor: SQL, or why there is none."""
+    """The generator's output for the executor: SQL, or the reason why there is none."""
 
     sql: str = ""
     reasoning: str = ""
@@ -114,17 +124,17 @@ class Draft(_Value):
     not_understood: list[str] = Field(default_factory=list)
     alternatives: list[str] = Field(default_factory=list)
     error: str | None = None
-    """The reply could not be used; another try may do better."""
+    """The reply was unusable; a retry may succeed."""
     agreeing: tuple[int, int] | None = None
     """(candidates with the same result, candidates in all), where several were written."""
     rivals: list[Draft] = Field(default_factory=list)
     """The other candidates, where several were written and this one was chosen."""
     failure: Failure | None = None
-    """There will be no SQL, however often it is tried."""
+    """No retry will produce SQL."""
 
 
 class Clarification(_Value):
-    """What has to be asked back before a question can be answered, because it means one of several things."""
+    """A question to the user that must be answered first, because the original question is ambiguous."""
 
     question: str
     options: list[str] = Field(default_factory=list)
@@ -132,24 +142,24 @@ class Clarification(_Value):
 
 
 class Clarified(_Value):
-    """A clarification with what the user said to it."""
+    """A clarification with the user's reply."""
 
     asked: Clarification
     reply: str
 
 
 class Turn(_Value):
-    """One earlier question of a conversation with what came of it, cut to what a later one may refer to."""
+    """One earlier question of a conversation with its result, reduced to what a later question can refer to."""
 
     number: int
     asked: str
     """The question as the user put it."""
     question: str
-    """What it means on its own; the same where it leaned on nothing."""
+    """Its standalone form; the same text if it referred to nothing earlier."""
     clarified: bool = False
-    """Something was asked back first; `asked` holds what was said to it, too."""
+    """A clarification was asked first; `asked` also holds the user's reply."""
     sql: str = ""
-    """Empty where no query answered it."""
+    """Empty if no query answered it."""
     answer: str = ""
     """Its first words."""
     columns: list[str] = Field(default_factory=list)
@@ -165,17 +175,19 @@ def remembered(earlier: list[Turn], new: list[Turn]) -> list[Turn]:
 class AgentState(TypedDict, total=False):
     """LangGraph's state. Channels without a reducer hold the last value written.
 
-    On a conversation's thread, `history` lives on from turn to turn; all other channels begin anew with each.
+    On a conversation's thread, `history` is kept from turn to turn; all other channels are reset for each turn.
     """
 
     question: str
     """As the user put it."""
+    evidence: str
+    """Free text given with the question to help interpret it; often empty."""
     read_as: str
-    """What the question means on its own, where that differs from its words; else empty."""
+    """The standalone form of the question, if that differs from its text; else empty."""
     turn: int
     """The number of this question in its conversation; 0 outside of one."""
     clarification: Clarification | None
-    """What the planner wants to ask back, until it has been answered."""
+    """The planner's clarification, until it has been answered."""
     clarified: Clarified | None
     dialect: str
     database: str
@@ -183,12 +195,14 @@ class AgentState(TypedDict, total=False):
     plan: QueryPlan
     current_task: QueryTask
     draft: Draft
-    """The generator's last word on the current task."""
+    """The generator's latest draft for the current task."""
     failure: Failure | None
-    """Set when nothing further can work (no database); the nodes after it only pass through."""
+    """Set when the run cannot continue (no database); later nodes then do nothing."""
     query_results: Annotated[list[QueryResult], operator.add]
     retry_count: int
     retry_feedback: str
+    retries: Annotated[list[Retry], operator.add]
+    """The retried attempts."""
     final_answer: str
     answer_relevance_score: float
     history: Annotated[list[Turn], remembered]
@@ -201,5 +215,12 @@ def standalone(state: AgentState) -> str:
 
 
 def asked(state: AgentState) -> str:
-    """What the current query has to answer: the whole question, or its task's where the plan has several."""
-    return standalone(state) if len(state["plan"].tasks) == 1 else state["current_task"].description
+    """The question for the current query: the whole question, or the current task's if the plan has several. It
+    includes the evidence, because a query may use names that occur only there."""
+    question = standalone(state) if len(state["plan"].tasks) == 1 else state["current_task"].description
+    return with_evidence(question, state.get("evidence", ""))
+
+
+def with_evidence(question: str, evidence: str) -> str:
+    """Question and evidence as one text, for prompts, linking and scoring."""
+    return f"{question}\n\nEvidence: {evidence}" if evidence else question

@@ -1,1 +1,3 @@
-"""The command line's own rooms: what it shows while a question runs, what it prints at the end, and its prompt."""
+"""The command line's own modules: progress display, final output, and the interactive prompt."""
+
+__all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The one object that `--json` prints: the contract's fields first, then what else is known of the answer."""
+"""The object that `--json` prints: the contract's fields first, then the other fields of the answer."""
 
 from __future__ import annotations
 

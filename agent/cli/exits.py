@@ -1,4 +1,4 @@
-"""Exit codes: what a script learns from one without reading the output."""
+"""Exit codes, from which a script learns the outcome without reading the output."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The prompt: one question after another, with a history and a few commands that begin with a backslash.
 
 In: lines that a person types (or a pipe sends). Out: answers as on the command line. Ctrl-C stops the running question
-and leaves the session; Ctrl-D or `\\quit` ends it. The session is a conversation: a question may lean on those before
-it, and one that is truly ambiguous is asked back where a person types.
+and leaves the session; Ctrl-D or `\\quit` ends it. The session is a conversation: a question may refer to earlier ones,
+and a truly ambiguous one leads to a clarification if a person types.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from agent.cli import exits
-from agent.cli.printing import printable
+from agent.cli.console import printable
 
 if TYPE_CHECKING:
-    from agent.cli.asking import Asker
     from agent.cli.output import Output
+    from agent.cli.session import Asker
     from agent.runner import Answer
     from eval.databases.base import Database
     from eval.schema import Table
@@ -83,7 +83,7 @@ class Prompt:
                 self._command(line[1:])
             elif line:
                 answer = self._asker.ask(line)
-                self._output.show(answer, self._asker.threshold)
+                self._output.show(answer)
                 self._last = answer
         except KeyboardInterrupt:
             self._say("Stopped. The session goes on.")
@@ -112,7 +112,7 @@ class Prompt:
     def _db(self, target: str) -> None:
         if database := self._opened(target):
             if target:
-                self._new_thread()  # what was said of one database means nothing in another
+                self._new_thread()  # the history of one database has no meaning in another
             self._say(f"{database.name} ({database.dialect}), {database.url}")
 
     def _model(self, name: str) -> None:

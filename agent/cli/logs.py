@@ -1,4 +1,4 @@
-"""Where log lines go: standard error when asked for, else nowhere, because standard output is for results."""
+"""Sends log lines to standard error if requested, else drops them, because standard output is for results."""
 
 from __future__ import annotations
 

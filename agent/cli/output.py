@@ -1,6 +1,6 @@
 """Which form a finished answer takes on standard output: text, one JSON object, or the SQL alone.
 
-In: an `Answer`, whatever came of it. Out: results on standard output, a failure's one line on standard error.
+In: an `Answer` of any status. Out: results on standard output, a failure's one line on standard error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from agent.cli.printing import one_line
+from agent.cli.console import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ _WITHOUT_A_RESULT = {
     "state",
     "internal",
 }
-"""Kinds of failure whose message says it all."""
+"""Kinds of failure whose message needs no addition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Output:
     sql_only: bool = False
     max_rows: int | None = None
 
-    def show(self, answer: Answer, threshold: float) -> None:
+    def show(self, answer: Answer) -> None:
         """Print the answer in the form asked for."""
         if self.as_json:
             from agent.cli.as_json import answer_line
@@ -58,7 +58,7 @@ class Output:
             from agent.cli.report import SHOWN_ROWS, show_answer
 
             rows = SHOWN_ROWS if self.max_rows is None else self.max_rows
-            show_answer(self.results, answer, threshold=threshold, rows=rows, explain=self.explain)
+            show_answer(self.results, answer, rows=rows, explain=self.explain)
 
     def complain(self, message: str) -> None:
         """One line on standard error."""

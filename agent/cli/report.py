@@ -1,7 +1,7 @@
-"""What is printed on standard output at the end: the SQL, the rows, the answer and how sure it is; on request, why.
+"""The final report on standard output: the SQL, the rows, the answer and how sure it is; on request, an explanation.
 
 In: an `Answer`. Out: text for people. On a terminal the SQL is coloured and the answer's Markdown laid out; into a pipe
-both go as they are.
+both are written unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from agent.cli.printing import one_line, printable
+from agent.cli.console import one_line, printable
 from agent.cli.table import rows_shown, rows_table
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ _BAR = 20
 """Characters of a full bar."""
 
 
-def show_answer(
-    console: Console, answer: Answer, *, threshold: float, rows: int = SHOWN_ROWS, explain: bool = False
-) -> None:
+def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, explain: bool = False) -> None:
     """Print an answer; `rows` is the most that the table shows."""
     if answer.read_as:
         console.print(Text(printable(f"Read as: {one_line(answer.read_as, 1_000)}"), style="dim"))
@@ -45,7 +43,7 @@ def show_answer(
         _show_markdown(console, text)
     if answer.status in ("success", "doubtful"):
         console.print()
-        console.print(Text(how_sure(answer, threshold), style="dim"))
+        console.print(Text(how_sure(answer), style="dim"))
     if explain:
         show_explanation(console, answer)
 
@@ -61,11 +59,9 @@ def show_sql(console: Console, sql: str) -> None:
     console.print(Syntax(text, "sql", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
-def how_sure(answer: Answer, threshold: float) -> str:
-    """How sure the answer is, in one plain line."""
-    likely = f"about {answer.confidence:.0%} likely to be right; " if answer.confidence is not None else ""
-    verdict = "passes" if answer.status == "success" else "does not pass"
-    return f"How sure: {likely}score {answer.score:.2f}, which {verdict} (needed: {threshold:.2f})."
+def how_sure(answer: Answer) -> str:
+    """How sure the answer is, in the same words as every interface."""
+    return f"How sure: {answer.verdict[:1].lower()}{answer.verdict[1:]}"
 
 
 def _show_markdown(console: Console, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What is shown while a question runs: one line a step, with its time, as the events come.
+"""Progress display of a running question: one line per step, with its time, as the events arrive.
 
 In: the run's events. Out: lines on standard error. On a terminal the running step turns; elsewhere a step is a line
 once it is done, and the very first line comes at once.
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from rich.status import Status
 from rich.text import Text
 
-from agent.cli.printing import one_line, printable
+from agent.cli.console import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from agent.state import QueryResult
 
 _LABELS = {
     "schema_analyzer": "read the schema",
@@ -95,6 +97,8 @@ class Steps:
             case "retry":
                 data = event.data
                 self._line("↻", f"trying again, {_CATEGORIES[data.category]}: {one_line(data.feedback)}", "yellow")
+            case "revision":
+                self._line("↻", f"revised after a look at the rows: {one_line(event.data.reasoning)}", "yellow")
             case "step":
                 data = event.data
                 text = f"{one_line(data.tool, 40)} · {one_line(data.sql or data.observation, 120)}".rstrip(" ·")
@@ -118,18 +122,18 @@ class Steps:
         parts = [_LABELS[event.node] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
         self._line("✓" if self._good else "✗", " · ".join(p for p in parts if p), "green" if self._good else "red")
 
-    def _attempt(self, data: dict[str, Any]) -> tuple[str, bool]:
-        """What one attempt came to, and whether it passes."""
-        if (data.get("failure") or {}).get("kind") == "abstained":
+    def _attempt(self, result: QueryResult) -> tuple[str, bool]:
+        """The outcome of one attempt, and whether it passes."""
+        if result.failure and result.failure.kind == "abstained":
             return "no query: the question was declined", False
-        if data["status"] != "success":
-            return one_line(data.get("error") or "no query to run", 120), False
+        if result.status != "success":
+            return one_line(result.error or "no query to run", 120), False
         if not self._execute:
             return "allowed, not run", True
-        report = data.get("eval_report") or {}
-        rows = f"{data['rows_returned']:,} row{'' if data['rows_returned'] == 1 else 's'}"
-        good = data["score"] >= self.threshold and not report.get("vetoes")
-        return f"{rows} · score {data['score']:.2f}" + ("" if good else f", {self.threshold:.2f} needed"), good
+        vetoes = result.eval_report.vetoes if result.eval_report else []
+        rows = f"{result.rows_returned:,} row{'' if result.rows_returned == 1 else 's'}"
+        good = result.score >= self.threshold and not vetoes
+        return f"{rows} · score {result.score:.2f}" + ("" if good else f", {self.threshold:.2f} needed"), good
 
     def _line(self, mark: str, text: str, style: str) -> None:
         if not self._quiet:

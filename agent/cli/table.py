@@ -17,7 +17,7 @@ from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agent.cli.printing import printable
+from agent.cli.console import printable
 
 CELL_WIDTH = 60
 """Characters of a cell shown on a terminal."""
@@ -88,7 +88,7 @@ def _cell(value: Any, longest: int | None) -> Text:
 
 
 def _number(value: float) -> str:
-    """The shortest form that a person wants to read: no tail of rounding noise."""
+    """The shortest readable form of a number, without rounding noise."""
     exact = repr(value)
     return exact if len(exact) <= 15 else f"{value:.12g}"
 

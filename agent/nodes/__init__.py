@@ -1,1 +1,3 @@
-"""One file a node of the graph."""
+"""The nodes of the graph, one file per node."""
+
+__all__: list[str] = []

@@ -1,6 +1,6 @@
-"""clarifier: asks the user what the planner wants to know, and waits, for days if need be, as a state on disk.
+"""clarifier: asks the user the planner's clarification and waits, for days if needed, as a state on disk.
 
-`interrupt` ends the run here; the next words on the thread resume it, in this process or another, with what was said.
+`interrupt` ends the run here. The next text on the thread resumes it with the user's reply, in this process or another.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from agent.context import RunContext
+from agent.runtime.context import RunContext
 from agent.state import AgentState, Clarified
 
 MAX_REPLY = 2_000

@@ -1,7 +1,7 @@
-"""executor_eval: a draft → one scored QueryResult, or several. `case_of` examines and runs it → score → judge → blend.
+"""executor_eval: a draft → one or more scored QueryResults. Steps: check and run → score → judge → blend.
 
-With several candidates each becomes an attempt, and where the strategy has it verified the model looks at the result
-and may revise the query. Whatever goes wrong ends in a valid QueryResult.
+Each of several candidates becomes an attempt. If the strategy has results verified, the model reviews the result and
+may revise the query. Every failure gives a valid QueryResult.
 """
 
 from __future__ import annotations
@@ -9,87 +9,104 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from agent.attempts import attempts_at
-from agent.candidates.running import case_of
-from agent.candidates.verifying import may_be_reviewed, review, stands
-from agent.context import RunContext
-from agent.events import QueryResultEvent, RetryEvent, RetryInfo
+from agent.candidates.examination import examined
+from agent.candidates.verification import may_be_reviewed, review, stands
+from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import JudgeRequest, ModelError
-from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, ResultStatus, asked
-from eval.databases.base import DatabaseError, ExecutionResult
+from agent.runtime.attempts import attempts_at
+from agent.runtime.context import RunContext
+from agent.runtime.probability import SETTLED
+from agent.runtime.summary_start import begin_summary
+from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, asked
+from eval.databases.base import DatabaseError
 from eval.databases.values import json_rows
-from eval.scoring import Score, final_score, score
-from eval.sql import ParsedQuery, ReadStatement, References
+from eval.examination import Query
+from eval.scoring import Case, Score, final_score, score
+from eval.sql import References
 
 log = logging.getLogger(__name__)
 
 NOT_JUDGED = Relevance(score=0.5, reasoning="Not judged: there is no result to look at.")
 NOT_CHOSEN = Relevance(score=0.5, reasoning="Not judged: another candidate was chosen.")
+NO_JUDGE = Relevance(score=0.5, reasoning="Not judged: the strategy has no judge.")
+SETTLED_BY_EVIDENCE = Relevance(score=0.5, reasoning="Not judged: the evidence settles it.")
+PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
+NO_OPINION = Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
+
+_FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "failure"}
+"""The fields that an attempt takes from its draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The data shared by all attempts of one visit to this node."""
+
+    question: str
+    task: QueryTask
+    plan_confidence: float
+    context: RunContext
+    state: AgentState
 
 
 async def executor_eval(state: AgentState, context: RunContext) -> dict[str, Any]:
-    """The attempt that stands comes last, for that is the one that the gate looks at: behind other candidates, which
-    are shown but not put before the judge, and behind a revision that is no better."""
+    """Evaluate the draft. The chosen attempt comes last, because the gate examines the last one. Other candidates,
+    which are shown but not judged, and revisions that are no better come before it."""
     task, draft = state["current_task"], state["draft"]
-    question = asked(state)
-    number = len(attempts_at(task.id, state.get("query_results", []))) + 1
-    results = [
-        await _shown(question, task, rival, i, context, judged=False) for i, rival in enumerate(draft.rivals, number)
-    ]
-    others = [r.attempt for r in results]
-    chosen = await _shown(question, task, draft, number + len(results), context, replaces=others)
-    return {"query_results": [*results, *await _verified(question, state, chosen, context)]}
+    step = _Step(asked(state), task, state["plan"].confidence, context, state)
+    first = len(attempts_at(task.id, state.get("query_results", []))) + 1
+    rivals = [await _shown(step, rival, number, judged=False) for number, rival in enumerate(draft.rivals, first)]
+    chosen = await _shown(step, draft, first + len(rivals), replaces=[r.attempt for r in rivals])
+    return {"query_results": [*rivals, *await _verified(step, state, chosen)]}
 
 
 async def _shown(
-    question: str,
-    task: QueryTask,
+    step: _Step,
     draft: Draft,
-    attempt: int,
-    context: RunContext,
+    number: int,
     *,
     judged: bool = True,
     replaces: Sequence[int] = (),
     before: QueryResult | None = None,
 ) -> QueryResult:
-    """One attempt, as it is told. As a revision of `before` it replaces that if it is no worse."""
+    """Evaluate one attempt and emit its event. A revision replaces `before` if it is no worse."""
     try:
-        result = await _attempt(question, task, draft, attempt, context, judged=judged)
+        result = await _attempt(step, draft, number, judged=judged)
     except Exception as error:
         log.exception("An attempt failed inside")
-        result = _without_sql(task, draft, attempt, f"internal error: {type(error).__name__}")
+        result = _without_statement(step, draft, number, f"internal error: {type(error).__name__}")
     if before is not None and stands(result, before):
         replaces = [before.attempt]
     if replaces or draft.agreeing:
         result = result.model_copy(update={"replaces": list(replaces), "agreeing": draft.agreeing})
-    context.emit(QueryResultEvent.of(result))
+    step.context.emit(QueryResultEvent(data=result))
     return result
 
 
-async def _verified(question: str, state: AgentState, first: QueryResult, context: RunContext) -> list[QueryResult]:
-    """The attempt and its revisions, in the end the one that stands: the model looks at its rows, within the rounds
-    that the strategy allows a task, until it accepts them."""
-    task, standing, others = state["current_task"], first, list[QueryResult]()
+async def _verified(step: _Step, state: AgentState, first: QueryResult) -> list[QueryResult]:
+    """The attempt and its revisions, the chosen one last. The model reviews the rows until it accepts them, at most for
+    the rounds that the strategy allows a task."""
+    context, task = step.context, step.task
+    standing, others = first, list[QueryResult]()
     earlier = attempts_at(task.id, state.get("query_results", []))
     rounds = context.strategy.verify_rounds - sum(r.verified is not None for r in earlier)
     while rounds > 0 and may_be_reviewed(standing) and context.seconds_left > 0:
         rounds -= 1
-        seen = await review(question, task, standing, state["schema_context"], context)
-        if seen is None:
+        opinion = await review(step.question, task, standing, state["schema_context"], context)
+        if opinion is None:
             break
         known = {r.sql for r in (*earlier, *others, standing)}
-        standing = standing.model_copy(update={"verified": seen.accepted})
-        if seen.accepted or seen.sql in known:
+        standing = standing.model_copy(update={"verified": opinion.accepted})
+        if opinion.accepted or opinion.sql in known:
             break
         number = first.attempt + len(others) + 1
-        told = RetryInfo(task_id=task.id, attempt=number, category="relevance", feedback=seen.reasoning)
-        context.emit(RetryEvent(data=told))
-        draft = Draft(sql=seen.sql, reasoning=seen.reasoning)
-        revised = await _shown(question, task, draft, number, context, before=standing)
+        revision = RevisionInfo(task_id=task.id, attempt=number, revises=standing.attempt, reasoning=opinion.reasoning)
+        context.emit(RevisionEvent(data=revision))
+        draft = Draft(sql=opinion.sql, reasoning=opinion.reasoning)
+        revised = await _shown(step, draft, number, before=standing)
         if not revised.replaces:
             return [*others, revised, standing]
         others.append(standing)
@@ -97,81 +114,107 @@ async def _verified(question: str, state: AgentState, first: QueryResult, contex
     return [*others, standing]
 
 
-async def _attempt(
-    question: str, task: QueryTask, draft: Draft, attempt: int, context: RunContext, *, judged: bool
-) -> QueryResult:
+async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> QueryResult:
     if draft.failure:
-        return _without_sql(task, draft, attempt, None if draft.failure.kind == "abstained" else draft.failure.message)
+        abstained = draft.failure.kind == "abstained"
+        return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
-        return _without_sql(task, draft, attempt, draft.error)
+        return _without_statement(step, draft, number, draft.error)
+    query = Query(step.question, draft.sql, reasoning=draft.reasoning, plan_confidence=step.plan_confidence)
     try:
-        case = await case_of(question, task, draft, context)
+        case = await examined(query, step.context)
     except DatabaseError as error:
-        return _without_sql(task, draft, attempt, str(error))
-    statement, executed = case.verdict.statement, case.result
-    if not context.execute and statement and not case.references.phantoms:
-        return await _unsent(task, draft, attempt, statement, context)
-    scored = score(replace(case, candidates_agreeing=draft.agreeing))
+        return _without_statement(step, draft, number, str(error))
+    if not step.context.execute and case.runnable is not None:
+        return await _unsent(step, draft, number, case)
+    return await _scored(step, draft, number, case, judged=judged)
+
+
+async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
+    case = replace(case, candidates_agreeing=draft.agreeing)
+    executed = case.result
     data = json_rows(executed.rows) if executed else []
-    relevance = await _judged(question, task, draft, executed, data, context) if judged else NOT_CHOSEN
-    return QueryResult(
-        task_id=task.id,
-        attempt=attempt,
-        sql=draft.sql,
-        data=data,
-        columns=list(executed.columns) if executed else [],
-        rows_returned=len(data),
-        truncated=bool(executed and executed.truncated),
-        execution_time_ms=round(executed.execution_time_ms, 3) if executed else 0.0,
-        score=round(final_score(scored, relevance.score), 4),
-        eval_report=_report(scored, case.references, relevance),
-        status=_status(executed),
-        error=_error(case.parsed, executed),
-        reasoning=draft.reasoning,
-        confidence=draft.confidence,
-        not_understood=draft.not_understood,
-        alternatives=draft.alternatives,
+    result = _result(
+        step,
+        draft,
+        number,
+        status="success" if case.ran else "failed" if executed is None else "error",
+        # The retry handler quotes this message from the parser or the database. A refusal by the guard is not an error.
+        error=case.parsed.error or (executed.error if executed else None),
     )
+    if executed is not None:
+        result = result.model_copy(
+            update={
+                "data": data,
+                "columns": list(executed.columns),
+                "rows_returned": len(data),
+                "truncated": executed.truncated,
+                "execution_time_ms": round(executed.execution_time_ms, 3),
+            }
+        )
+    relevance = NOT_CHOSEN
+    if judged:
+        begin_summary(step.state, _rated(result, case, PERFECT), step.context)
+        relevance = await _relevance(step, case, data)
+    return _rated(result, case, relevance)
 
 
-async def _judged(
-    question: str,
-    task: QueryTask,
-    draft: Draft,
-    executed: ExecutionResult | None,
-    data: list[list[Any]],
-    context: RunContext,
-) -> Relevance:
-    """The model's opinion of the result; neutral where there is no result, or no usable opinion."""
+def _rated(result: QueryResult, case: Case, relevance: Relevance) -> QueryResult:
+    """The attempt with its score, the judge's opinion included."""
+    scored = score(replace(case, relevance=relevance.score))
+    report = _report(scored, case.references, relevance)
+    return result.model_copy(update={"score": report.overall, "eval_report": report})
+
+
+async def _unsent(step: _Step, draft: Draft, number: int, case: Case) -> QueryResult:
+    """The attempt of a valid statement when no statement may be run. The engine's own compiler checks the statement if
+    it can. There are no rows, and so no score."""
+    assert case.runnable is not None
+    refusal = await step.context.database.refusal_async(case.runnable)
+    status = "error" if refusal else "success"
+    return _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)
+
+
+def _without_statement(step: _Step, draft: Draft, number: int, error: str | None) -> QueryResult:
+    """An attempt without a statement."""
+    return _result(step, draft, number, status="failed" if error is None else "error", error=error)
+
+
+def _result(step: _Step, draft: Draft, number: int, **fields: Any) -> QueryResult:
+    """An attempt with the fields of its draft; `fields` take precedence."""
+    kept = {name: getattr(draft, name) for name in _FROM_DRAFT}
+    return QueryResult(task_id=step.task.id, attempt=number, **(kept | fields))
+
+
+async def _relevance(step: _Step, case: Case, data: list[list[Any]]) -> Relevance:
+    """The model's judgement of the result; neutral if there is no result or no usable judgement."""
+    context, executed = step.context, case.result
     if executed is None or not executed.ok:
         return NOT_JUDGED
     if not context.strategy.judge:
-        return Relevance(score=0.5, reasoning="Not judged: the strategy has no judge.")
+        return NO_JUDGE
+    if not context.strategy.judge_settled:
+        scored = score(case)
+        if (scored.probability or 0.0) >= SETTLED and not scored.vetoes:
+            return SETTLED_BY_EVIDENCE
     preview = tuple(tuple(row) for row in data[:PREVIEW_ROWS])
     request = JudgeRequest(
-        question, task, draft.sql, executed.columns, preview, len(executed.rows), context.database.dialect
+        step.question,
+        step.task,
+        case.parsed.text,
+        executed.columns,
+        preview,
+        len(executed.rows),
+        context.database.dialect,
     )
     try:
         async with asyncio.timeout(context.seconds_left):
             judgement = await context.model.judge(request)
     except (ModelError, TimeoutError) as error:
         log.warning("The result was not judged: %s", str(error) or type(error).__name__)
-        return Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
+        return NO_OPINION
     context.spend(judgement.usage)
     return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)
-
-
-def _status(executed: ExecutionResult | None) -> ResultStatus:
-    if executed is None:
-        return "failed"
-    return "success" if executed.ok else "error"
-
-
-def _error(parsed: ParsedQuery, executed: ExecutionResult | None) -> str | None:
-    """The message that the retry handler quotes: the database's own, or the parser's. A refusal is no error."""
-    if parsed.error:
-        return parsed.error
-    return executed.error if executed else None
 
 
 def _report(scored: Score, references: References, relevance: Relevance) -> EvalReport:
@@ -192,39 +235,4 @@ def _report(scored: Score, references: References, relevance: Relevance) -> Eval
             "notes": dict(scored.notes),
         },
         vetoes=list(scored.vetoes),
-    )
-
-
-async def _unsent(
-    task: QueryTask, draft: Draft, attempt: int, statement: ReadStatement, context: RunContext
-) -> QueryResult:
-    """A statement that may run and names only what is there, when none is to be run: the engine is asked whether it
-    takes it, where it can be. No rows, and so no score."""
-    refusal = await context.database.refusal_async(statement)
-    return QueryResult(
-        task_id=task.id,
-        attempt=attempt,
-        sql=statement.sql,
-        status="error" if refusal else "success",
-        error=refusal,
-        reasoning=draft.reasoning,
-        confidence=draft.confidence,
-        not_understood=draft.not_understood,
-        alternatives=draft.alternatives,
-    )
-
-
-def _without_sql(task: QueryTask, draft: Draft, attempt: int, error: str | None) -> QueryResult:
-    """An attempt that never came to a statement."""
-    return QueryResult(
-        task_id=task.id,
-        attempt=attempt,
-        sql=draft.sql,
-        status="failed" if error is None else "error",
-        error=error,
-        reasoning=draft.reasoning,
-        confidence=draft.confidence,
-        not_understood=draft.not_understood,
-        alternatives=draft.alternatives,
-        failure=draft.failure,
     )

@@ -1,7 +1,7 @@
 """planner: question and schema → a validated QueryPlan. A failed or invalid plan becomes one task of confidence 0.0.
 
-In a conversation the plan answers what the question means on its own (`read_as`), which all later nodes work on. A
-question that is truly ambiguous becomes a `clarification` instead of a plan, once.
+In a conversation the plan answers the standalone question (`read_as`), which all later nodes use. A truly ambiguous
+question leads to a `clarification` instead of a plan, at most once.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from agent.context import RunContext
 from agent.events import PlanEvent
 from agent.knowledge.privacy import privacy_of
-from agent.models.protocol import ModelError, PlanReply, PlanRequest
-from agent.plans import PlanInvalid, in_running_order, single_task_plan
-from agent.state import AgentState, Turn
-from eval.databases.base import DatabaseError
+from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanRequest
+from agent.runtime.context import RunContext
+from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
+from agent.state import AgentState, Failure, Turn
+from eval.databases.base import Database, DatabaseError
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +26,18 @@ LOW_CONFIDENCE = 0.5
 
 async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     question = state["question"]
+    failed: dict[str, Any] = {}
     if state.get("failure"):
         reply = PlanReply(single_task_plan(question, 0.0))
     elif not (context.strategy.plan or _in_conversation(state, context)):
         reply = PlanReply(single_task_plan(question, 1.0))
     else:
-        reply = await _reply(question, state, context)
+        try:
+            reply = await _reply(question, state, context)
+        except ModelError as error:  # no other call would succeed
+            kind: Literal["model_auth", "model"] = "model_auth" if isinstance(error, ModelAuthError) else "model"
+            failed = {"failure": Failure(kind=kind, message=str(error))}
+            reply = PlanReply(single_task_plan(question, 0.0))
         if reply.clarification:
             return {"clarification": reply.clarification}
         if reply.plan.confidence < LOW_CONFIDENCE:
@@ -40,7 +46,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
             )
     context.emit(PlanEvent(data=reply.plan))
     read_as = reply.read_as.strip()
-    return {"plan": reply.plan, "read_as": "" if read_as == question else read_as}
+    return {"plan": reply.plan, "read_as": "" if read_as == question else read_as, **failed}
 
 
 async def _reply(question: str, state: AgentState, context: RunContext) -> PlanReply:
@@ -51,8 +57,9 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         schema.dialect,
         state["schema_context"],
         schema,
-        context.database,
+        state.get("evidence", ""),
         history=_earlier(state, context),
+        write_sql=_plan_writes(context),
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
     )
@@ -64,10 +71,20 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
             return reply if request.may_ask else replace(reply, clarification=None)
         return replace(reply, plan=in_running_order(reply.plan))
     except (ModelError, PlanInvalid, TimeoutError) as error:
+        if isinstance(error, ModelError) and error.final:
+            raise
         log.warning("No usable plan, so one task: %s", str(error) or type(error).__name__)
-        if privacy_of(context.model) != "full":  # the rules look stored values up, and the model reads what they write
+        if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0))
-        return await asyncio.to_thread(_unplanned, request)
+        return await asyncio.to_thread(_unplanned, request, context.database)
+
+
+def _plan_writes(context: RunContext) -> bool:
+    """Whether the plan may include the query: not if several candidates are wanted, or if the team's knowledge is part
+    of the call that writes the query."""
+    strategy = context.strategy
+    one_query = strategy.generator == "query" and strategy.candidates == 1
+    return strategy.plan_sql and one_query and context.memory is None and context.model.capabilities.remote
 
 
 def _in_conversation(state: AgentState, context: RunContext) -> bool:
@@ -75,21 +92,22 @@ def _in_conversation(state: AgentState, context: RunContext) -> bool:
 
 
 def _earlier(state: AgentState, context: RunContext) -> tuple[Turn, ...]:
-    """The turns that the question may lean on: all, or, for one that is asked again, those before it."""
+    """The turns that the question may refer to: all, or, for a question that is asked again, those before it."""
     history = state.get("history", [])
     if context.history_before is None:
         return tuple(history)
     return tuple(turn for turn in history if turn.number < context.history_before)
 
 
-def _unplanned(request: PlanRequest) -> PlanReply:
-    """One task; in a conversation, the offline engine's rules make the question whole where the model did not."""
+def _unplanned(request: PlanRequest, database: Database) -> PlanReply:
+    """A plan of one task. In a conversation, the offline engine's rules form the standalone question if the model did
+    not."""
     read_as = ""
     if request.history or request.clarified:
-        from agent.models.offline.dialogue import whole_question
+        from agent.parser.dialogue import whole_question
 
         try:
-            read_as = whole_question(request)
+            read_as = whole_question(request, database)
         except DatabaseError as error:
             log.warning("The follow-up stays as it is: %s", error)
     return PlanReply(single_task_plan(read_as or request.question, 0.0), read_as=read_as)

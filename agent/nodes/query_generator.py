@@ -1,6 +1,6 @@
 """query_generator: the current task, the schema and any feedback → one SQL draft. Failures become part of the draft.
 
-Where the strategy wants several candidates, the draft is the chosen one and holds the others.
+If the strategy wants several candidates, the draft is the chosen one and holds the others.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent.attempts import attempts_at, best_attempt
-from agent.candidates.writing import Written, wants_several, written
-from agent.context import RunContext
+from agent.candidates.generation import Written, wants_several, written
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import (
     ModelAuthError,
@@ -20,6 +18,8 @@ from agent.models.protocol import (
     SqlReply,
     SqlRequest,
 )
+from agent.runtime.attempts import attempts_at, best_attempt
+from agent.runtime.context import RunContext
 from agent.state import AgentState, Draft, Failure, asked, standalone
 
 if TYPE_CHECKING:
@@ -33,13 +33,15 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     schema = await context.schema()
     results = state.get("query_results", [])
     before = attempts_at(task.id, results)
+    if task.sql and not before and context.model.capabilities.remote and len(state["plan"].tasks) == 1:
+        return {"draft": Draft(sql=task.sql, reasoning=task.description)}
     request = SqlRequest(
         question=standalone(state),
         task=task,
         dialect=schema.dialect,
         schema_context=state["schema_context"],
         schema=schema,
-        database=context.database,
+        evidence=state.get("evidence", ""),
         previous=tuple(r for d in task.depends_on if (r := best_attempt(d, results))),
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
@@ -73,7 +75,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
 
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
-    """The request with what a team knows; the offline engine takes it as knowledge given beside the question."""
+    """The request with the team's knowledge of its database."""
     from agent.knowledge.memory import remembered
 
     found = remembered(
@@ -85,13 +87,9 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
         glossary=context.strategy.glossary,
         privacy=privacy_of(context.model),
     )
-    if not context.model.offline:
-        return replace(request, glossary=found.glossary_text, examples=found.examples_text)
-    if not found.statements:
-        return request
-    beside = f"\n\nEvidence: {'; '.join(found.statements)}"
-    task = request.task.model_copy(update={"description": request.task.description + beside})
-    return replace(request, question=request.question + beside, task=task)
+    return replace(
+        request, glossary=found.glossary_text, examples=found.examples_text, definitions=tuple(found.statements)
+    )
 
 
 async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
@@ -103,23 +101,16 @@ async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
 
 
 def _given_up(failure: Failure) -> dict[str, Any]:
-    """The model is out of reach for the rest of the run, so later tasks do not ask it again."""
+    """Record that the model is unavailable for the rest of the run, so later tasks do not call it again."""
     return {"draft": Draft(failure=failure), "failure": failure}
 
 
 def _draft(reply: SqlReply) -> Draft:
-    if reply.abstained:
-        return Draft(
-            failure=Failure(kind="abstained", message=reply.reasoning),
-            reasoning=reply.reasoning,
-            confidence=reply.confidence,
-            not_understood=list(reply.not_understood),
-            alternatives=list(reply.alternatives),
-        )
     return Draft(
-        sql=reply.sql,
+        sql="" if reply.abstained else reply.sql,
         reasoning=reply.reasoning,
         confidence=reply.confidence,
         not_understood=list(reply.not_understood),
         alternatives=list(reply.alternatives),
+        failure=Failure(kind="abstained", message=reply.reasoning) if reply.abstained else None,
     )

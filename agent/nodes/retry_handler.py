@@ -1,6 +1,6 @@
 """retry_handler: a failed attempt → targeted feedback for the next one, by rules alone. No model, no database.
 
-Six categories; the first that matches wins. The feedback goes into the next prompt verbatim, so it says no more than
+Six categories; the first that matches wins. The feedback goes into the next prompt verbatim, so it contains only what
 the model may see.
 """
 
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.attempts import attempts_at, shortfall
-from agent.context import RunContext
 from agent.events import RetryEvent, RetryInfo
 from agent.knowledge.privacy import for_feedback, privacy_of
-from agent.state import AgentState, QueryResult, RetryCategory, standalone
+from agent.runtime.attempts import attempts_at, shortfall
+from agent.runtime.context import RunContext
+from agent.runtime.summary_start import drop_summary
+from agent.runtime.verdict import objections
+from agent.state import AgentState, QueryResult, Retry, RetryCategory, standalone, with_evidence
 from eval.databases.base import DatabaseError
 from eval.schema import Schema
 
@@ -21,6 +23,7 @@ WEAK = 0.6
 
 
 async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any]:
+    await drop_summary(context)
     task = state["current_task"]
     attempts = attempts_at(task.id, state["query_results"])
     last = attempts[-1]
@@ -28,21 +31,26 @@ async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any
     category, feedback = diagnose(last, threshold)
     privacy = privacy_of(context.model)
     if privacy != "full":
-        _, feedback = diagnose(for_feedback(last, privacy, await _schema(context), standalone(state)), threshold)
+        _, feedback = diagnose(for_feedback(last, privacy, await _schema(context), _words(state)), threshold)
     info = RetryInfo(task_id=task.id, attempt=len(attempts) + 1, category=category, feedback=feedback)
     context.emit(RetryEvent(data=info))
-    return {"retry_feedback": feedback, "retry_count": state.get("retry_count", 0) + 1}
+    retry = Retry(task_id=task.id, attempt=last.attempt, category=category)
+    return {"retry_feedback": feedback, "retry_count": state.get("retry_count", 0) + 1, "retries": [retry]}
+
+
+def _words(state: AgentState) -> str:
+    return with_evidence(standalone(state), state.get("evidence", ""))
 
 
 async def _schema(context: RunContext) -> Schema | None:
     try:
         return await context.schema()
-    except DatabaseError:  # then fewer words are known
+    except DatabaseError:  # then fewer words count as known
         return None
 
 
 def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]:
-    """The category of a failed attempt and what to tell the writer of the next one."""
+    """The category of a failed attempt, and the feedback for the next attempt."""
     if result.error:
         return "execution_error", f"The query failed with this error:\n{result.error}\nFix exactly this."
     report = result.eval_report
@@ -84,10 +92,6 @@ def _phantoms(hallucinations: dict[str, Any]) -> list[str]:
 
 
 def _against(result: QueryResult) -> str:
-    """The evidence that speaks against the attempt, as advice."""
-    report = result.eval_report
-    evidence = report.analysis.get("evidence", []) if report else []
-    against = [e["text"] for e in evidence if e["supports"] is False]
-    vetoes = list(report.vetoes) if report else []
-    lines = [*vetoes, *against][:6]
+    """The checkable objections to the attempt. Habits are left out, because they could spoil a correct query."""
+    lines = objections(result)[:6]
     return "\nWhat speaks against it:\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

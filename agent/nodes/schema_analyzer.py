@@ -1,7 +1,8 @@
-"""schema_analyzer: database → the text in which a model sees it: structure, notes on the data, stored values. No model.
+"""schema_analyzer: database → its text for the model: structure, data notes, stored values. Calls no model.
 
-Of a structure that exceeds its budget, the part that the question needs is shown. The offline engine reads the schema
-itself, so for it the structure alone is written, once for each fingerprint.
+It is the first step of a turn, so it also resets the channels that belong to one turn. If the structure exceeds its
+budget, the text shows the part that the question needs. The built-in parser reads the schema itself, so for it only the
+structure is written, once per fingerprint.
 """
 
 from __future__ import annotations
@@ -10,19 +11,43 @@ import asyncio
 from functools import lru_cache
 from typing import Any
 
-from agent.context import RunContext
+from langgraph.types import Overwrite
+
 from agent.events import ErrorEvent, ErrorInfo, SchemaEvent, SchemaInfo, SchemaTokens
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
-from agent.state import AgentState, Failure
+from agent.runtime.context import RunContext
+from agent.state import AgentState, Failure, with_evidence
 from eval.databases.base import DatabaseError
 from eval.schema import Schema
 
 EARLIER_QUESTIONS = 2
-"""Earlier questions of a conversation that the part of a large structure is chosen for, too."""
+"""Number of earlier questions that also count when part of a large structure is selected."""
 
 
 async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, Any]:
+    return {**_fresh_channels(), **await _analyzed(state, context)}
+
+
+def _fresh_channels() -> dict[str, Any]:
+    """The reset values of the channels that hold the previous turn."""
+    return {
+        "read_as": "",
+        "clarification": None,
+        "plan": None,
+        "current_task": None,
+        "draft": None,
+        "failure": None,
+        "query_results": Overwrite([]),
+        "retries": Overwrite([]),
+        "retry_count": 0,
+        "retry_feedback": "",
+        "final_answer": "",
+        "answer_relevance_score": 0.0,
+    }
+
+
+async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
     try:
         schema = await context.schema()
     except DatabaseError as error:
@@ -39,7 +64,7 @@ async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, A
         context.emit(SchemaEvent(data=info))
         message = f"The database {context.database.name} has no tables, so there is nothing to ask."
         return {"schema_context": "", "failure": Failure(kind="database", message=message)}
-    if context.model.offline:
+    if not context.model.capabilities.remote:
         context.emit(SchemaEvent(data=info))
         return {"schema_context": _rendered(schema)}
     text, tokens = await asyncio.to_thread(_viewed, state, context, schema)
@@ -52,7 +77,7 @@ def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str
 
     earlier = [turn.question for turn in state.get("history", [])[-EARLIER_QUESTIONS:]]
     view = model_view(
-        "\n".join([*earlier, state["question"]]),
+        "\n".join([*earlier, with_evidence(state["question"], state.get("evidence", ""))]),
         context.database,
         schema,
         privacy=privacy_of(context.model),
@@ -72,4 +97,4 @@ def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str
 
 
 _rendered = lru_cache(maxsize=64)(schema_context)
-"""Rendering 200 columns takes longer than looking the text up by the schema's fingerprint."""
+"""The texts are cached: rendering 200 columns takes longer than a look-up by the schema's fingerprint."""

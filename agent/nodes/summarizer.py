@@ -1,21 +1,23 @@
 """summarizer: the chosen attempt of each task → the final answer, with every doubt stated.
 
-A model writes it where one is at hand and there is something to report; otherwise it is put together here from what is
-known. Numbers that stand in the text but in no result are pointed out.
+A model writes it if one is available and there is something to report; otherwise it is composed here from the results.
+Numbers in the text that occur in no result are pointed out.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
-from agent.attempts import chosen, doubts, failure_text
-from agent.context import RunContext
 from agent.events import TokenEvent
 from agent.knowledge.history import turn_of
 from agent.models.grounding import ungrounded_numbers
-from agent.models.protocol import ModelError, SummaryRequest
+from agent.models.protocol import ModelError, Summary, SummaryRequest
+from agent.runtime.attempts import chosen, doubts, failure_text
+from agent.runtime.context import RunContext
+from agent.runtime.summary_start import drop_summary
 from agent.state import AgentState, QueryResult, standalone
 
 log = logging.getLogger(__name__)
@@ -34,6 +36,8 @@ async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
         "final_answer": text,
         "answer_relevance_score": sum(judged) / len(judged) if judged else 0.0,
         "history": [turn_of(state, results, text)],
+        "clarified": None,
+        "evidence": "",
     }
 
 
@@ -51,12 +55,12 @@ async def _written(
         return _fallback(request, written, context)
     try:
         async with asyncio.timeout(context.seconds_left):
-            summary = await context.model.summarize(request, on_text)
+            summary = await _summary(request, on_text, context)
     except (ModelError, TimeoutError) as error:
         log.warning("The model wrote no summary: %s", str(error) or type(error).__name__)
         return _fallback(request, written, context)
     context.spend(summary.usage)
-    if context.model.offline:
+    if context.model.capabilities.exact_summaries:
         return summary.text
     loose = ungrounded_numbers(summary.text, results, standalone(state))
     if not loose:
@@ -66,9 +70,19 @@ async def _written(
     return summary.text + note
 
 
+async def _summary(request: SummaryRequest, on_text: Callable[[str], None], context: RunContext) -> Summary:
+    """The summary that was started while the query was judged, if it matches the request, else a new one."""
+    ahead = context.summary_ahead
+    if ahead is not None and ahead.answers(request):
+        context.summary_ahead = None
+        return await ahead.to_end(on_text)
+    await drop_summary(context)
+    return await context.model.summarize(request, on_text)
+
+
 def _fallback(request: SummaryRequest, written: list[str], context: RunContext) -> str:
-    """The offline engine's wording, when the model could not finish its own."""
-    from agent.models.offline import summary_text
+    """The offline engine's summary, when the model could not finish its own."""
+    from agent.parser import summary_text
 
     lead = "\n\n*The model could not finish this answer; here is the result itself.*\n\n" if written else ""
     text = lead + summary_text(request)

@@ -1,10 +1,10 @@
-"""set_first_task, set_next_task, check_remaining: they only move state; no model, no database."""
+"""set_first_task, set_next_task, check_remaining: they only update the state; no model, no database."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from agent.context import RunContext
+from agent.runtime.context import RunContext
 from agent.state import AgentState, QueryTask
 
 
@@ -28,5 +28,5 @@ async def set_next_task(state: AgentState, _: RunContext) -> dict[str, Any]:
 
 
 async def check_remaining(_: AgentState, __: RunContext) -> dict[str, Any]:
-    """An anchor for the edge that asks whether tasks remain."""
+    """An empty node for the conditional edge that checks whether tasks remain."""
     return {}

@@ -11,11 +11,11 @@ import logging
 import time
 from dataclasses import dataclass, field, replace
 
-from agent.context import RunContext
 from agent.events import StepEvent, StepInfo
 from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest, Stepping, StepReply, StepRequest
 from agent.react.order import WRITES, Tool, asks_model, following
 from agent.react.tools import Outcome, Toolbox
+from agent.runtime.context import RunContext
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +113,7 @@ class _Run:
             schema=self.request.schema,
             allowed=allowed,
             steps=tuple(self.told),
+            evidence=self.request.evidence,
             left=OWN_STEPS - self.taken + 1,
             glossary=self.request.glossary,
             examples=self.request.examples,

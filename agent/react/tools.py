@@ -10,15 +10,17 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.context import RunContext
+from agent.candidates.examination import examined
 from agent.knowledge.observations import linked_text, message_text, result_text
 from agent.knowledge.privacy import Privacy, privacy_of
 from agent.models.protocol import SqlRequest
+from agent.runtime.context import RunContext
+from agent.state import with_evidence
 from eval.databases.base import DatabaseError
+from eval.examination import Query, inspect
 from eval.scoring.guards import advice
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
-from eval.sql import check, facts, parse, resolve
 
 _ADVICE = 5
 
@@ -41,7 +43,7 @@ class Toolbox:
     @property
     def asked(self) -> str:
         """What the query has to answer: the question, or its task's where that says more."""
-        return self.request.task.description or self.request.question
+        return with_evidence(self.request.task.description or self.request.question, self.request.evidence)
 
     async def use(self, tool: str, sql: str) -> Outcome:
         """Use a tool that asks no model."""
@@ -67,50 +69,47 @@ class Toolbox:
     def _links(self) -> Outcome:
         request = self.request
         try:
-            return Outcome(True, linked_text(self.asked, request.database, request.schema, self.privacy))
+            return Outcome(True, linked_text(self.asked, self.context.database, request.schema, self.privacy))
         except DatabaseError as error:
             return Outcome(True, f"Nothing could be looked up: {self._told(str(error), '')}")
 
     def _validated(self, sql: str) -> Outcome:
-        parsed = parse(sql, self.request.dialect)
-        verdict = check(parsed)
-        if parsed.error or verdict.statement is None:
-            return Outcome(False, self._told(parsed.error or verdict.reason or "not a single statement", sql))
-        phantoms = resolve(parsed, self.request.schema).phantoms
-        if phantoms:
-            lines = [
-                f"- {p.kind} {p.name}" + (f" (nearest: {', '.join(p.nearest)})" if p.nearest else "") for p in phantoms
-            ]
+        case = self._inspected(sql)
+        if case.verdict.statement is None:
+            return Outcome(False, self._told(case.parsed.error or case.verdict.reason or "refused", sql))
+        if case.references.phantoms:
+            lines = [f"- {phantom.text}" for phantom in case.references.phantoms]
             return Outcome(False, "The query names things that this database does not have:\n" + "\n".join(lines))
         return Outcome(True, "One read-only SELECT, and every name exists.")
 
     def _against_constraints(self, sql: str) -> Outcome:
-        said = advice(self._case(sql))[:_ADVICE]
-        if not said:
+        objections = advice(self._inspected(sql))[:_ADVICE]
+        if not objections:
             return Outcome(True, "Nothing speaks against its form.")
-        return Outcome(False, "\n".join(f"- {one.guard}: {one.text}" for one in said))
+        return Outcome(False, "\n".join(f"- {one.guard}: {one.text}" for one in objections))
 
-    def _case(self, sql: str) -> Case:
-        schema = self.request.schema
-        parsed = parse(sql, schema.dialect)
-        return Case(self.asked, parsed, check(parsed), resolve(parsed, schema), facts(parsed, schema), schema, None)
+    def _inspected(self, sql: str) -> Case:
+        return inspect(Query(self.asked, sql), self.request.schema)
 
     async def _run(self, sql: str) -> Outcome:
-        verdict = check(parse(sql, self.request.dialect))
-        if verdict.statement is None:
-            return Outcome(False, self._told(verdict.reason or "refused", sql))
+        """Run the query as the executor would, which then finds it examined."""
+        try:
+            case = await examined(Query(self.asked, sql), self.context)
+        except DatabaseError as error:
+            return Outcome(False, self._told(str(error), sql))
+        if case.runnable is None:
+            return Outcome(False, self._told(case.verdict.reason or "refused", sql))
         if not self.context.execute:
-            refusal = await self.context.database.refusal_async(verdict.statement)
+            refusal = await self.context.database.refusal_async(case.runnable)
             return Outcome(
                 refusal is None, self._told(refusal, sql) if refusal else "It would run; nothing is run here."
             )
-        result = await self.context.database.execute_async(verdict.statement, limits=self.context.limits())
-        if not result.ok:
-            return Outcome(False, self._told(result.error or "it failed", sql))
-        return Outcome(True, result_text(result, self.privacy))
+        if case.result is None or not case.result.ok:
+            return Outcome(False, self._told((case.result and case.result.error) or "it failed", sql))
+        return Outcome(True, result_text(case.result, self.privacy))
 
     def _told(self, message: str, sql: str) -> str:
-        return message_text(message, self.privacy, self.request.schema, sql, self.request.question)
+        return message_text(message, self.privacy, self.request.schema, sql, self.asked)
 
 
 def constraints(intent: Intent) -> Iterator[str]:

@@ -32,20 +32,20 @@ NO_MODEL = (
 
 @dataclass(slots=True)
 class Asker:
-    """What stays the same between questions. `ask` may be called many times, from one thread."""
+    """The settings shared by all questions. `ask` may be called many times, from one thread."""
 
     progress: Console
     target: str | None = None
     """A preset, a path or a URL; None means what the settings say."""
     model: str | None = None
     timeout: float | None = None
-    """Seconds for one question; None means what the settings say."""
+    """Seconds for one question; None means the value in the settings."""
     max_rows: int | None = None
     execute: bool = True
     quiet: bool = False
     verbose: bool = False
     strategy: str | None = None
-    """How a question is worked on; None means what the settings say."""
+    """The strategy; None means the one in the settings."""
     database: Database | None = None
     config: Settings | None = None
     thread: str | None = None
@@ -98,7 +98,7 @@ class Asker:
             return failed(question, "settings", settings_problem(error))
         updates: dict[str, float | int | str] = {}
         if self.strategy is not None:
-            from agent.strategies import strategy
+            from agent.runtime.strategies import strategy
 
             try:
                 updates["strategy"] = strategy(self.strategy).name
@@ -110,7 +110,7 @@ class Asker:
             updates["max_rows"] = self.max_rows
         self.config = config.model_copy(update=updates)
 
-        from agent.catalogue import resolve_database
+        from agent.runtime.catalogue import resolve_database
 
         try:
             self.database = resolve_database(self.target, self.config, steps.working_on)
@@ -119,14 +119,14 @@ class Asker:
         return None
 
     def _introduce(self, steps: Steps) -> None:
-        """Say once which model answers when none was asked for."""
+        """Show once which model answers if none was requested."""
         if not self._introduced and self.config and self.config.offline and self.model is None:
             steps.note(NO_MODEL)
         self._introduced = True
 
     async def _run(self, question: str, steps: Steps) -> Answer:
         from agent.events import AnswerEvent, ErrorEvent
-        from agent.runner import Answer, stream
+        from agent.runner import stream
 
         answer: Answer | None = None
         failure = failed(question, "internal", "The run ended without an answer.")
@@ -144,7 +144,7 @@ class Asker:
                 gc.enable()
             steps.show(event)
             if isinstance(event, AnswerEvent):
-                answer = Answer.model_validate(event.data)
+                answer = event.data
             elif isinstance(event, ErrorEvent):
                 failure = failed(question, event.data.kind, event.data.message)
         return answer or failure

@@ -1,6 +1,6 @@
-"""Names to things: a preset, a path or a URL → an open database; settings → a model.
+"""Resolves names: a preset, a path or a URL → an open database; settings → a run's context.
 
-Open databases are kept for the life of the process, so that a warm question opens nothing.
+Databases stay open for the life of the process, so later questions need not open them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.config import Settings, settings
-from agent.context import RunContext
 from agent.knowledge.privacy import private
 from agent.models import make_model
-from agent.models.protocol import Model
+from agent.runtime.context import RunContext
 from eval.databases import open_database
 from eval.databases.base import Database, DatabaseNotFound
 from eval.schema import dialect_named
@@ -35,7 +34,7 @@ def resolve_database(
 ) -> Database:
     """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
 
-    `on_progress` hears of a demo database being built. Raises DatabaseError.
+    `on_progress` is called while a demo database is built. Raises DatabaseError.
     """
     config = config or settings()
     name = target or config.database_url or config.db_path or DEFAULT_DEMO
@@ -54,15 +53,15 @@ def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | No
                 count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
                 on_progress(f"building the demo database {name}: {step.message}{count}")
 
-        database = open_database(demo_path(name, directory, said))
+        database = open_database(demo_path(name, directory, said), isolation="process")
         database.name = name
         return database
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
     if name == config.db_path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
-        return open_database(f"duckdb:///{Path(name).absolute()}")
-    return open_database(name)
+        return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
+    return open_database(name, isolation="process")
 
 
 def close_all() -> None:
@@ -72,15 +71,9 @@ def close_all() -> None:
             _open.popitem()[1].close()
 
 
-def resolve_model(name: str | None = None, config: Settings | None = None) -> Model:
-    """The model of that name at the configured endpoint; `offline` for the built-in engine; None for the settings'."""
-    config = config or settings()
-    return make_model(config if name is None or name == "offline" else config.model_copy(update={"model": name}), name)
-
-
 async def default_context(target: str | None) -> RunContext:
     """A context from the settings alone, for runs that the runner did not start."""
     config = settings()
     database = await asyncio.to_thread(resolve_database, target, config)
-    model = private(resolve_model(None, config), config.privacy)
+    model = private(make_model(config, database), config.privacy)
     return RunContext(database=database, model=model, settings=config)

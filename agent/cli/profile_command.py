@@ -1,6 +1,6 @@
-"""`python -m agent.main profile`: what a database's rows look like, as text or JSON.
+"""`python -m agent.main profile`: prints a database's profile as text or JSON.
 
-In: the words after `profile`. Out: the profile on standard output, what is wrong on standard error, an exit code of
+In: the words after `profile`. Out: the profile on standard output, problems on standard error, an exit code of
 `agent.cli.exits`.
 """
 
@@ -34,10 +34,10 @@ def profile(
     """Print a database's profile: rows, columns, keys, values, ranges, patterns, pitfalls. No model is asked."""
     from pydantic import ValidationError
 
-    from agent.catalogue import resolve_database
     from agent.cli.logs import direct_logs
     from agent.config import settings, settings_problem
-    from agent.linked import profile_report
+    from agent.inspection.schema import profile_report
+    from agent.runtime.catalogue import resolve_database
     from eval.databases import DatabaseError
 
     direct_logs(verbose=False)

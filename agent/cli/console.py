@@ -12,6 +12,8 @@ from typing import TextIO
 
 from rich.console import Console
 
+from eval.errors import Text2SQLError
+
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, escape among them; tab and line feed stay
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"  # text direction and line separators
@@ -22,8 +24,8 @@ PIPE_WIDTH = 100_000_000
 """Columns assumed where the output is no terminal: nothing is folded or cut."""
 
 
-class ReaderGone(Exception):
-    """Whoever read the output has closed it."""
+class ReaderGone(Text2SQLError):
+    """The reader of the output has closed it."""
 
 
 class _Console(Console):
@@ -32,7 +34,7 @@ class _Console(Console):
 
 
 def printable(text: str) -> str:
-    """Escape whatever a terminal would act on; line feeds and tabs stay."""
+    """Escape everything that a terminal would interpret; line feeds and tabs stay."""
     return _STEERING.sub(_escaped, text)
 
 
@@ -59,7 +61,7 @@ def progress_console(color: bool) -> Console:
 
 def _console(stream: TextIO, color: bool) -> Console:
     if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter gets its number
+        stream.reconfigure(errors="backslashreplace")  # a character that the terminal cannot encode is escaped
     console = _Console(file=stream, markup=False, highlight=False, emoji=False, color_system="auto" if color else None)
     if not console.is_terminal:
         console.width = PIPE_WIDTH

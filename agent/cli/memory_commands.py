@@ -13,7 +13,7 @@ import typer
 from agent.cli import exits
 
 if TYPE_CHECKING:
-    from agent.remembered import Checked
+    from agent.inspection.memory import Checked
     from eval.databases.base import Database
 
 _Db = Annotated[
@@ -42,7 +42,7 @@ def _glossary() -> None:
 @examples.command("check")
 def check_examples(file: _File, db: _Db = None) -> None:
     """Check each example: its form, the read-only guard, the names of the schema."""
-    from agent.remembered import check_examples
+    from agent.inspection.memory import check_examples
 
     database = _opened(db)
     _told(file, database.name, "examples", check_examples(file, database))
@@ -51,7 +51,7 @@ def check_examples(file: _File, db: _Db = None) -> None:
 @glossary.command("check")
 def check_glossary(file: _File, db: _Db = None) -> None:
     """Check each term, metric and default filter against the schema."""
-    from agent.remembered import check_glossary
+    from agent.inspection.memory import check_glossary
 
     database = _opened(db)
     _told(file, database.name, "entries", check_glossary(file, database))
@@ -89,9 +89,9 @@ async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
 def _opened(db: str | None) -> Database:
     from pydantic import ValidationError
 
-    from agent.catalogue import resolve_database
     from agent.cli.logs import direct_logs
     from agent.config import settings, settings_problem
+    from agent.runtime.catalogue import resolve_database
     from eval.databases import DatabaseError
 
     direct_logs(verbose=False)

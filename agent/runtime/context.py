@@ -1,7 +1,7 @@
-"""What one run works with: its database, its model, its settings, its clock and its listener.
+"""The context of one run: its database, model, settings, deadline and listener.
 
 LangGraph hands one `RunContext` to every node of a run. Unlike the state it holds live objects, so it is never
-checkpointed; whoever resumes a run makes a new one.
+checkpointed; a resumed run gets a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from agent.config import Settings
 from agent.events import Event, NodeEvent, StepTokens
 from agent.models.protocol import Model, Usage
-from agent.strategies import Strategy, strategy
+from agent.runtime.strategies import Strategy, strategy
+from agent.runtime.summary_ahead import SummaryAhead
 from eval.databases.base import Database, Limits
 from eval.schema import Schema
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _ignore(_: Event) -> None:
-    """Nobody listens."""
+    """The default listener: drops all events."""
 
 
 @dataclass(slots=True)
@@ -36,23 +37,25 @@ class RunContext:
     emit: Callable[[Event], None] = _ignore
     """Receives each event as it happens; must return at once."""
     usage: Usage = field(default_factory=Usage)
-    """What the run's model calls consumed so far."""
+    """The usage of the run's model calls so far."""
     deadline: float = 0.0
     """`time.monotonic()` value at which the whole run must have ended."""
     execute: bool = True
-    """False: a statement is checked in every way that runs nothing (guard, names, the engine's own compiler)."""
+    """False: a statement is only checked (guard, names, the engine's own compiler), not run."""
     may_ask: bool = False
-    """Whether a truly ambiguous question may be asked back; only where somebody can answer."""
+    """Whether a truly ambiguous question may lead to a clarification; only if a user can answer."""
     memory: Memory | None = None
-    """What a team knows of its database, where it keeps anything."""
+    """The team's knowledge of its database, if there is any."""
     history_before: int | None = None
-    """Turns of the conversation from this number on are not looked at (a question that is asked again)."""
-    examined: dict[tuple[str, str], Case] = field(default_factory=dict)
-    """By what a query had to answer and its text, what is known of it; a candidate is run once."""
+    """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
+    examined: dict[str, Case] = field(default_factory=dict)
+    """Facts about each query, keyed by its SQL, so that no statement is sent twice."""
+    summary_ahead: SummaryAhead | None = None
+    """The summary that is being written while its query is judged."""
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
     _told: Usage = field(default_factory=Usage)
-    """What had been consumed when the last step ended."""
+    """The usage at the end of the last step."""
 
     def __post_init__(self) -> None:
         if not self.deadline:
@@ -67,7 +70,7 @@ class RunContext:
         return max(0.0, self.deadline - time.monotonic())
 
     def limits(self) -> Limits:
-        """Bounds for one statement: the deadline of a query, or what is left of the run's budget."""
+        """Limits for one statement: the query timeout, or the rest of the run's budget if that is shorter."""
         seconds = max(0.05, min(self.settings.query_seconds, self.seconds_left))
         return Limits(seconds=seconds, rows=self.settings.max_rows)
 
@@ -75,7 +78,7 @@ class RunContext:
         self.usage = self.usage + usage
 
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
-        """Say that a node has started, once; the runner announces the first node before the graph is loaded."""
+        """Report the start of a node, once; the runner reports the first node before the graph is loaded."""
         if node not in self._running:
             self._running.add(node)
             self.emit(NodeEvent(node=node, status="running", task_id=task_id, attempt=attempt))
@@ -98,17 +101,17 @@ class RunContext:
         )
 
     def load_schema(self) -> asyncio.Future[Schema]:
-        """Start reading the structure off the event loop, unless that has begun already."""
+        """Start reading the structure off the event loop, if that has not started yet."""
         if self._schema is None:
             ttl = self.settings.schema_cache_ttl
             self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=ttl))
         return self._schema
 
     async def schema(self) -> Schema:
-        """The database's structure, read once a run. Raises DatabaseError."""
+        """The database's structure, read once per run. Raises DatabaseError."""
         return await asyncio.shield(self.load_schema())
 
     async def fresh_schema(self) -> Schema:
-        """Read the structure again, past the cache. Raises DatabaseError."""
+        """Read the structure again, bypassing the cache. Raises DatabaseError."""
         self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=0.0))
         return await self.schema()

@@ -1,9 +1,12 @@
-"""The synchronous call for programs and notebooks."""
+"""`ask`: the call that waits, for scripts and notebooks.
+
+In: what `agent.runner.run` takes. Out: its `Answer`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from agent.config import Settings
 from agent.models.protocol import Model
@@ -23,13 +26,13 @@ def ask(
     `database`: a preset (`shop`, `enterprise`), a path, a URL or an open Database; `model`: a name, `offline`, or a
     Model; None means what the settings say. Never raises: a failure is an Answer of status `error`.
     """
-    arguments = {"database": database, "model": model, "settings": settings}
+
+    def wait() -> Answer:
+        return asyncio.run(run(question, database=database, model=model, settings=settings))
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(run(question, **arguments))  # type: ignore[arg-type]
-    answers: list[Answer] = []
-    thread = threading.Thread(target=lambda: answers.append(asyncio.run(run(question, **arguments))))  # type: ignore[arg-type]
-    thread.start()
-    thread.join()
-    return answers[0]
+        return wait()
+    with ThreadPoolExecutor(max_workers=1) as another_thread:
+        return another_thread.submit(wait).result()

@@ -1,6 +1,6 @@
 """Validation of a plan before it is used: at least one task, unique ids, known and acyclic dependencies.
 
-In: a plan as a model gave it. Out: the same plan with its tasks in an order in which they can run, or PlanInvalid.
+In: a plan from a model. Out: the same plan with its tasks in a runnable order, or PlanInvalid.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from agent.state import QueryPlan, QueryTask
+from eval.errors import InputError
 
 MAX_TASKS = 8
-"""More steps than any sensible question needs; a longer plan is a runaway."""
+"""Maximum number of tasks; no sensible question needs more."""
 
 
-class PlanInvalid(ValueError):
+class PlanInvalid(InputError):
     """The plan cannot be run; the message says why."""
 
 

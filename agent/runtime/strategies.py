@@ -1,6 +1,6 @@
-"""How a question is worked on, by name: which parts of the machine are on, so that each can be measured on its own.
+"""Named strategies: which parts of the pipeline are on, so that the effect of each part can be measured.
 
-In: a name, as `TEXT2SQL_STRATEGY` and `--strategy` give it: `standard`, `few-shot-5`, and behind slashes what to change
+In: a name, as in `TEXT2SQL_STRATEGY` and `--strategy`: `standard`, `few-shot-5`, with changes after slashes
 (`full/no-judge`, `standard/examples=5/no-plan`). Out: a `Strategy`, which nodes read from their run's context.
 """
 
@@ -18,39 +18,45 @@ EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
     ("execution_error", "hallucination", "safety", "relevance", "empty_result", "generic")
 )
 ADVICE: frozenset[RetryCategory] = frozenset(("relevance", "generic"))
-"""What is said to a query that ran: the evidence that speaks against it."""
+"""Feedback on a query that ran: the evidence against it."""
 MOST = 20
-"""Examples, candidates or rounds at most."""
+"""Maximum examples, candidates or rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
     name: str
     description: str
-    """One line, for people who choose."""
+    """One line of description for users."""
     plan: bool = True
-    """A model may take the question apart; else it is one task. In a conversation it is planned always, since the plan
-    says what a follow-up means."""
+    """A model may split the question into tasks; else it is one task. In a conversation it is always planned, because
+    the plan holds the standalone form of a follow-up."""
+    plan_sql: bool = True
+    """A plan of one task includes its query, which saves the call that writes it."""
     judge: bool = True
-    """A model is asked whether the result answers the question; else its part of the score is neutral."""
+    """A model judges whether the result answers the question; else the judge's part of the score is neutral."""
+    judge_settled: bool = True
+    """A model judges even queries that the evidence already settles."""
+    summary_ahead: bool = True
+    """The summary is written while the judge works; it is shown after the query has passed the gate."""
     notes: bool = True
-    """The model is told what the rows look like: formats, pitfalls, stored values that the question may mean."""
+    """The prompt describes the rows: formats, pitfalls, stored values that the question may mean."""
     examples: int = 3
-    """Verified examples put before the model at most, where a team keeps any."""
+    """Maximum verified examples in the prompt, if the team has any."""
     glossary: bool = True
-    """Business terms that the question names are explained to the model, where a team keeps a glossary."""
+    """The prompt explains the business terms that the question names, if the team has a glossary."""
     summary: bool = True
-    """A model puts the answer into words; else rules do."""
+    """A model writes the answer; else rules do."""
     generator: Literal["query", "react"] = "query"
-    """`query`: one reply is the query. `react`: the model works in steps, with tools (`agent.react`)."""
+    """`query`: the model writes the query in one reply. `react`: it works in steps, with tools (`agent.react`)."""
     retries: int | None = None
-    """How often a query that does not pass is tried again; None: as often as the settings say."""
+    """Maximum retries of a query that does not pass; None: as in the settings."""
     retry_on: frozenset[RetryCategory] = EVERY_CATEGORY
-    """What is wrong with a query that is tried again."""
+    """The kind of feedback on a query that is retried."""
     candidates: int = 1
-    """Queries written for a task before one is chosen; fewer where the first ones leave no doubt."""
+    """Candidates written for a task before one is chosen; fewer if the first ones leave no doubt."""
     verify_rounds: int = 0
-    """How often the model may look at its result and revise the query."""
+    """Maximum rounds in which the model reviews its result and may revise the query."""
 
 
 DEFAULT = "standard"
@@ -88,7 +94,7 @@ STRATEGIES: dict[str, Strategy] = {
     )
 }
 
-SWITCHES = ("plan", "judge", "notes", "glossary", "summary")
+SWITCHES = ("plan", "plan_sql", "judge", "judge_settled", "summary_ahead", "notes", "glossary", "summary")
 COUNTS = ("examples", "retries", "candidates", "verify_rounds")
 _OFF: dict[str, Any] = {
     **dict.fromkeys(SWITCHES, False),
@@ -103,7 +109,7 @@ _SHOTS = re.compile(r"few-shot[-: ](\d{1,3})")
 
 @lru_cache(maxsize=256)
 def strategy(name: str) -> Strategy:
-    """The strategy of that name. Raises ValueError that lists the names, or the changes, there are."""
+    """The strategy of that name. Raises ValueError that lists the known names or changes."""
     base, *changes = (part.strip() for part in name.strip().lower().split("/"))
     shots = _SHOTS.fullmatch(base)
     found = STRATEGIES.get("few-shot" if shots else base)
@@ -117,10 +123,10 @@ def strategy(name: str) -> Strategy:
 
 
 def _changed(change: str) -> dict[str, Any]:
-    """The field that `no-PART`, `PART` or `PART=N` stands for."""
+    """The field and value that `no-PART`, `PART` or `PART=N` sets."""
     part, given, number = change.partition("=")
     off = part.startswith("no-")
-    part = part.removeprefix("no-").strip()
+    part = part.removeprefix("no-").strip().replace("-", "_")
     field = _SHORT.get(part, part)
     if field not in _OFF or (off and given) or (not off and (field in COUNTS) != bool(given)):
         parts = [*(f"no-{name}, {name}" for name in SWITCHES), *(f"no-{name}, {name}=N" for name in COUNTS)]

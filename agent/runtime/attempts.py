@@ -1,14 +1,16 @@
-"""Which attempt stands for a task, and what must be said about it. Pure functions of the accumulated results."""
+"""Selects the attempt to show for each task and states its doubts. Pure functions of the accumulated results."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 
+from agent.runtime.probability import STATED_DOUBT
+from agent.runtime.verdict import likelihood, objections
 from agent.state import QueryPlan, QueryResult
 
-SURE = 0.68
-"""A writer that knows its own confidence and has less than this makes the answer doubtful."""
+_REASONS = 2
+"""Maximum objections that a doubt names."""
 
 
 def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResult]:
@@ -16,26 +18,26 @@ def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResul
 
 
 def passes(result: QueryResult, threshold: float) -> bool:
-    """The gate's condition: a score at or above the threshold, and nothing vetoes."""
+    """The gate's condition: a score at or above the threshold, and no veto."""
     vetoes = result.eval_report.vetoes if result.eval_report else ()
     return result.status == "success" and result.score >= threshold and not vetoes
 
 
 def sure(result: QueryResult) -> bool:
-    """The writer of the query is sure of how it read the question, or does not say."""
-    return result.confidence is None or result.confidence >= SURE
+    """Whether the writer of the query is sure of its interpretation of the question, or states no confidence."""
+    return result.confidence is None or result.confidence >= STATED_DOUBT
 
 
 def best_attempt(task_id: str, results: Iterable[QueryResult]) -> QueryResult | None:
     """The attempt to show: one that ran before one that did not, unvetoed before vetoed, then one to which no other was
-    preferred, then by score; the earliest of equals. None when the task was never attempted."""
+    preferred, then the most probable; the earliest of equals. None when the task was never attempted."""
     attempts = attempts_at(task_id, results)
     replaced = {number for result in attempts for number in result.replaces}
 
     def rank(result: QueryResult) -> tuple[bool, bool, bool, float, int]:
         vetoed = bool(result.eval_report and result.eval_report.vetoes)
         preferred = result.attempt not in replaced
-        return (result.status == "success", not vetoed, preferred, result.score, -result.attempt)
+        return (result.status == "success", not vetoed, preferred, likelihood(result), -result.attempt)
 
     return max(attempts, key=rank, default=None)
 
@@ -47,7 +49,7 @@ def chosen(plan: QueryPlan, results: Sequence[QueryResult]) -> tuple[QueryResult
 
 
 def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
-    """Sentences that an honest answer has to contain, for the attempts that are shown."""
+    """The doubts, as sentences, that an answer must state about the attempts shown."""
     found: list[str] = []
     several = len(materialised := list(results)) > 1
     for result in materialised:
@@ -56,13 +58,10 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
             found.append(f"{of}no query could be run ({failure_text(result)}).")
             continue
         if not passes(result, threshold):
-            why = result.eval_report.vetoes if result.eval_report else []
-            reason = f": {'; '.join(why)}" if why else ""
-            found.append(f"{of}{shortfall(result.score, threshold)}, so treat this with care{reason}.")
-        if not sure(result):
-            found.append(
-                f"{of}this way of reading the question is only about {result.confidence:.0%} likely to be right."
-            )
+            reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
+            found.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
+        elif not sure(result):
+            found.append(f"{of}the question may mean something else.")
         if result.truncated:
             found.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(found)

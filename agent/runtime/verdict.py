@@ -1,0 +1,79 @@
+"""How sure an answer is: the same probability, verdict and wording for every interface.
+
+In: attempts, or an answer's status, probability and doubts. Out: the probability of an attempt, the objections to it,
+and the line that the command line, the page, the API and MCP show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.state import QueryResult
+from eval.scoring import RELEVANCE_WEIGHT
+
+_VERY_LIKELY = 0.8
+_LIKELY = 0.6
+_TOP = 0.95
+
+
+def probability(result: QueryResult, *, calibrated: bool) -> float | None:
+    """0..1: how likely the rows are right. The writer's own figure if it is `calibrated`, else the estimate from the
+    evidence; None if there is none."""
+    report = result.eval_report
+    if calibrated or report is None or report.probability is None:
+        return result.confidence
+    return round(report.probability, 4)
+
+
+def likelihood(result: QueryResult) -> float:
+    """0..1, to rank attempts: the evidence's probability blended with the judge's relevance as the score blends them;
+    the score where there is no probability."""
+    report = result.eval_report
+    if report is None or report.probability is None:
+        return result.score
+    return (1 - RELEVANCE_WEIGHT) * report.probability + RELEVANCE_WEIGHT * report.relevance.score
+
+
+def objections(result: QueryResult) -> list[str]:
+    """The objections to an attempt that a reader can check: vetoes, then contradictions by weight. Habits are left out:
+    they describe how such queries are usually written, not an error in this one."""
+    report = result.eval_report
+    if report is None:
+        return []
+    evidence = report.analysis.get("evidence", [])
+    contradictions = (e for e in evidence if e.get("kind") == "contradiction" and e.get("supports") is False)
+    return [*report.vetoes, *(str(e["text"]) for e in contradictions)]
+
+
+def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
+    """The line on how sure an answer is; empty while a clarification is open."""
+    if status == "waiting":
+        return ""
+    if status == "error":
+        return "There is no answer: the query failed."
+    if status == "abstained":
+        return "Not answered: the question was not understood well enough."
+    odds = "" if chance is None else f" {in_ten(chance)} such answers are right."
+    if status == "doubtful":
+        why = f": {_lower_first(doubts[0].rstrip('.'))}" if doubts else ""
+        return f"Doubtful{why}.{odds}"
+    if chance is None:
+        return "Passed every check."
+    if chance >= _VERY_LIKELY:
+        return f"Very likely right.{odds}"
+    if chance >= _LIKELY:
+        return f"Likely right.{odds}"
+    return f"Passed the checks, but the evidence is thin.{odds}"
+
+
+def in_ten(chance: float) -> str:
+    """A probability in everyday words: `About 8 in 10`."""
+    if chance >= _TOP:
+        return "About 19 in 20"
+    tenths = round(chance * 10)
+    return f"About {min(tenths, 9)} in 10" if tenths > 0 else "Fewer than 1 in 10"
+
+
+def _lower_first(text: str) -> str:
+    """The text with its first letter in lower case, unless the first word is in capitals (`SQL ...`)."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
