@@ -10,34 +10,14 @@ export interface Sureness {
   line: string;
 }
 
+/** The line is the server's, so that every door says the same. */
 export function sureness(answer: Answer): Sureness {
+  const line = answer.verdict ?? (answer.status === "doubtful" ? "Doubtful." : "");
+  if (answer.status === "error") return { tone: "wrong", probability: null, line };
+  if (answer.status === "abstained") return { tone: "plain", probability: null, line };
   const probability = answer.confidence;
-  if (answer.status === "error") return { tone: "wrong", probability: null, line: "There is no answer: the query failed." };
-  if (answer.status === "abstained")
-    return { tone: "plain", probability: null, line: "Not answered: the question was not understood well enough." };
-  const odds = probability === null ? "" : ` ${inTen(probability)} such answers are right.`;
-  if (answer.status === "doubtful") {
-    const doubt = answer.doubts[0];
-    const why = doubt ? `: ${lowerFirst(doubt.replace(/\.$/, ""))}` : "";
-    // a doubt that gives a figure of its own needs no second one
-    return { tone: "doubt", probability, line: `Doubtful${why}.${why.includes("%") ? "" : odds}` };
-  }
-  if (probability !== null && probability < 0.6)
-    return { tone: "doubt", probability, line: `Passed the checks, but the evidence is thin.${odds}` };
-  if (probability !== null && probability < 0.8) return { tone: "sure", probability, line: `Likely right.${odds}` };
-  return { tone: "sure", probability, line: probability === null ? "Passed every check." : `Very likely right.${odds}` };
-}
-
-/** A probability as people weigh it. */
-export function inTen(probability: number): string {
-  const of10 = Math.round(probability * 10);
-  if (probability >= 0.95) return "About 19 in 20";
-  if (of10 <= 0) return "Fewer than 1 in 10";
-  return `About ${Math.min(of10, 9)} in 10`;
-}
-
-function lowerFirst(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? (text[0]?.toLowerCase() ?? "") + text.slice(1) : text;
+  const thin = probability !== null && probability < 0.6;
+  return { tone: answer.status === "doubtful" || thin ? "doubt" : "sure", probability, line };
 }
 
 /** The attempt that the answer stands on: the last that ran the answer's SQL. */

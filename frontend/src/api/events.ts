@@ -110,6 +110,8 @@ export interface Answer {
   not_understood: string[];
   alternatives: string[];
   error_kind: string | null;
+  /** How sure the answer is, in one line; answers stored by an older server have none. */
+  verdict?: string | undefined;
   /** What a follow-up was taken to mean on its own; empty where it stood alone. */
   read_as?: string;
   clarification?: { question: string; options: string[] } | null;
@@ -146,6 +148,7 @@ export type RunEvent =
   | { event: "plan"; data: Plan }
   | { event: "query_result"; data: Attempt }
   | { event: "retry"; data: { task_id: string; attempt: number; category: RetryCategory; feedback: string } }
+  | { event: "revision"; data: { task_id: string; attempt: number; revises: number; reasoning: string } }
   | { event: "token"; data: string }
   | { event: "clarify"; data: { question: string; options: string[]; thread_id: string } }
   | { event: "answer"; data: Answer & { final_answer: string } }

@@ -10,7 +10,7 @@ import { cellText } from "./columnKinds";
 import css from "./ResultPanel.module.css";
 import { type CellPlace, ResultTable } from "./ResultTable";
 import { type Result, resultsOf } from "./results";
-import { TakeAway } from "./TakeAway";
+import { ExportMenu } from "./ExportMenu";
 
 /** A result that was cut off in the stream: how long it really is, the server finds out when asked for its rows. */
 function useWhole(result: Result): Result {
@@ -103,7 +103,7 @@ export function ResultView({ result: first, traced, name }: ViewProps) {
               Filter
             </Button>
           )}
-          {result.runId && <TakeAway result={result} name={name} />}
+          {result.runId && <ExportMenu result={result} name={name} />}
         </div>
       </div>
       {shown === "table" ? (

@@ -48,6 +48,8 @@ function applyEvent(state: RunState, event: RunEvent, at: number): RunState {
         category: event.data.category,
         feedback: event.data.feedback,
       });
+    case "revision":
+      return withRevision(state, event.data.task_id, event.data.reasoning);
     case "token":
       return { ...state, text: state.text + event.data };
     case "clarify":
@@ -95,6 +97,7 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         elapsedMs: event.elapsed_ms,
         tokens: event.tokens ?? null,
         retry: null,
+        revision: null,
       },
     ];
   }
@@ -117,6 +120,13 @@ function withRetry(state: RunState, retry: Retry): RunState {
   const checked = state.steps.findLastIndex((step) => step.node === "executor_eval" && step.taskId === retry.taskId);
   const steps = state.steps.map((step, index) => (index === checked ? { ...step, retry } : step));
   return { ...state, steps, retries: [...state.retries, retry] };
+}
+
+/** Says at the check that goes on why the model wrote another query after it saw the rows. */
+function withRevision(state: RunState, taskId: string, reasoning: string): RunState {
+  const checked = state.steps.findLastIndex((step) => step.node === "executor_eval" && step.taskId === taskId);
+  const steps = state.steps.map((step, index) => (index === checked ? { ...step, revision: reasoning } : step));
+  return { ...state, steps };
 }
 
 /** Nothing runs any more, whatever was said last. */

@@ -15,6 +15,8 @@ export interface Step {
   tokens: { input: number; output: number } | null;
   /** Why what this step checked was sent back, if it was. */
   retry: Retry | null;
+  /** Why the model revised a query that this step ran, if it did. */
+  revision: string | null;
 }
 
 export interface Retry {

@@ -8,7 +8,7 @@ import { Icon } from "./Icon";
 import { Mark } from "./Mark";
 import { followLink, paths, type Place } from "./router";
 import css from "./Sidebar.module.css";
-import { Standing } from "./Standing";
+import { StatusBadge } from "./StatusBadge";
 import { ThemeSwitch } from "./ThemeSwitch";
 
 export function Sidebar({ open, place }: { open: boolean; place: Place }) {
@@ -58,7 +58,7 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
         )}
       </div>
       <div className={css["foot"]}>
-        <Standing />
+        <StatusBadge />
         <ThemeSwitch />
       </div>
     </nav>

@@ -1,7 +1,7 @@
 /** The SQL behind an answer, laid out for reading; copied or opened for editing with one click. */
 import { IconButton } from "../shell/Button";
 import { copyText } from "../shell/copyText";
-import { useSaid } from "../shell/useSaid";
+import { useToast } from "../shell/useToast";
 import { useFormatted } from "./format";
 import css from "./SqlCard.module.css";
 import { SqlText } from "./SqlText";
@@ -17,7 +17,7 @@ interface Props {
 
 export function SqlCard({ sql, dialect, failed, editing, onEdit }: Props) {
   const formatted = useFormatted(sql, dialect);
-  const [said, say] = useSaid();
+  const [said, say] = useToast();
   return (
     <section role="group" className={css["card"]} aria-label="SQL" data-failed={failed || undefined}>
       <div className={css["head"]}>

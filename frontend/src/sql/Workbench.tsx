@@ -9,7 +9,7 @@ import type { RunState } from "../run/state";
 import { Button, IconButton } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { runAddress } from "../shell/router";
-import { useSaid } from "../shell/useSaid";
+import { useToast } from "../shell/useToast";
 import { useFormatted } from "./format";
 import { SqlEditor } from "./SqlEditor";
 import { Refusal } from "./Refusal";
@@ -43,7 +43,7 @@ export default function Workbench({ run, sql, onClose }: Props) {
       post("/feedback", { run_id: run.runId, verdict: "corrected", sql: statement }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["feedback"] }),
   });
-  const [said, say] = useSaid();
+  const [said, say] = useToast();
   const result = running.data;
 
   function go() {

@@ -3,7 +3,7 @@ import { download } from "../api/client";
 import type { Preset } from "../api/types";
 import { Button } from "../shell/Button";
 import { followLink, paths } from "../shell/router";
-import { useSaid } from "../shell/useSaid";
+import { useToast } from "../shell/useToast";
 import css from "./ThreadHeader.module.css";
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export function ThreadHeader({ title, threadId, preset, showTitle }: Props) {
-  const [said, say] = useSaid();
+  const [said, say] = useToast();
   return (
     <header className={css["header"]}>
       <h1 className={showTitle ? css["title"] : "hidden-text"}>{title}</h1>

@@ -6,7 +6,7 @@ import type { RunState } from "../run/state";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { runAddress } from "../shell/router";
-import { useSaid } from "../shell/useSaid";
+import { useToast } from "../shell/useToast";
 import css from "./TurnActions.module.css";
 
 interface Props {
@@ -23,7 +23,7 @@ const THANKS: Record<Verdict, string> = {
 
 export function TurnActions({ run, feedback, onAgain }: Props) {
   const client = useQueryClient();
-  const [said, say] = useSaid(6000);
+  const [said, say] = useToast(6000);
   const verdict = useMutation({
     mutationFn: (said: Verdict) => post("/feedback", { run_id: run.runId, verdict: said }),
     onSuccess: (_, said) => {

@@ -87,6 +87,12 @@ const StepLine = memo(function StepLine({ step, task }: { step: Step; task: stri
         {!step.done && <Ticking since={step.startedAt} />}
         {step.elapsedMs !== null && seconds(step.elapsedMs)}
       </span>
+      {step.revision !== null && (
+        <details className={css["why"]}>
+          <summary>The model looked at the rows and revised its query</summary>
+          <p>{step.revision}</p>
+        </details>
+      )}
       {step.retry && (
         <details className={css["why"]}>
           <summary>{RETRY_REASONS[step.retry.category]}, so it was tried again</summary>

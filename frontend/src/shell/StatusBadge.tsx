@@ -1,9 +1,9 @@
 /** Who answers: the model's name, the offline engine, or nobody at the moment. */
 import { useQuery } from "@tanstack/react-query";
 import { healthQuery } from "../api/queries";
-import css from "./Standing.module.css";
+import css from "./StatusBadge.module.css";
 
-export function Standing() {
+export function StatusBadge() {
   const { data, isError } = useQuery(healthQuery);
   if (isError) return <p className={css["standing"]} data-tone="wrong">Server away</p>;
   if (!data) return <p className={css["standing"]}>Connecting</p>;

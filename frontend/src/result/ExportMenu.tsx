@@ -6,10 +6,10 @@ import type { ExportFormat, RunRows } from "../api/types";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { useDismiss } from "../shell/useDismiss";
-import { useSaid } from "../shell/useSaid";
+import { useToast } from "../shell/useToast";
 import { asTabbed } from "./asTabbed";
 import type { Result } from "./results";
-import css from "./TakeAway.module.css";
+import css from "./ExportMenu.module.css";
 
 const FORMATS: readonly { format: ExportFormat; name: string }[] = [
   { format: "csv", name: "CSV" },
@@ -21,9 +21,9 @@ const FORMATS: readonly { format: ExportFormat; name: string }[] = [
 /** More rows than this don't belong on a clipboard. */
 const MOST_COPIED = 1000;
 
-export function TakeAway({ result, name }: { result: Result; name: string }) {
+export function ExportMenu({ result, name }: { result: Result; name: string }) {
   const [open, setOpen] = useState(false);
-  const [said, say] = useSaid();
+  const [said, say] = useToast();
   const box = useDismiss<HTMLDivElement>(open, () => setOpen(false));
   const runId = result.runId ?? "";
 

@@ -1,7 +1,7 @@
 /** A short word on what was just done; it goes away by itself. */
 import { useCallback, useEffect, useRef, useState } from "react";
 
-export function useSaid(ms = 4000): [string, (text: string) => void] {
+export function useToast(ms = 4000): [string, (text: string) => void] {
   const [said, setSaid] = useState("");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const say = useCallback(
