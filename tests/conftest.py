@@ -7,6 +7,7 @@ dropped when the test file ends, so that neither files nor parallel workers ever
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import uuid
@@ -18,7 +19,6 @@ import pytest
 
 POSTGRES_SERVER = os.environ.get("TEXT2SQL_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 MYSQL_SERVER = os.environ.get("TEXT2SQL_TEST_MYSQL_URL", "mysql://root@127.0.0.1:3306/test")
-_ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure() -> None:
@@ -26,13 +26,25 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def _root_logger_as_before() -> Iterator[None]:
+    """A command run inside the test process directs its logs; the next test must find the root logger as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
 @pytest.fixture(scope="session")
 def bench_dir() -> Path:
     """The benchmark data; never part of the project."""
-    folder = Path(os.environ.get("TEXT2SQL_BENCH_DIR", _ROOT.parent / "shared" / "bench"))
-    if not folder.is_dir():
-        pytest.skip(f"no benchmark data at {folder}; set TEXT2SQL_BENCH_DIR")
-    return folder
+    named = os.environ.get("TEXT2SQL_BENCH_DIR")
+    if not named:
+        pytest.skip("TEXT2SQL_BENCH_DIR names no folder of benchmark data")
+    if not Path(named).is_dir():
+        pytest.skip(f"TEXT2SQL_BENCH_DIR: there is no folder {named}")
+    return Path(named)
 
 
 @pytest.fixture(scope="session")

@@ -62,6 +62,6 @@ def ask(shop: Database, config: Settings) -> Run:
         events = [e async for e in stream(question, database=shop, model=model, settings=settings)]
         answers = [e for e in events if isinstance(e, AnswerEvent)]
         assert len(answers) == 1, events
-        return events, Answer.model_validate({k: v for k, v in answers[0].data.items() if k != "final_answer"})
+        return events, answers[0].data
 
     return asked

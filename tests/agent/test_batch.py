@@ -160,3 +160,21 @@ def test_a_file_that_is_not_there(databases: Path):
     done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "missing.jsonl"])
 
     assert (done.exit_code, done.stderr) == (2, "missing.jsonl: No such file or directory\n")
+
+
+def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_nothing_else(
+    databases: Path,
+):
+    settings.cache_clear()
+    talk = {"id": "t", "db": "zoo", "turns": ["List all animals", "how many are there?", "How many animals are there?"]}
+    lines = f"{json.dumps(talk)}\n{json.dumps({'id': 'u', 'db': 'zoo', 'turns': []})}\n"
+    done = CliRunner().invoke(app, ["converse", "--offline", "-q", "--databases", str(databases)], input=lines)
+
+    assert done.exit_code in (0, 1), done.output
+    told, failed = (json.loads(line) for line in done.stdout.splitlines())
+    assert [turn["question"] for turn in told["turns"]] == talk["turns"]
+    assert told["turns"][1]["read_as"] == "How many animals are there?"
+    assert told["turns"][1]["sql"] == told["turns"][2]["sql"] == "SELECT COUNT(*) FROM animals"
+    assert told["turns"][2]["read_as"] == "How many animals are there?"
+    assert list(told["turns"][0]) == ["question", "read_as", "sql", "confidence", "abstained", "answer"]
+    assert "turns" in failed["error"]

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.config import Settings
-from agent.models.offline import OfflineModel
 from agent.runner import run
 from eval.databases import open_database
 from eval.metrics.comparison import same_result
 from eval.tasks import demo_named, demo_path
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 QUESTIONS = [
     "How many customers are there?",
@@ -56,8 +55,8 @@ async def test_the_offline_engine_answers_alike_everywhere(
 ) -> None:
     with open_database(loaded(engine)) as server, open_database(demo_file) as sqlite:
         for question in QUESTIONS:
-            here = await run(question, database=server, model=OfflineModel(), settings=config)
-            there = await run(question, database=sqlite, model=OfflineModel(), settings=config)
+            here = await run(question, database=server, model="offline", settings=config)
+            there = await run(question, database=sqlite, model="offline", settings=config)
             assert there.rows, question
             rows, expected = ([tuple(map(_plain, row)) for row in a.rows] for a in (here, there))
             assert same_result(expected, rows, ordered=False), (question, here.sql, here.reason)

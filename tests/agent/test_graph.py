@@ -20,13 +20,15 @@ from agent.events import (
     RetryEvent,
     TokenEvent,
 )
-from agent.models.protocol import ModelAuthError, ModelReplyError, SqlReply
+from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, SqlReply
 from agent.runner import run, stream
 from agent.state import QueryPlan, QueryTask
 from eval.databases import open_database
 from eval.databases.base import Database
 from tests.agent.conftest import Run
-from tests.scripted_model import OUTAGE, ScriptedModel
+from text2sql.testing import ScriptedModel
+
+OUTAGE = ModelError("the endpoint is away")
 
 HOW_MANY = "How many customers are there?"
 COUNT = "SELECT COUNT(*) FROM customers"
@@ -149,7 +151,8 @@ async def test_when_retries_are_used_up_the_best_attempt_is_shown_with_the_doubt
     assert len(retries(events)) == 3
     assert answer.status == "doubtful"
     assert answer.sql == wrong[0]
-    assert any("below 0.70" in d for d in answer.doubts)
+    assert "The question names customers; the query reads other tables" in answer.doubts[0]
+    assert answer.verdict.startswith("Doubtful: treat this with care: The question names customers")
     assert model.summary_requests[0].doubts == tuple(answer.doubts)
 
 
@@ -383,7 +386,9 @@ async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_fil
 async def test_the_answer_event_carries_the_rows_once(ask: Run) -> None:
     events, answer = await ask(HOW_MANY, ScriptedModel(COUNT))
     answered = next(e for e in events if isinstance(e, AnswerEvent))
-    assert answered.data["rows"] == [[4]]
-    assert "data" not in answered.data["attempts"][0]
-    assert [e.data["data"] for e in events if isinstance(e, QueryResultEvent)] == [[[4]]]
+    assert answered.data.rows == [[4]]
+    sent = json.loads(answered.model_dump_json())["data"]
+    assert sent["final_answer"] == sent["answer"]
+    assert "data" not in sent["attempts"][0]
+    assert [e.data.data for e in events if isinstance(e, QueryResultEvent)] == [[[4]]]
     assert answer.attempts[0].columns == answer.columns

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agent.runner import run
 from eval.databases.base import Database
-from tests.scripted_model import ScriptedModel
+from eval.databases.types import ExecutionResult
+from eval.sql.types import ReadStatement
+from text2sql.testing import ScriptedModel
 
 
 async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch):
-    sent = []
-    monkeypatch.setattr(type(shop), "execute", lambda *_, **__: sent.append(1))
+    executed: list[str] = []
+    execute = type(shop).execute
+
+    def recorded(self: Database, statement: ReadStatement, **options: Any) -> ExecutionResult:
+        executed.append(statement.sql)
+        return execute(self, statement, **options)
+
+    monkeypatch.setattr(type(shop), "execute", recorded)
 
     answer = await run(
         "How many cities?", database=shop, model=ScriptedModel("SELECT COUNT(*) FROM cities -- all"), execute=False
@@ -17,7 +27,7 @@ async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeyp
 
     assert answer.sql == "SELECT COUNT(*) FROM cities"
     assert answer.rows == []
-    assert sent == []
+    assert [sql for sql in executed if not sql.startswith("EXPLAIN ")] == []
 
 
 async def test_what_may_not_run_is_still_tried_again(shop: Database):

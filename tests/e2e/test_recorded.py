@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from eval.recorded.answers import Answers, load_answers
-from eval.recorded.serving import application
-from eval.recorded.serving import running as replaying
+from experiments.recorded.answers import Answers, load_answers
+from experiments.recorded.server import application
+from experiments.recorded.server import running as replaying
 from tests.agent.server.running import Running, running, settings_for
 from tests.e2e.conftest import OpenPage
 from tests.e2e.servers import DIST

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.assessment.store import RunFolder, StoreError, load_run
+from eval.assessment.types import TaskResult
 from eval.run_benchmark import app
+from eval.run_folder import RunFolder, RunFolderError, load_run
+from experiments.reference_participants import serving
 from tests.eval.assessment.conftest import golds, place
-from tests.eval.assessment.servers import serving
 
 __all__ = ["golds", "place"]
 
@@ -223,14 +224,17 @@ def test_runs_are_compared_by_task(tmp_path: Path, place: Path, golds: dict[str,
 
 
 def test_a_folder_takes_one_run_and_is_free_while_it_is_empty(tmp_path: Path):
-    with RunFolder(tmp_path, {"preset": "default"}):
+    with RunFolder(tmp_path, {"preset": "default"}, TaskResult):
         pass
-    with RunFolder(tmp_path, {"preset": "strict"}) as folder, pytest.raises(StoreError, match="another run is writing"):
-        RunFolder(folder.path, {"preset": "strict"})
-    assert load_run(tmp_path)[0]["preset"] == "strict"
+    with (
+        RunFolder(tmp_path, {"preset": "strict"}, TaskResult) as folder,
+        pytest.raises(RunFolderError, match="another run is writing"),
+    ):
+        RunFolder(folder.path, {"preset": "strict"}, TaskResult)
+    assert load_run(tmp_path, TaskResult)[0]["preset"] == "strict"
     (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(StoreError, match="line 1 is no result"):
-        RunFolder(tmp_path, {"preset": "strict"})
+    with pytest.raises(RunFolderError, match="line 1 is no result"):
+        RunFolder(tmp_path, {"preset": "strict"}, TaskResult)
     (tmp_path / "run.json").unlink()
-    with pytest.raises(StoreError, match=r"holds results without run\.json"):
-        RunFolder(tmp_path, {"preset": "strict"})
+    with pytest.raises(RunFolderError, match=r"holds results without run\.json"):
+        RunFolder(tmp_path, {"preset": "strict"}, TaskResult)

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = sorted(
     ".".join(file.parent.relative_to(ROOT).parts)
-    for root in ("agent", "eval")
+    for root in ("text2sql", "agent", "eval", "prompts")
     for file in ROOT.glob(f"{root}/**/__init__.py")
 )
 
@@ -32,8 +32,16 @@ def tracked() -> list[Path]:
 def test_every_public_name_is_there(package: str):
     module = importlib.import_module(package)
 
-    for name in getattr(module, "__all__", ()):
+    assert len(set(module.__all__)) == len(module.__all__)
+    for name in module.__all__:
         assert getattr(module, name) is not None, name
+
+
+def test_the_architecture_page_names_every_room():
+    page = (ROOT / "docs/ARCHITECTURE.md").read_text()
+    rooms = [package.rpartition(".")[2] for package in PACKAGES if package.count(".") == 1]
+
+    assert [room for room in rooms if not re.search(rf"\b{room}\b", page)] == []
 
 
 def test_no_file_knows_the_machine_it_was_written_on():
@@ -72,7 +80,7 @@ def test_every_dependency_is_pinned():
 def test_sql_is_parsed_in_one_place():
     """A query that may run is parsed by eval.sql alone; the others named here parse what they do not run: texts to
     compare, demo schemas, and the samples that correctness is fitted on."""
-    allowed = {"eval/sql/", "eval/metrics/", "eval/tasks/", "eval/scoring/samples.py"}
+    allowed = {"eval/sql/", "eval/metrics/", "eval/tasks/", "experiments/judge/samples.py"}
     parsers = {"parse", "parse_one", "maybe_parse", "transpile", "tokenize"}
     found = []
     for path in tracked():

@@ -16,7 +16,7 @@ import uvicorn
 from agent.a2a import build_app
 from agent.config import Settings
 from agent.models.protocol import Model, SqlReply, SqlRequest
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 CUSTOMERS = {"tables": [{"name": "customers", "columns": [{"name": "id", "type": "INTEGER", "primary_key": True}]}]}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent.a2a.answering import answered, answering
+from agent.a2a.answer import answered, answering
 from agent.a2a.task import TaskAnswer, read_task
 from agent.config import Settings
 from tests.agent.a2a.conftest import CUSTOMERS
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 CONFIG = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None)
 

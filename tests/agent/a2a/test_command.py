@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.a2a.card import CardUrlUnusable, checked_card_url
+from eval.a2a.card_url import CardUrlUnusable, checked_card_url
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "120"}
@@ -78,13 +78,19 @@ def test_tokens_that_cannot_be_used_are_said():
     assert "short" not in err
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_listening_everywhere_needs_to_be_told_how_others_reach_it(host: str):
-    code, _, err = ended("--host", host, "--port", "0")
-
-    assert code == 2
-    assert "--card-url" in err
-    assert "Traceback" not in err
+@pytest.mark.parametrize(("host", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, here: str):
+    process = started("--host", host, "--port", "0")
+    assert process.stdout is not None
+    try:
+        assert select.select([process.stdout], [], [], 60)[0]
+        found = re.search(r":(\d+)/, card (http://\S+/) ", process.stdout.readline())
+        assert found
+        card = httpx.get(f"http://{here}:{found[1]}/.well-known/agent-card.json", timeout=30).json()
+        assert card["url"] == found[2] == f"http://{socket.gethostname()}:{found[1]}/"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
 
 
 def test_a_port_that_is_taken_is_said():

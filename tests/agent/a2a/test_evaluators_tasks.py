@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.a2a.answering import answered
+from agent.a2a.answer import answered
 from agent.a2a.task import read_task
 from agent.config import Settings
 from eval.databases import open_database

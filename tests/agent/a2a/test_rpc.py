@@ -196,7 +196,7 @@ def test_both_protocols_can_read_the_card(url: str):
         assert card["url"] == url
         assert card["preferredTransport"] == "JSONRPC"
         assert {i["protocolVersion"] for i in card["supportedInterfaces"]} == {"1.0", "0.3"}
-        assert {i["url"] for i in card["supportedInterfaces"]} == {url}
+        assert {i["url"].rstrip("/") for i in card["supportedInterfaces"]} == {url.rstrip("/")}
         assert card["skills"][0]["id"] == "text-to-sql"
 
 

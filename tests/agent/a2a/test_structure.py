@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent.a2a.structure import SchemaUnusable, read_structure
+from agent.a2a.structure import read_structure
 from agent.a2a.task import InputMissing, QuestionMissing, TaskUnusable, read_parts, read_task
+from eval.errors import InputError
 from eval.schema import Column, ForeignKey, Schema
 
 DDL = """
@@ -166,7 +167,7 @@ def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_
     ],
 )
 def test_what_cannot_be_used_is_refused_in_words(given: Any, says: str):
-    with pytest.raises(SchemaUnusable, match=says.replace("(", r"\(")):
+    with pytest.raises(InputError, match=says.replace("(", r"\(")):
         read_structure(given, "sqlite")
 
 
@@ -188,7 +189,7 @@ def test_the_tasks_name_is_echoed(given: Any, echoed: str | None):
 def test_evidence_goes_with_the_question():
     task = read_task({"question": "How many?", "schema": {"t": ["a"]}, "evidence": "big means over 5"})
 
-    assert task.question == "How many?\n\nEvidence: big means over 5"
+    assert (task.question, task.evidence) == ("How many?", "big means over 5")
 
 
 @pytest.mark.parametrize(
@@ -227,3 +228,11 @@ def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[T
         read_parts(parts)
 
     assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("namespace", ["pg_catalog", "information_schema", "PG_TOAST"])
+def test_the_engines_catalogue_is_no_namespace_for_tables(namespace: str):
+    tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
+
+    with pytest.raises(InputError, match="catalogue"):
+        read_structure({"tables": tables}, "postgres")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.events import ErrorEvent, Event, QueryResultEvent, RetryEvent
+from agent.events import ErrorEvent, Event, QueryResultEvent, RetryEvent, RevisionEvent
 from agent.knowledge.privacy import private
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import ModelSettings
@@ -75,11 +75,7 @@ def server() -> Iterator[OpenAIServer]:
 
 
 def attempts(events: list[Event]) -> list[QueryResult]:
-    return [
-        QueryResult.model_validate({k: v for k, v in e.data.items() if k != "relevance"})
-        for e in events
-        if isinstance(e, QueryResultEvent)
-    ]
+    return [e.data for e in events if isinstance(e, QueryResultEvent)]
 
 
 def feedback(events: list[Event]) -> list[tuple[int, str]]:
@@ -193,7 +189,10 @@ async def test_a_revision_that_runs_takes_the_place_of_what_the_model_saw(ask: R
     endpoint = Endpoint(server, CITIES, reviews=(COUNT, True))
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified/retries=0")
     assert answer.rows == [[4]]
-    assert feedback(events) == [(2, "relevance")]
+    (revision,) = [e.data for e in events if isinstance(e, RevisionEvent)]
+    assert (revision.attempt, revision.revises, revision.reasoning) == (2, 1, "the rows are wrong")
+    assert feedback(events) == []
+    assert [a.retry_category for a in answer.attempts] == [None, None]
     first, second = attempts(events)
     assert (first.sql, second.sql, second.replaces) == (CITIES, COUNT, [1])
     assert [a.verified for a in sorted(answer.attempts, key=lambda a: a.attempt)] == [False, True]
@@ -212,7 +211,7 @@ async def test_a_revision_that_is_worse_is_shown_and_not_taken(ask: Run, server:
 
 
 async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, COUNT, reviews=(ALSO_COUNT, "SELECT COUNT(name) FROM customers", COUNT))
+    endpoint = Endpoint(server, CITIES, reviews=(ALSO_COUNT, COUNT, "SELECT COUNT(name) FROM customers"))
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
     assert len(endpoint.reviewed) == 2
     assert len(attempts(events)) == 3

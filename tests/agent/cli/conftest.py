@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from agent.cli.printing import PIPE_WIDTH
+from agent.cli.console import PIPE_WIDTH
 from agent.runner import Answer, Tokens
 from agent.state import EvalReport, QueryPlan, QueryResult, QueryTask, Relevance
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from agent.catalogue import close_all
 from agent.cli.as_json import FIELDS
 from agent.config import Settings, settings
 from agent.main import app
+from agent.runtime.catalogue import close_all
 from tests.openai_server import OpenAIServer, completion, error
 
 Type = Callable[..., Result]
@@ -67,7 +67,7 @@ def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path):
     assert done.exit_code == 0
     assert done.stdout.startswith("SELECT COUNT(*) FROM customers\n")
     assert "|        4 |" in done.stdout
-    assert "How sure: about" in done.stdout
+    assert "How sure: very likely right. About 9 in 10 such answers are right." in done.stdout
 
 
 def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type, shop_file: Path):

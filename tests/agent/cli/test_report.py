@@ -13,23 +13,23 @@ Make = Callable[..., Answer]
 
 
 def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer: Make):
-    show_answer(pipe.console, make_answer(), threshold=0.70)
+    show_answer(pipe.console, make_answer())
 
     assert pipe.lines[0] == "SELECT COUNT(*) AS n FROM customers"
     assert "1 row" in pipe.lines
     assert "There are **42** customers." in pipe.lines
-    assert pipe.lines[-1] == "How sure: about 88% likely to be right; score 0.91, which passes (needed: 0.70)."
+    assert pipe.lines[-1] == "How sure: very likely right. About 9 in 10 such answers are right."
 
 
 def test_a_terminal_gets_colours_and_laid_out_markdown(terminal: Screen, make_answer: Make):
-    show_answer(terminal.console, make_answer(), threshold=0.70)
+    show_answer(terminal.console, make_answer())
 
     assert "\x1b[" in terminal.text
     assert "**42**" not in terminal.text
 
 
 def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make):
-    show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), threshold=0.70, rows=12)
+    show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), rows=12)
 
     assert "12 of 3,401 rows shown" in pipe.lines
     assert "| 11 |" in pipe.lines
@@ -37,15 +37,15 @@ def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_
 
 
 def test_no_rows_is_said(pipe: Screen, make_answer: Make):
-    show_answer(pipe.console, make_answer(rows=[]), threshold=0.70)
+    show_answer(pipe.console, make_answer(rows=[]))
 
     assert "0 rows" in pipe.lines
 
 
 def test_a_doubtful_answer_says_that_it_does_not_pass(make_answer: Make):
-    line = how_sure(make_answer(status="doubtful", score=0.55), 0.70)
+    line = how_sure(make_answer(status="doubtful", confidence=0.38, doubts=["treat this with care: no sum."]))
 
-    assert line == "How sure: about 88% likely to be right; score 0.55, which does not pass (needed: 0.70)."
+    assert line == "How sure: doubtful: treat this with care: no sum. About 4 in 10 such answers are right."
 
 
 def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: Make):
@@ -53,7 +53,7 @@ def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: M
         status="abstained", sql="", columns=[], rows=[], dimensions={}, attempts=[], answer="I can't tell.", plan=None
     )
 
-    show_answer(pipe.console, declined, threshold=0.70)
+    show_answer(pipe.console, declined)
 
     assert [line for line in pipe.lines if line] == ["I can't tell."]
 
@@ -67,7 +67,6 @@ def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer
             reason="\x1b[2J",
             alternatives=["\x1b[2J"],
         ),
-        threshold=0.70,
         explain=True,
     )
 
@@ -87,7 +86,7 @@ def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, ma
     )
     second = attempt("SELECT COUNT(*) AS n FROM customers", number=2)
 
-    show_answer(pipe.console, make_answer(attempts=[first, second]), threshold=0.70, explain=True)
+    show_answer(pipe.console, make_answer(attempts=[first, second]), explain=True)
 
     text = pipe.text
     assert "  t1: count the customers" in text
@@ -103,7 +102,7 @@ def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, ma
 def test_explaining_says_what_was_spent(pipe: Screen, make_answer: Make):
     tokens = Tokens(input=1200, output=80, cached=1000, calls=4, cost_usd=None)
 
-    show_answer(pipe.console, make_answer(tokens=tokens, model="gpt-5"), threshold=0.70, explain=True)
+    show_answer(pipe.console, make_answer(tokens=tokens, model="gpt-5"), explain=True)
 
     assert "0.25 s · model gpt-5 · 4 model calls · 1,200 tokens in (1,000 cached), 80 out · cost unknown" in pipe.text
 

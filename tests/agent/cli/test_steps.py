@@ -37,7 +37,7 @@ def events():
         yield NodeEvent(node="query_generator", status="running", task_id="t1", attempt=number)
         yield NodeEvent(node="query_generator", status="done", elapsed_ms=2100, task_id="t1", attempt=number)
         yield NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=number)
-        yield QueryResultEvent.of(result)
+        yield QueryResultEvent(data=result)
         yield NodeEvent(node="executor_eval", status="done", elapsed_ms=40, task_id="t1", attempt=number)
         if number == 1:
             retry = RetryInfo(task_id="t1", attempt=2, category="execution_error", feedback="The database\nsays: no")
@@ -82,7 +82,7 @@ def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen):
 def test_a_score_below_the_threshold_is_marked(pipe: Screen):
     with Steps(pipe.console, threshold=0.95) as steps:
         steps.show(NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=1))
-        steps.show(QueryResultEvent.of(attempt("SELECT y")))
+        steps.show(QueryResultEvent(data=attempt("SELECT y")))
         steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1, task_id="t1", attempt=1))
 
     assert pipe.lines == ["✗ ran and checked it · 1 row · score 0.91, 0.95 needed · 1.0 ms"]
@@ -99,7 +99,7 @@ def test_quiet_shows_nothing(pipe: Screen):
 
 def test_a_hostile_error_message_stays_one_line(pipe: Screen):
     with Steps(pipe.console) as steps:
-        steps.show(QueryResultEvent.of(attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
+        steps.show(QueryResultEvent(data=attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
         steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
 
     (line,) = pipe.lines

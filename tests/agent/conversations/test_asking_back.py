@@ -12,12 +12,12 @@ from agent.conversations import Conversation, open_checkpointer
 from agent.conversations.turns import DROPPED
 from agent.events import AnswerEvent, ClarifyEvent, DoneEvent, NodeEvent
 from agent.models.protocol import PlanReply
-from agent.plans import single_task_plan
 from agent.runner import run, stream
+from agent.runtime.plans import single_task_plan
 from agent.state import Clarification
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM orders WHERE status = 'paid'"
 ASKED = Clarification(question="Which orders count?", options=["paid orders", "all orders"])
@@ -150,8 +150,8 @@ async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept:
     assert asked.data.model_dump() == {**ASKED.model_dump(), "thread_id": "t1"}
     answer = first[-2]
     assert isinstance(answer, AnswerEvent)
-    assert answer.data["status"] == "waiting"
-    assert answer.data["clarification"] == ASKED.model_dump()
+    assert answer.data.status == "waiting"
+    assert answer.data.clarification == ASKED
     done = [e.node for e in second if isinstance(e, NodeEvent) and e.status == "done"]
     assert done[:3] == ["clarifier", "planner", "set_first_task"]
     started = [e.node for e in second if isinstance(e, NodeEvent) and e.status == "running"]
@@ -214,7 +214,7 @@ async def test_offline_a_question_that_is_clear_or_hopeless_is_not_asked_back(ta
     assert answer.status != "waiting"
 
 
-async def test_offline_without_a_conversation_the_engine_declines_as_ever(shop: Database, config: Any):
+async def test_offline_without_a_conversation_the_engine_answers_by_revenue_in_doubt(shop: Database, config: Any):
     answer = await run("best customers", database=shop, model="offline", settings=config)
 
-    assert answer.status == "abstained"
+    assert answer.status == "doubtful"

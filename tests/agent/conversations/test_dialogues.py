@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from agent.catalogue import resolve_database
 from agent.config import Settings
 from agent.conversations import Conversation, memory_checkpointer
 from agent.models.protocol import PlanReply
-from agent.plans import single_task_plan
 from agent.runner import Answer, run
+from agent.runtime.catalogue import resolve_database
+from agent.runtime.plans import single_task_plan
 from agent.state import Clarification
 from eval.databases.base import Database, ExecutionResult, Limits
 from eval.metrics.comparison import same_result
 from eval.sql import check, parse
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 FILE = Path(__file__).resolve().parents[2] / "fixtures" / "conversations" / "dialogues.jsonl"
 DIALOGUES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from agent.models.protocol import PlanReply
-from agent.plans import single_task_plan
+from agent.models.protocol import ModelError, PlanReply
 from agent.runner import run
+from agent.runtime.plans import single_task_plan
 from agent.state import HISTORY_TURNS
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
-from tests.scripted_model import OUTAGE, ScriptedModel
+from text2sql.testing import ScriptedModel
+
+OUTAGE = ModelError("the endpoint is away")
 
 COUNT = "SELECT COUNT(*) FROM customers"
 BY_CITY = "SELECT t.name, COUNT(*) FROM customers AS c JOIN cities AS t ON t.id = c.city_id GROUP BY t.name"

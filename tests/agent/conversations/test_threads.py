@@ -14,13 +14,13 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.config import Settings
 from agent.conversations import Conversation, open_checkpointer
-from agent.conversations.serialising import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
+from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
 from agent.runner import run
 from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
-from tests.scripted_model import ScriptedModel
+from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM customers"
 MANY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, '{}' FROM n".format(

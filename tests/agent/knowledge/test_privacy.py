@@ -19,7 +19,7 @@ import pytest
 from agent.config import Settings
 from agent.conversations import Conversation, memory_checkpointer
 from agent.knowledge.privacy import for_feedback, kinds, scrubbed, visible_schema, visible_turn
-from agent.models import make_model
+from agent.models import shared_model
 from agent.models.prompt_log import PromptLog
 from agent.runner import run
 from agent.state import EvalReport, QueryResult, Turn
@@ -181,7 +181,8 @@ async def test_a_failed_request_is_in_the_log_too(tmp_path: Path):
     path = tmp_path / "prompts.jsonl"
     with OpenAIServer() as server:
         config = settings(server, TEXT2SQL_PROMPT_LOG=str(path))
-        model = make_model(config)
+        model = shared_model(config)
+        assert not isinstance(model, str)
         answer = await run("How many customers are there?", model=model, settings=config)
         await model.close()
 

@@ -16,6 +16,7 @@ import httpx
 import pytest
 from mcp import Client
 
+from eval.version import VERSION
 from tests.agent.server.running import running, settings_for
 from tests.openai_server import OpenAIServer, completion
 
@@ -62,8 +63,10 @@ async def exercise(client: Client) -> None:
 
     rows = await called(client, "run_sql", sql="SELECT customer_id FROM customers ORDER BY 1", database="shop")
     assert (len(rows["rows"]), rows["rows"][0], rows["truncated"]) == (50, [1], True)
-    wrong = await called(client, "run_sql", sql="SELECT nam FROM customers")
-    assert (wrong["status"], wrong["unknown_names"]) == ("error", ["column nam"])
+    assert rows["status"] == "success"
+    wrong = await refused(client, "run_sql", sql="SELECT nam FROM customers")
+    assert "The statement failed (error): no such column: nam" in wrong
+    assert "Unknown names: column nam." in wrong
 
 
 async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
@@ -89,7 +92,17 @@ async def test_over_standard_input_and_output(stdio: Connect):
         assert "empty" in await refused(client, "ask", question="  ")
         assert "20,000" in await refused(client, "ask", question="x" * 30_000)
         assert await refused(client, "nothing")
-        assert await refused(client, "ask")
+        assert await refused(client, "ask") == "The arguments of ask cannot be used: `question` is missing."
+        typed = await refused(client, "run_sql", sql=["SELECT 1"])
+        assert typed == "The arguments of run_sql cannot be used: `sql`: Input should be a valid string."
+
+
+async def test_the_server_names_its_version_and_offers_tools_alone(stdio: Connect):
+    async with stdio() as client:
+        assert client.server_info.version == VERSION
+        offered = client.server_capabilities
+    assert offered.tools is not None
+    assert (offered.prompts, offered.resources) == (None, None)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -104,6 +117,15 @@ async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp
 
     assert answer["run_id"] in {run["run_id"] for run in kept}
     assert others == []
+
+
+def test_it_answers_with_and_without_the_last_slash(tmp_path: Path):
+    accept = {"Accept": "application/json, text/event-stream"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    with running(settings_for(tmp_path)) as server:
+        for path in ("/mcp", "/mcp/"):
+            assert httpx.post(server.url + path, json=body, headers=accept).status_code == 200
 
 
 def test_without_a_token_nothing_is_told(tmp_path: Path):
@@ -175,12 +197,13 @@ async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(over_htt
         async with over_http(server.url) as client:
             answer = await called(client, "ask", question="List the name of all customers")
             rows = await called(client, "run_sql", sql="SELECT first_name FROM customers")
-            error = await called(client, "run_sql", sql="SELECT nothing FROM customers")
+            error = await refused(client, "run_sql", sql="SELECT nothing FROM customers")
 
     assert answer["sql"]
     assert (answer["rows"], rows["rows"]) == ([], [])
     assert answer["hidden"] == rows["hidden"] == answer["answer"]
-    assert error["error"] == "The engine's message is hidden."
+    assert "The engine's message is hidden." in error
+    assert "nothing" not in error
 
 
 def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tmp_path: Path):

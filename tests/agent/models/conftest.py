@@ -10,7 +10,7 @@ import pytest
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import JudgeRequest, ModelSettings, PlanRequest, ReviewRequest, SqlRequest, SummaryRequest
 from agent.models.quirks import forget
-from agent.models.retrying import RetryPolicy
+from agent.models.retry_policy import RetryPolicy
 from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.schema import Column, Schema, Table
 from tests.openai_server import OpenAIServer
@@ -47,7 +47,7 @@ async def model_at(server: OpenAIServer) -> AsyncIterator[MakeModel]:
     made: list[OpenAIModel] = []
 
     def make(retry: RetryPolicy | None = None, **settings: Any) -> OpenAIModel:
-        given = {"model": "m", "api_key": KEY, "base_url": server.url, "seconds": 10.0, **settings}
+        given = {"model": "m", "api_key": KEY, "base_url": server.url, "seconds": 60.0, **settings}
         made.append(OpenAIModel(ModelSettings(**given), retry=retry or RetryPolicy(first_wait=0.01, longest_wait=0.05)))
         return made[-1]
 
@@ -63,13 +63,12 @@ def sql_request(**changes: Any) -> SqlRequest:
         "dialect": "sqlite",
         "schema_context": "Table: customers\n  id (INTEGER, PK)",
         "schema": SCHEMA,
-        "database": None,
     }
     return SqlRequest(**(given | changes))
 
 
 def plan_request() -> PlanRequest:
-    return PlanRequest(QUESTION, "sqlite", "Table: customers\n  id (INTEGER, PK)", SCHEMA, None)  # type: ignore[arg-type]
+    return PlanRequest(QUESTION, "sqlite", "Table: customers\n  id (INTEGER, PK)", SCHEMA)
 
 
 def judge_request() -> JudgeRequest:

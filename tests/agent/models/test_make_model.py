@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from agent.config import Settings
 from agent.models import make_model
 from agent.models.openai import OpenAIModel
+from eval.databases import Database, open_database
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    with open_database(":memory:") as opened:
+        yield opened
 
 
 def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
@@ -18,20 +26,24 @@ def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
     return Settings(_env_file=None, **values)  # type: ignore[call-arg,arg-type]
 
 
-def test_without_key_and_address_the_built_in_engine_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert make_model(configured(monkeypatch)).offline
+def test_without_key_and_address_the_built_in_engine_answers(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not make_model(configured(monkeypatch), database).capabilities.remote
 
 
 @pytest.mark.parametrize("given", [{"OPENAI_API_KEY": "sk-x"}, {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}])
-def test_with_a_key_or_an_address_the_endpoint_answers(monkeypatch: pytest.MonkeyPatch, given: dict[str, str]) -> None:
-    model = make_model(configured(monkeypatch, **given))
-    assert (model.offline, model.name) == (False, "gpt-5")
+def test_with_a_key_or_an_address_the_endpoint_answers(
+    database: Database, monkeypatch: pytest.MonkeyPatch, given: dict[str, str]
+) -> None:
+    model = make_model(configured(monkeypatch, **given), database)
+    assert (model.capabilities.remote, model.name) == (True, "gpt-5")
 
 
-def test_a_name_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = configured(monkeypatch, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
-    assert make_model(settings, "Offline").offline
-    named = make_model(settings, "llama3")
+    assert not make_model(settings, database, "Offline").capabilities.remote
+    named = make_model(settings, database, "llama3")
     assert named.name == "llama3"
     assert isinstance(named, OpenAIModel)
     assert named._settings.price_input == 1.5
@@ -39,8 +51,8 @@ def test_a_name_wins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_making_a_model_imports_no_client_library() -> None:
     script = (
-        "import sys; from agent.config import Settings; from agent.models import make_model;"
-        "make_model(Settings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
+        "import sys; from agent.config import Settings; from agent.models import shared_model;"
+        "shared_model(Settings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'openai', 'langchain_openai', 'langchain_core'}))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

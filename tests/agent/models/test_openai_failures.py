@@ -18,7 +18,7 @@ from agent.models.protocol import (
     ModelTimeout,
     ModelUnavailable,
 )
-from agent.models.retrying import RetryPolicy
+from agent.models.retry_policy import RetryPolicy
 from tests.agent.models.conftest import KEY, MakeModel, sql_request
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
 

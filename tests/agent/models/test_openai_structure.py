@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.models.protocol import Model, ModelRefused, ModelReplyError
-from agent.models.structured import CONVERSATION_SCHEMA, JUDGE_SCHEMA, PLAN_SCHEMA, SQL_SCHEMA
+from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from tests.agent.models.conftest import MakeModel, judge_request, plan_request, sql_request
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
 
@@ -33,7 +33,15 @@ async def test_the_sql_comes_out_of_a_strict_reply(server: OpenAIServer, model_a
     assert sent.body["temperature"] == 0.0
 
 
-@pytest.mark.parametrize("schema", [PLAN_SCHEMA, CONVERSATION_SCHEMA, SQL_SCHEMA, JUDGE_SCHEMA])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *(plan_schema(with_sql=sql, in_conversation=thread) for sql in (False, True) for thread in (False, True)),
+        SQL_SCHEMA,
+        REVIEW_SCHEMA,
+        JUDGE_SCHEMA,
+    ],
+)
 def test_schemas_keep_to_the_rules_of_strict_mode(schema: dict[str, Any]) -> None:
     def check(part: dict[str, Any]) -> int:
         if part["type"] == "object":

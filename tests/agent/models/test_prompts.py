@@ -24,8 +24,17 @@ def test_each_template_has_a_version(name: str) -> None:
 
 
 def test_the_prompts_and_the_four_dialects_are_there() -> None:
-    wanted = {"planner", "query_generator", "relevance", "summarizer", "repair", *(f"dialect_{d}" for d in DIALECTS)}
-    wanted |= {"conversation", "asking_back", "not_asking", "react", "review", "ways"}
+    wanted = {
+        "planner",
+        "planner_sql",
+        "query_generator",
+        "relevance",
+        "summarizer",
+        "repair",
+        *(f"dialect_{d}" for d in DIALECTS),
+    }
+    wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
+    wanted |= {"sql_rules", "planner_sql"}
     assert wanted == set(NAMES)
 
 

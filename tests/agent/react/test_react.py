@@ -13,12 +13,14 @@ from agent.events import Event, StepEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import ModelSettings, Stepping
 from agent.models.quirks import forget
-from agent.models.retrying import RetryPolicy
+from agent.models.retry_policy import RetryPolicy
 from agent.react.loop import OWN_STEPS
 from agent.react.order import EDGES, WRITES, Tool, following
 from agent.react.tools import constraints
 from agent.runner import Answer
+from eval.databases.base import Database, ExecutionResult
 from eval.scoring.intent import read_intent
+from eval.sql import ReadStatement
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, completion, error
 
@@ -38,7 +40,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    settings = ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=10.0)
+    settings = ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0)
     made = OpenAIModel(settings, retry=RetryPolicy(first_wait=0.01, longest_wait=0.02))
     yield made
     await made.close()
@@ -72,6 +74,25 @@ async def test_a_query_is_written_checked_run_and_finished(server: OpenAIServer,
     assert "It asks for no order and no limit." in last
     allowed = server.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["tool"]["enum"]
     assert allowed == ["generate_sql"]
+
+
+async def test_the_query_that_the_steps_ran_is_not_run_again(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, shop: Database, monkeypatch: pytest.MonkeyPatch
+):
+    sent: list[str] = []
+    execute = type(shop).execute
+
+    def recorded(self: Database, statement: ReadStatement, **more: Any) -> ExecutionResult:
+        sent.append(statement.sql)
+        return execute(self, statement, **more)
+
+    monkeypatch.setattr(type(shop), "execute", recorded)
+    server.script(step("generate_sql", RIGHT), step("finish"))
+
+    _, answer = await asked(ask, model)
+
+    assert answer.status == "success"
+    assert sum("JOIN cities AS t ON t.id" in sql for sql in sent) == 1  # the second opinion writes its own
 
 
 async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,16 +116,27 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
         with raw_query(port, {"question": QUESTION}) as connection:
             run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
             endpoint.arrived.wait(20)
-            asked = time.monotonic()
             process.send_signal(signal.SIGTERM)
             rest = read_until(connection, b'"event":"done"')
-        assert process.wait(20) in (0, -signal.SIGTERM)
-        assert time.monotonic() - asked < 10
+        assert process.wait(30) == 0
     assert b'"kind":"interrupted"' in rest
     assert b'"event":"done"' in rest
 
     with started(tmp_path, **model) as (_, port, _):
         assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
+
+
+def test_told_to_stop_it_lets_a_running_question_finish(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=2)
+    with started(tmp_path, **model) as (process, port, _):
+        with raw_query(port, {"question": QUESTION}) as connection:
+            read_until(connection, b'"event":"run"')
+            endpoint.arrived.wait(20)
+            process.send_signal(signal.SIGTERM)
+            rest = read_until(connection, b'"event":"done"')
+        assert process.wait(30) == 0
+    assert b'"event":"answer"' in rest
+    assert b'"kind":"interrupted"' not in rest
 
 
 def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases.base import ExecutionResult
-from eval.databases.sqlite import SQLiteDatabase
+from eval.databases import Database, ExecutionResult
 from tests.agent.server.running import (
     Running,
     raw_query,
@@ -50,9 +49,9 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
 ):
     began, ended = threading.Event(), threading.Event()
     results: list[ExecutionResult] = []
-    execute = SQLiteDatabase.execute
+    execute = Database.execute
 
-    def watched(self: SQLiteDatabase, statement, **more):
+    def watched(self: Database, statement, **more):
         if "RECURSIVE" not in statement.sql:
             return execute(self, statement, **more)
         began.set()
@@ -60,7 +59,7 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
         ended.set()
         return results[-1]
 
-    monkeypatch.setattr(SQLiteDatabase, "execute", watched)
+    monkeypatch.setattr(Database, "execute", watched)
     endpoint.otherwise = scripted(ENDLESS)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
         read_until(connection, b'"event":"run"')
@@ -164,7 +163,7 @@ def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running)
 def test_a_client_that_takes_nothing_is_given_up(
     endpoint: OpenAIServer, tmp_path: Path, shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("agent.server.streaming.WRITE_SECONDS", 0.5)
+    monkeypatch.setattr("agent.server.sse.WRITE_SECONDS", 0.5)
     names = " || ".join(f"{t}.name || {t}.email" for t in "abcde")
     long_text = f"SELECT group_concat({names}) AS words FROM " + ", ".join(f"customers AS {t}" for t in "abcde")
     endpoint.otherwise = scripted(f"SELECT words FROM ({long_text}) AS w, customers AS x, customers AS y")

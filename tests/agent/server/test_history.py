@@ -27,7 +27,7 @@ def test_runs_are_listed_latest_first_and_by_the_page(server: Running):
     run = first["runs"][0]
     assert (run["status"], run["preset"], run["question"]) == ("success", "shop", QUESTION)
     assert run["sql"] == "SELECT COUNT(*) FROM customers"
-    assert run["answer"].startswith("The answer is **480**")
+    assert run["answer"].startswith("There are **480** customers.")
     assert run["seconds"] > 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.server.live import runs as live_runs
+from agent.server.runs import registry as live_runs
 from tests.agent.server.running import (
     Running,
     raw_query,

@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 
+import httpx
 import pytest
 
 from tests.agent.server.running import Running, raw_query, read_until, run_and_thread, scripted, wait_until
@@ -36,11 +37,23 @@ def test_a_question_is_answered_in_numbered_events(server: Running):
     assert nodes[-3:] == ["executor_eval", "check_remaining", "summarizer"]
 
 
+def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Running):
+    said = server.ask(QUESTION)
+    run_id = said.of("run")[0]["run_id"]
+    last = len(said.events)
+
+    again = httpx.get(f"{server.url}/runs/{run_id}/events", headers={"Last-Event-ID": str(last)})
+    earlier = httpx.get(f"{server.url}/runs/{run_id}/events", headers={"Last-Event-ID": str(last - 1)})
+
+    assert again.status_code == 204
+    assert '"event":"done"' in earlier.text
+
+
 def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running):
     headers = server.ask(QUESTION).headers
 
     assert headers["content-type"].startswith("text/event-stream")
-    assert headers["cache-control"] == "no-store"
+    assert headers["cache-control"] == "no-store, no-transform"
     assert headers["x-accel-buffering"] == "no"
 
 

@@ -76,6 +76,7 @@ async def test_what_may_not_be_connected_is_refused_without_repeating_it(url: st
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.1.1]", "[64:ff9b::a9fe:a9fe]",
+                                  "[64:ff9b:1::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[::a9fe:a9fe]",
                                   "[2002:a9fe:a9fe::]", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]",
                                   "0.0.0.0", "[::]", "224.0.0.1", "255.255.255.255"])  # fmt: skip
 async def test_metadata_addresses_stay_out_of_reach_whatever_is_allowed(host: str):
@@ -269,3 +270,15 @@ def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TEXT2SQL_ALLOWED_PORTS", "postgres")
     with pytest.raises(ValueError, match="TEXT2SQL_ALLOWED_PORTS"):
         ConnectionPolicy.from_settings(Settings(_env_file=None))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service(host: str):
+    with_tokens = Settings(_env_file=None, TEXT2SQL_TOKENS="ana=0123456789abcdef")  # type: ignore[call-arg]
+    policy = ConnectionPolicy.from_settings(with_tokens)
+    with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
+        await check_url(f"postgresql://u@{host}:8000/db", policy)
+    assert (await check_url("postgresql://u@127.0.0.1:5432/db", policy)).targets
+
+    named = with_tokens.model_copy(update={"allowed_ports": "5432,8000"})
+    assert (await check_url("postgresql://u@127.0.0.1:8000/db", ConnectionPolicy.from_settings(named))).targets

@@ -418,3 +418,11 @@ async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path):
             outcomes.add("refused")
     assert "refused" in outcomes
     assert left_behind(tmp_path / "sources") == []
+
+
+async def test_all_columns_together_are_limited(tmp_path: Path):
+    columns = ", ".join(f"c{i}" for i in range(1900))
+    wide = sqlite_file(tmp_path, *(f"CREATE TABLE t{n} ({columns})" for n in range(11)))
+    store = UploadStore(tmp_path / "sources", UploadLimits(seconds=60))
+    with pytest.raises(SourceTooLarge, match="more than 20,000 columns together"):
+        await store.receive("wide.sqlite", pieces(wide))

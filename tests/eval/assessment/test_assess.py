@@ -27,8 +27,8 @@ from eval.assessment import (
     select_tasks,
 )
 from eval.assessment.participants import Caller
-from eval.assessment.spawning import free_port
-from tests.eval.assessment.servers import Raw, Say, serving
+from eval.assessment.subprocesses import free_port
+from experiments.reference_participants import Raw, Reply, serving
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def ask(selection: Selection, *urls: str, **options: Any) -> dict[str, list[Task
     return {url: [r for r in found if r.participant == url] for url in urls}
 
 
-def asked(selection: Selection, say: Say, *, rpc: bool = False, **options: Any) -> list[TaskResult]:
+def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any) -> list[TaskResult]:
     """All tasks to one participant that answers so."""
     with serving(say, rpc=rpc) as stand:
         return ask(selection, stand.url, **options)[stand.url]
@@ -100,7 +100,7 @@ def test_rows_are_sent_only_when_asked_for(place: Path):
     assert customers["sample_rows"] == [[1, "Ada", "Berlin", 36], [2, "Bob", "Paris", 50]]
 
 
-def said(say: Say, task: dict[str, Any], *, rpc: bool = False, timeout: float = 10.0) -> Answer:
+def said(say: Reply, task: dict[str, Any], *, rpc: bool = False, timeout: float = 10.0) -> Answer:
     """What one participant's answer is read as, without judging it."""
 
     async def once(url: str) -> Answer:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.assessment.judging import JudgeRequest, judge
+from eval.assessment.judgement import JudgeRequest, judge
 from eval.assessment.types import GROUPS
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks

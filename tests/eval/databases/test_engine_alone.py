@@ -28,6 +28,11 @@ from eval.sql.types import ReadStatement
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
 SECONDS = 0.3
+SETTINGS = (
+    "SELECT name, value FROM duckdb_settings()"
+    " WHERE name NOT IN ('allowed_directories', 'temp_directory', 'secret_directory', 'home_directory') ORDER BY 1"
+)
+"""Each child process has a temporary folder of its own."""
 TABLES = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(50), email VARCHAR(50), note VARCHAR(50));
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total INTEGER, status VARCHAR(20));
@@ -79,7 +84,7 @@ def check(scene: Scene, sql: str, dialect: Dialect) -> None:
     assert CANARY not in shown
     assert CANARY.encode().hex() not in shown.lower()
     assert "/bin/" not in shown  # of the system's list of users
-    assert result.execution_time_ms < SECONDS * 1000 + 600  # 200 ms on an idle machine
+    assert result.execution_time_ms < SECONDS * 1000 + 3000  # released 1 s after the deadline; the rest is for load
     until = time.monotonic() + 0.2  # the server takes a moment to tell that a connection has gone
     while scene.running() and time.monotonic() < until:
         time.sleep(0.01)
@@ -123,14 +128,14 @@ def duckdb_scene(folder: Path) -> Iterator[Scene]:
     with duckdb.connect(str(path)) as made:
         made.execute(TABLES)
         made.execute("CREATE SEQUENCE evil_seq")
-    with open_database(path) as database:
+    with open_database(path, isolation="process") as database:
         names = "SELECT table_name, sql FROM duckdb_tables() ORDER BY 1"
 
         def look() -> object:
             wanted = (names, "SELECT * FROM customers", "SELECT * FROM orders", "SELECT * FROM secrets")
             return [database.execute(ReadStatement(sql, "duckdb")).rows for sql in wanted]
 
-        yield Scene(database, folder, look, lambda: 0, "SELECT name, value FROM duckdb_settings() ORDER BY 1")
+        yield Scene(database, folder, look, lambda: 0, SETTINGS)
 
 
 @pytest.fixture(scope="module")

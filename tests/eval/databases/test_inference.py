@@ -10,7 +10,7 @@ import pytest
 
 from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.inference import with_inferred_keys
-from eval.databases.measure_inference import measure
+from experiments.databases.inference import measure
 
 
 def inferred(script: str) -> set[str]:

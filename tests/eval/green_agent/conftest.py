@@ -15,7 +15,7 @@ import uvicorn
 pytest.importorskip("a2a")
 
 from eval.green_agent.app import build_app
-from eval.green_agent.assessing import Evaluator, Source
+from eval.green_agent.assessment_run import Evaluator, Source
 from tests.eval.assessment.conftest import golds, place
 
 __all__ = ["evaluator", "golds", "place"]

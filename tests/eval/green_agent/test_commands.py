@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from eval.assessment.spawning import free_port
+from eval.assessment.subprocesses import free_port
 from eval.green_agent.scenario import ScenarioError, read_scenario
-from tests.eval.assessment.servers import serving
+from experiments.reference_participants import serving
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
@@ -79,7 +79,7 @@ def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[s
 
 
 def test_it_refuses_in_words():
-    code, _, err = ended("--host", "0.0.0.0", "--port", "0")
+    code, _, err = ended("--card-url", "http://0.0.0.0:9009/", "--port", "0")
     assert (code, "--card-url" in err, "Traceback" in err) == (2, True, False)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from eval.assessment.spawning import free_port
+from eval.assessment.subprocesses import free_port
 from eval.assessment.types import GROUPS
 from eval.scoring import DIMENSIONS
-from tests.eval.assessment.servers import Raw, Say, Stand, serving
+from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
 
 
 def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dic
     return json.loads(reply.text, parse_constant=pytest.fail)
 
 
-def gold_echo(golds: dict[str, str]) -> Say:
+def gold_echo(golds: dict[str, str]) -> Reply:
     return lambda task: {"sql": golds[task["task_id"]], "task_id": task["task_id"], "confidence": 0.9}
 
 
@@ -100,7 +100,7 @@ def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dic
         assert value not in received
 
 
-def stand_of(stands: dict[str, Stand]) -> dict[str, str]:
+def stand_of(stands: dict[str, RunningParticipant]) -> dict[str, str]:
     return {name: stand.url for name, stand in stands.items()}
 
 

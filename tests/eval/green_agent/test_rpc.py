@@ -19,7 +19,7 @@ from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.types.a2a_pb2 import CancelTaskRequest, Message, Role, SendMessageRequest, TaskState
 from google.protobuf.json_format import MessageToDict
 
-from tests.eval.assessment.servers import serving
+from experiments.reference_participants import serving
 
 SCRIPT = Path(__file__).with_name("speak_0_3.py")
 KEYS = {

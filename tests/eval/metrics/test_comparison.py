@@ -167,7 +167,7 @@ def _fractions(dice: random.Random, _: int) -> tuple[object, ...]:
 def test_the_time_does_not_grow_with_the_square_of_the_rows(
     row: Callable[[random.Random, int], tuple[object, ...]], noise: float
 ) -> None:
-    """How long 100,000 rows take is measured by `python -m eval.assessment.benchmarks`."""
+    """How long 100,000 rows take is measured by `python -m experiments.speed.benchmark`."""
 
     def seconds(count: int) -> float:
         dice = random.Random(3)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.databases.base import Database
-from eval.databases.opening import open_database
+from eval.databases.factory import open_database
 
 SHOP = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);

@@ -7,18 +7,18 @@ import dataclasses
 import pytest
 
 from eval.databases.base import Database
+from eval.examination import Query, examine
 from eval.scoring import SecondOpinion
 from eval.scoring.evidence.agreement import observe
-from eval.scoring.evidence.reading import Reading
-from eval.scoring.examining import examine
+from eval.scoring.evidence.question_reading import Reading
 
 NAMES = "SELECT name FROM customers WHERE country = 'France'"
 
 
 def _seen(database: Database, sql: str, read: str) -> set[str]:
-    reading = examine("", read, database)
+    reading = examine(Query("", read), database)
     opinion = SecondOpinion(read, reading.facts, reading.result, confidence=0.8)
-    case = dataclasses.replace(examine("Which customers are in France?", sql, database), second_opinion=opinion)
+    case = dataclasses.replace(examine(Query("Which customers are in France?", sql), database), second_opinion=opinion)
     return {o.name for o in observe(Reading(case))}
 
 

@@ -9,17 +9,17 @@ import pytest
 import sqlglot
 
 from eval.databases.base import Database
+from eval.examination import Query, examine
 from eval.schema import Schema
 from eval.scoring import score
 from eval.scoring.aspects import aspects_of, outermost, projected
-from eval.scoring.examining import examine
 from eval.scoring.expectation import Expectation, expectation, told
+from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import train
-from eval.scoring.wording import Wording
 
 
 def _said(database: Database, question: str, sql: str) -> dict[str, str]:
-    return {e.name: e.text for e in score(examine(question, sql, database)).evidence}
+    return {e.name: e.text for e in score(examine(Query(question, sql), database)).evidence}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_unusual_form_is_said_in_words_and_lowers_the_estimate(shop: Database
     assert "unusual_having" not in _said(shop, question, right)
     text = "Such wording usually asks to choose among groups; this query was made to choose no groups by size or total."
     assert _said(shop, question, wrong)["unusual_having"] == text
-    estimates = [score(examine(question, sql, shop)).probability or 0 for sql in (right, wrong)]
+    estimates = [score(examine(Query(question, sql), shop)).probability or 0 for sql in (right, wrong)]
     assert estimates[0] > estimates[1]
 
 

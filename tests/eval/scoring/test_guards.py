@@ -10,8 +10,8 @@ import pytest
 
 from eval.databases import open_database
 from eval.databases.base import Database
-from eval.scoring.evidence.signs import sign
-from eval.scoring.examining import examine
+from eval.examination import Query, examine
+from eval.scoring.evidence.kinds import sign
 from eval.scoring.guards import GUARDS, advice
 
 
@@ -45,15 +45,15 @@ def fleet(tmp_path: Path) -> Iterator[Database]:
     ],
 )
 def test_each_guard_speaks(fleet: Database, guard: str, question: str, sql: str):
-    said = advice(examine(question, sql, fleet))
+    said = advice(examine(Query(question, sql), fleet))
 
     assert guard in {one.guard for one in said}
     assert all(one.text.endswith(".") for one in said)
 
 
 def test_the_guards_are_content_with_what_is_asked_for(fleet: Database):
-    assert advice(examine("How many ships are there?", "SELECT COUNT(*) FROM ships", fleet)) == ()
-    assert advice(examine("anything", "not sql at all", fleet)) == ()
+    assert advice(examine(Query("How many ships are there?", "SELECT COUNT(*) FROM ships"), fleet)) == ()
+    assert advice(examine(Query("anything", "not sql at all"), fleet)) == ()
 
 
 def test_guards_are_made_of_what_can_only_speak_against_a_query():

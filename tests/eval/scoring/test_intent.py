@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from eval.scoring.intent import read_intent
-from eval.scoring.words import content_words, meets, name_words
 
 
 @pytest.mark.parametrize(
@@ -56,13 +55,5 @@ def test_top_k_numbers_and_quotes() -> None:
 
 @pytest.mark.parametrize("question", ["", " ", "?" * 5000, "\0\ud800", "'" * 300])
 def test_anything_can_be_read(question: str) -> None:
-    assert read_intent(question).words >= 0
-
-
-def test_words_meet_names() -> None:
-    assert name_words("OrderDetails") == name_words("order_details")
-    words = frozenset(content_words("Which customers' nationalities are there, by pet?"))
-    assert meets("customer_id", words)
-    assert meets("Nationality", words)
-    assert meets("petid", words)
-    assert not meets("supplier", words)
+    intent = read_intent(question)
+    assert (intent.count, intent.top, intent.numbers, intent.order) == (False, None, (), False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eval.databases.base import Database
+from eval.examination import Query, examine
 from eval.scoring import THRESHOLD, final_score, score
-from eval.scoring.examining import examine
 
 SHOP = {
     "How many customers are there?": "SELECT COUNT(*) FROM customers",
@@ -61,26 +61,26 @@ SCHOOL_NAMES = {"table": "teacher", "other": "course", "unrelated": "boiler", "c
 @pytest.mark.parametrize("question", SHOP)
 @pytest.mark.parametrize("what", NEVER)
 def test_never_passes_on_the_shop(shop: Database, question: str, what: str) -> None:
-    scored = score(examine(question, NEVER[what].format(**SHOP_NAMES), shop))
+    scored = score(examine(Query(question, NEVER[what].format(**SHOP_NAMES)), shop))
     assert final_score(scored, 1.0) < THRESHOLD
 
 
 @pytest.mark.parametrize("question", SCHOOL)
 @pytest.mark.parametrize("what", NEVER)
 def test_never_passes_on_the_school(school: Database, question: str, what: str) -> None:
-    scored = score(examine(question, NEVER[what].format(**SCHOOL_NAMES), school))
+    scored = score(examine(Query(question, NEVER[what].format(**SCHOOL_NAMES)), school))
     assert final_score(scored, 1.0) < THRESHOLD
 
 
 @pytest.mark.parametrize("question", SHOP)
 def test_good_answers_pass_on_the_shop(shop: Database, question: str) -> None:
-    scored = score(examine(question, SHOP[question], shop))
+    scored = score(examine(Query(question, SHOP[question]), shop))
     assert not scored.vetoes
     assert final_score(scored, 0.5) >= THRESHOLD
 
 
 @pytest.mark.parametrize("question", SCHOOL)
 def test_good_answers_pass_on_the_school(school: Database, question: str) -> None:
-    scored = score(examine(question, SCHOOL[question], school))
+    scored = score(examine(Query(question, SCHOOL[question]), school))
     assert not scored.vetoes
     assert final_score(scored, 0.5) >= THRESHOLD

@@ -40,7 +40,7 @@ def test_calibration_error_is_the_weighted_distance() -> None:
 def test_every_fitted_name_is_one_that_the_evidence_uses() -> None:
     from pathlib import Path
 
-    import eval.scoring.evidence as evidence
+    from eval.scoring import evidence
 
     source = "".join(p.read_text(encoding="utf-8") for p in Path(evidence.__file__).parent.glob("*.py"))
     unknown = [name for name in coefficients().weights if f'"{name}"' not in source]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from eval.databases.base import Database, ExecutionResult
+from eval.examination import Query, examine
 from eval.scoring import DIMENSIONS, PRESETS, THRESHOLD, Case, SecondOpinion, final_score, score
 from eval.scoring.correctness import coefficients, dimension
-from eval.scoring.examining import examine
 
 HOW_MANY = "How many customers are there?"
 
@@ -38,7 +38,7 @@ def _any_case() -> Case:
 
 
 def test_the_final_score_blends_relevance(shop: Database) -> None:
-    scored = score(examine(HOW_MANY, "SELECT COUNT(*) FROM customers", shop))
+    scored = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
     assert final_score(scored, 0.5) == pytest.approx(0.85 * scored.weighted + 0.075)
     assert final_score(scored, 7.0) == final_score(scored, 1.0)
     assert list(scored.dimensions) == list(DIMENSIONS)
@@ -46,11 +46,11 @@ def test_the_final_score_blends_relevance(shop: Database) -> None:
 
 
 def test_evidence_is_told_in_words(shop: Database) -> None:
-    scored = score(examine(HOW_MANY, "SELECT COUNT(*) FROM customers", shop))
+    scored = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
     by_name = {e.name: e for e in scored.evidence}
     assert by_name["count_matched"].text == "The question asks how many, and the query counts."
     assert by_name["count_matched"].supports is not False  # how much it says for the query is learned
-    wrong = score(examine(HOW_MANY, "SELECT name FROM customers", shop))
+    wrong = score(examine(Query(HOW_MANY, "SELECT name FROM customers"), shop))
     against = {e.text for e in wrong.evidence if e.supports is False}
     assert "The question asks how many, but the query does not count." in against
     assert final_score(wrong, 0.5) < final_score(scored, 0.5)
@@ -67,20 +67,20 @@ def test_evidence_is_told_in_words(shop: Database) -> None:
     ],
 )
 def test_vetoes_say_why_and_cap_the_score(shop: Database, sql: str, says: str) -> None:
-    scored = score(examine(HOW_MANY, sql, shop))
+    scored = score(examine(Query(HOW_MANY, sql), shop))
     assert any(says in veto for veto in scored.vetoes)
     assert final_score(scored, 1.0) < THRESHOLD
 
 
 def test_a_good_query_has_no_veto_and_safety_is_the_guards(shop: Database) -> None:
-    good = score(examine(HOW_MANY, "SELECT COUNT(*) FROM customers", shop))
+    good = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
     assert good.vetoes == ()
     assert good.dimensions["safety"] == 1.0
-    assert score(examine(HOW_MANY, "DELETE FROM customers", shop)).dimensions["safety"] < 0.5
+    assert score(examine(Query(HOW_MANY, "DELETE FROM customers"), shop)).dimensions["safety"] < 0.5
 
 
 def test_with_gold_correctness_is_a_comparison(shop: Database) -> None:
-    case = examine(HOW_MANY, "SELECT COUNT(*) FROM customers", shop)
+    case = examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop)
     right = dataclasses.replace(case, gold=ExecutionResult("success", ("n",), ((4,),)))
     wrong = dataclasses.replace(case, gold=ExecutionResult("success", ("n",), ((5,),)))
     assert score(right).dimensions["correctness"] == 1.0
@@ -88,7 +88,7 @@ def test_with_gold_correctness_is_a_comparison(shop: Database) -> None:
 
 
 def test_a_second_reading_and_other_candidates_are_shown(shop: Database) -> None:
-    case = examine(HOW_MANY, "SELECT COUNT(*) FROM customers", shop)
+    case = examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop)
     opinion = SecondOpinion("SELECT 4", None, ExecutionResult("success", ("n",), ((5,),)), confidence=0.8)
     scored = score(dataclasses.replace(case, second_opinion=opinion, candidates_agreeing=(2, 3)))
     texts = {e.text for e in scored.evidence}
@@ -109,7 +109,7 @@ def test_scoring_costs_less_than_parsing_and_running_what_is_scored(shop: Databa
         "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.customer_id GROUP BY c.customer_id "
         "ORDER BY COUNT(*) DESC LIMIT 1"
     )  # fmt: skip
-    case = examine(question, sql, shop)
+    case = examine(Query(question, sql), shop)
 
     def cost(work: Callable[[int], object]) -> float:
         times = []
@@ -119,4 +119,17 @@ def test_scoring_costs_less_than_parsing_and_running_what_is_scored(shop: Databa
             times.append(time.process_time() - started)
         return statistics.median(times)
 
-    assert cost(lambda _: score(case)) < cost(lambda i: examine(question, sql + " " * i, shop))
+    assert cost(lambda _: score(case)) < cost(lambda i: examine(Query(question, sql + " " * i), shop))
+
+
+def test_a_sure_judge_outweighs_habits_but_not_a_contradiction(shop: Database) -> None:
+    question = "Show the customers of France by name"
+    habits = examine(Query(question, "SELECT customer_id, name, city FROM customers WHERE country = 'France'"), shop)
+    against = [e for e in score(habits).evidence if e.supports is False]
+    assert {e.kind for e in against} == {"habit"}
+    sure = dataclasses.replace(habits, relevance=0.95)
+    assert (score(sure).probability or 0) > (score(habits).probability or 0)
+    assert final_score(score(sure), 0.95) >= THRESHOLD
+    contradicted = examine(Query(HOW_MANY, "SELECT name FROM customers"), shop)
+    judged = dataclasses.replace(contradicted, relevance=0.95)
+    assert score(judged).probability == score(contradicted).probability

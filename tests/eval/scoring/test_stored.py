@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from eval.databases.base import Database
-from eval.databases.opening import open_database
+from eval.databases.factory import open_database
+from eval.examination import Query, examine
 from eval.scoring import score
-from eval.scoring.examining import examine
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from eval.scoring.examining import examine
     ],
 )
 def test_where_a_constant_is_stored(shop: Database, where: str, found: list[str]) -> None:
-    case = examine("Which customers are in France?", f"SELECT name FROM customers WHERE {where}", shop)
+    case = examine(Query("Which customers are in France?", f"SELECT name FROM customers WHERE {where}"), shop)
     assert [s.found for s in case.stored] == found
 
 
@@ -38,7 +38,7 @@ def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
     )
     connection.close()
     with open_database(path) as database:
-        case = examine("What is the code of Oslo?", "SELECT code FROM airports WHERE city = 'Oslo'", database)
+        case = examine(Query("What is the code of Oslo?", "SELECT code FROM airports WHERE city = 'Oslo'"), database)
     assert [s.found for s in case.stored] == ["padded"]
     said = {e.name: e.text for e in score(case).evidence}
     assert said["value_stored_padded"] == "city holds “Oslo” only with spaces around it."
@@ -47,7 +47,7 @@ def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
 def test_a_constant_in_other_capitals_is_said_and_lowers_the_estimate(shop: Database) -> None:
     question = "What are the names of the customers in France?"
     right, wrong = (
-        score(examine(question, f"SELECT name FROM customers WHERE country = '{value}'", shop))
+        score(examine(Query(question, f"SELECT name FROM customers WHERE country = '{value}'"), shop))
         for value in ("France", "france")
     )
     assert any(e.name == "value_stored_otherwise" and e.weight < 0 for e in wrong.evidence)

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from eval.sql.translating import translated
+from eval.sql.translation import translated
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from eval.tasks import DEMOS, Demo, demo_named
+from eval.tasks.archive import TableDef
 from eval.tasks.canonical import checksum
 from eval.tasks.ddl import select_all
-from eval.tasks.definition import TableDef
-from eval.tasks.dice import Dice, Loaded
 from eval.tasks.load import LoadError, Progress
+from experiments.demo_databases import generated
+from experiments.demo_databases.rng import Loaded, Rng
 
 by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
 Fetch = Callable[[str], Iterable[Sequence[object]]]
@@ -28,8 +29,13 @@ def _read(demo: Demo, fetch: Fetch, dialect: str) -> str:
 
 
 @by_demo
-def test_generated_rows_have_the_pinned_checksum(demo: Demo) -> None:
+def test_the_shipped_rows_have_the_pinned_checksum(demo: Demo) -> None:
     assert checksum(demo.rows()) == demo.checksum
+
+
+@by_demo
+def test_the_shipped_rows_are_the_generated_ones(demo: Demo) -> None:
+    assert checksum(generated(demo.id)) == demo.checksum
 
 
 @by_demo
@@ -148,9 +154,9 @@ def test_progress_counts_every_table(tmp_path: Path) -> None:
 
 
 def test_draws_are_the_same_everywhere() -> None:
-    dice = Dice(7)
+    rng = Rng(7)
     loaded = Loaded((1, 0, 3))
-    assert [dice.between(1, 100) for _ in range(6)] == [33, 16, 66, 8, 54, 37]
-    drawn = [loaded.draw(dice) for _ in range(400)]
+    assert [rng.between(1, 100) for _ in range(6)] == [33, 16, 66, 8, 54, 37]
+    drawn = [loaded.draw(rng) for _ in range(400)]
     assert 1 not in drawn
     assert 70 < drawn.count(0) < 130

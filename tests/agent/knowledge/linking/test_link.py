@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.knowledge.linking import SHARE, link, standard_budget
-from agent.knowledge.linking.graded import graded_text
-from agent.knowledge.linking.measure import main as measure
+from agent.knowledge.linking.schema_text import graded_text
 from agent.knowledge.schema_context import estimate_tokens
 from agent.knowledge.values import ValueIndex
 from eval.schema import Column, ForeignKey, Schema, Table
+from experiments.linking.measure import main as measure
 
 
 def table(name: str, columns: str, *keys: tuple[str, str, str]) -> Table:

@@ -10,7 +10,7 @@ import pytest
 
 from agent.knowledge.memory.examples import Example, read_examples, usable
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.memory.loading import load_memory
+from agent.knowledge.memory.loader import load_memory
 from agent.knowledge.memory.similarity import apart, nearest, template
 from eval.databases.base import Database
 

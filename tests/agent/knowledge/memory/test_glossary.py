@@ -9,8 +9,8 @@ import pytest
 
 from agent.knowledge.memory.glossary import Entry, Glossary, read_glossary, statements, unfit
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.memory.loading import Memory
-from agent.knowledge.memory.showing import remembered
+from agent.knowledge.memory.loader import Memory
+from agent.knowledge.memory.prompt_text import remembered
 from eval.databases.base import Database
 
 Kept = Callable[[str, str], Path]

@@ -38,7 +38,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=10.0))
+    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
     yield made
     await made.close()
 

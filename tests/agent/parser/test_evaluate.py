@@ -1,0 +1,42 @@
+"""The measuring command runs and stays above a floor on questions that the confidence was not learned from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.parser.gradient_boosting import parsed
+from agent.runtime.probability import STATED_DOUBT
+from experiments.parser.evaluate import Outcome, fit, main, outcomes
+
+
+@pytest.mark.bench
+@pytest.mark.slow
+def test_holds_its_floor_on_unseen_databases(
+    bench_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path))
+    dump = tmp_path / "outcomes.jsonl"
+    assert main(["--bench", str(bench_dir), "--set", "spider_dev", "--dump", str(dump)]) == 0
+    found = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
+    answered = [o for o in found if o["confidence"] >= STATED_DOUBT and o["sql"]]
+    assert sum(o["right"] for o in found) / len(found) >= 0.65
+    assert sum(o["right"] for o in answered) / len(answered) >= 0.81
+    assert "refused by the guard: 0" in capsys.readouterr().out
+
+
+def test_a_missing_database_is_passed_over(tmp_path: Path) -> None:
+    questions = [{"id": "1", "db": "absent", "question": "How many?", "gold_sql": "SELECT 1"}]
+    assert list(outcomes(tmp_path, questions)) == []
+
+
+def test_a_learned_forest_tells_right_from_wrong() -> None:
+    found = [
+        Outcome(str(k), "d", "q", "g", "s", 0.5, k % 2 == 0, "", "-", 1.0, features={"doubt": float(k % 2)})
+        for k in range(400)
+    ]
+    learned = fit(found)
+    assert learned.probability({"doubt": 1.0}) < 0.3 < 0.7 < learned.probability({})
+    assert parsed(learned.lines()).probability({}) == pytest.approx(learned.probability({}), abs=0.01)

@@ -1,0 +1,90 @@
+"""Follow-ups: each line of `fixtures/parser/followups.jsonl` is made whole as written there, and then answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.values import ValueIndex, value_index
+from agent.parser import read
+from agent.parser.follow_up import restate
+from agent.runtime.catalogue import resolve_database
+from eval.databases import Database, open_database
+from eval.metrics.comparison import same_result
+from eval.schema import Schema
+from eval.sql import check, parse
+
+_FILE = Path(__file__).resolve().parents[2] / "fixtures" / "parser" / "followups.jsonl"
+_PAIRS = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
+
+
+@dataclass(frozen=True)
+class Said:
+    question: str
+    sql: str = ""
+
+
+@dataclass(frozen=True)
+class Demo:
+    database: Database
+    schema: Schema
+    values: ValueIndex
+
+
+@pytest.fixture(scope="module")
+def demos() -> Iterator[dict[str, Demo]]:
+    opened = {name: open_database(resolve_database(name).url) for name in ("shop", "enterprise")}
+    yield {name: Demo(d, d.schema(), value_index(d, d.schema())) for name, d in opened.items()}
+    for database in opened.values():
+        database.close()
+
+
+@pytest.mark.parametrize("pair", _PAIRS, ids=[f"{p['before'][:30]} | {p['question'][:30]}" for p in _PAIRS])
+def test_makes_the_question_whole(pair: dict[str, str], demos: dict[str, Demo]) -> None:
+    demo = demos[pair["db"]]
+    assert restate(pair["question"], [Said(pair["before"])], demo.schema, demo.values) == pair["standalone"]
+
+
+def test_the_whole_questions_get_the_right_rows(demos: dict[str, Demo]) -> None:
+    wrong = []
+    for pair in _PAIRS:
+        if pair["standalone"] is None:
+            continue
+        demo = demos[pair["db"]]
+        reading = read(pair["standalone"], demo.schema, demo.values, threshold=0.0)
+        gold, ours = check(parse(pair["gold_sql"], "sqlite")), check(parse(reading.sql, "sqlite"))
+        assert gold.statement is not None
+        assert ours.statement is not None
+        expected, found = demo.database.execute(gold.statement), demo.database.execute(ours.statement)
+        assert expected.ok, pair["gold_sql"]
+        if not (found.ok and same_result(expected, found, ordered="ORDER BY" in pair["gold_sql"])):
+            wrong.append(pair["standalone"])
+    assert wrong == ["What do the products that have been discontinued cost?"]
+
+
+def test_stands_alone_without_an_earlier_turn(demos: dict[str, Demo]) -> None:
+    assert restate("and by region?", [], demos["shop"].schema) is None
+
+
+def test_the_last_turn_counts(demos: dict[str, Demo]) -> None:
+    earlier = [Said("How many customers are there?"), Said("How many orders were placed in 2024?")]
+    assert restate("and 2023?", earlier, demos["shop"].schema) == "How many orders were placed in 2023?"
+
+
+def test_a_name_that_no_index_knows_takes_the_place_of_the_statement_s_constant(demos: dict[str, Demo]) -> None:
+    before = Said("customers from France", "SELECT first_name FROM customers WHERE country = 'France'")
+    assert restate("what about Canada?", [before], demos["shop"].schema) == "customers from Canada"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "?", "'; --", "them " * 50, "and\x00by", "é" * 300, "and " * 70, "top 99999999999"]
+)
+def test_never_raises(text: str, demos: dict[str, Demo]) -> None:
+    demo = demos["shop"]
+    found = restate(text, [Said("How many orders were placed in 2024?")], demo.schema, demo.values)
+    assert found is None or isinstance(found, str)
+    assert isinstance(restate("and by status?", [Said(text)], demo.schema, demo.values), str | None)

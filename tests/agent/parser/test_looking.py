@@ -1,0 +1,41 @@
+"""What a statement returns is evidence on the reading that it came from."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from sqlglot import parse_one
+
+from agent.knowledge.values import ValueIndex
+from agent.parser import read
+from agent.parser.execution_probe import looker, observed
+from eval.databases import Database
+from eval.schema import Schema
+
+TODAY = dt.date(2024, 6, 15)
+
+
+def test_says_what_the_rows_look_like() -> None:
+    assert observed(())["result empty"] == 1
+    assert observed(((None,), (None,)))["result null"] == 1
+    assert observed(((0,),)) == {
+        "result empty": 0, "result null": 0, "result zero": 1, "result one row": 1, "result repeats": 0,
+    }  # fmt: skip
+    assert observed((("Leeds",), ("York",), ("Leeds",)))["result repeats"] == 1
+
+
+def test_runs_only_what_the_guard_lets_through(library: Database) -> None:
+    look = looker(library)
+    assert look(parse_one("SELECT title FROM book WHERE price > 1000"))["result empty"] == 1
+    assert look(parse_one("DELETE FROM book")) == {}
+    assert look(parse_one("SELECT nothing FROM nowhere")) == {}
+    assert look(parse_one("SELECT COUNT(*) FROM book"))["result zero"] == 0
+
+
+def test_an_empty_result_makes_a_reading_less_sure(library: Database, schema: Schema, values: ValueIndex) -> None:
+    question = "Which members are older than 90?"
+    blind = read(question, schema, values, today=TODAY, threshold=0.0)
+    seeing = read(question, schema, values, today=TODAY, threshold=0.0, look=looker(library))
+    assert seeing.sql == blind.sql
+    assert seeing.features["result empty"] == 1
+    assert seeing.confidence < blind.confidence

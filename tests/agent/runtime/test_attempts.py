@@ -1,0 +1,97 @@
+"""Which attempt is shown, and which doubts go with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.runtime.attempts import best_attempt, chosen, doubts, passes
+from agent.runtime.plans import single_task_plan
+from agent.runtime.verdict import verdict
+from agent.state import EvalReport, QueryResult
+
+
+def attempt(number: int, score: float, *, status: str = "success", vetoes: tuple[str, ...] = (), **more) -> QueryResult:
+    report = EvalReport(overall=score, overall_before_relevance=score, dimensions={}, vetoes=list(vetoes))
+    return QueryResult(
+        task_id="t1", attempt=number, sql=f"SELECT {number}", score=score, status=status, eval_report=report, **more
+    )
+
+
+def test_the_best_attempt_is_not_the_last_one() -> None:
+    results = [attempt(1, 0.4), attempt(2, 0.6), attempt(3, 0.5)]
+    assert best_attempt("t1", results).attempt == 2
+
+
+def test_an_attempt_that_ran_beats_one_that_did_not_and_an_unvetoed_one_beats_a_vetoed_one() -> None:
+    refused = attempt(1, 0.69, status="failed", vetoes=("not read-only",))
+    cartesian = attempt(2, 0.65, vetoes=("cartesian join",))
+    plain = attempt(3, 0.30)
+    assert best_attempt("t1", [refused, cartesian]).attempt == 2
+    assert best_attempt("t1", [refused, cartesian, plain]).attempt == 3
+
+
+def test_of_equal_attempts_the_earliest_is_shown() -> None:
+    assert best_attempt("t1", [attempt(1, 0.5), attempt(2, 0.5)]).attempt == 1
+
+
+def test_the_gate_needs_score_and_no_veto_and_rows_from_the_database() -> None:
+    assert passes(attempt(1, 0.70), 0.70)
+    assert not passes(attempt(1, 0.69), 0.70)
+    assert not passes(attempt(1, 0.90, vetoes=("cartesian join",)), 0.70)
+    assert not passes(attempt(1, 0.90, status="error"), 0.70)
+
+
+def test_a_doubtful_answer_names_what_can_be_checked_and_no_habit() -> None:
+    def evidence(kind: str, text: str) -> dict[str, object]:
+        return {"kind": kind, "text": text, "supports": False}
+
+    report = EvalReport(
+        overall=0.41,
+        overall_before_relevance=0.41,
+        dimensions={},
+        analysis={"evidence": [evidence("habit", "Few ask so."), evidence("contradiction", "2024 is not held.")]},
+    )
+    low = attempt(1, 0.41).model_copy(update={"eval_report": report})
+    assert doubts([low], 0.7) == ("treat this with care: 2024 is not held.",)
+    assert doubts([attempt(1, 0.41)], 0.7) == ("treat this with care: the evidence for it is thin.",)
+    vetoed = attempt(1, 0.41, vetoes=("cartesian join of a and b",))
+    assert doubts([vetoed], 0.7) == ("treat this with care: cartesian join of a and b.",)
+
+
+def test_a_failure_and_cut_rows_are_said() -> None:
+    assert "no such column: x" in doubts([attempt(1, 0.0, status="error", error="no such column: x")], 0.7)[0]
+    cut = doubts([attempt(1, 0.9, truncated=True, rows_returned=10_000)], 0.7)
+    assert cut == ("only the first 10,000 rows were read; there are more.",)
+    assert doubts([attempt(1, 0.9)], 0.7) == ()
+
+
+def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
+    def likely(number: int, score: float, probability: float) -> QueryResult:
+        result = attempt(number, score)
+        assert result.eval_report
+        report = result.eval_report.model_copy(update={"probability": probability})
+        return result.model_copy(update={"eval_report": report})
+
+    results = [likely(1, 0.60, 0.5), likely(2, 0.65, 0.4)]
+    assert best_attempt("t1", results) == results[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "chance", "line"),
+    [
+        ("success", 0.97, "Very likely right. About 19 in 20 such answers are right."),
+        ("success", 0.7, "Likely right. About 7 in 10 such answers are right."),
+        ("success", 0.5, "Passed the checks, but the evidence is thin. About 5 in 10 such answers are right."),
+        ("success", None, "Passed every check."),
+        ("doubtful", 0.01, "Doubtful: no rows came back. Fewer than 1 in 10 such answers are right."),
+        ("abstained", None, "Not answered: the question was not understood well enough."),
+        ("error", None, "There is no answer: the query failed."),
+        ("waiting", None, ""),
+    ],
+)
+def test_every_door_says_how_sure_in_the_same_line(status: str, chance: float | None, line: str) -> None:
+    assert verdict(status, chance, ["No rows came back."]) == line
+
+
+def test_tasks_never_attempted_are_left_out_of_what_is_chosen() -> None:
+    assert chosen(single_task_plan("q", 1.0), []) == ()

@@ -1,0 +1,157 @@
+"""Strategies: their names, what can be switched, and what a run then does and leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from agent.config import Settings
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import ModelSettings
+from agent.models.quirks import forget
+from agent.runtime.strategies import STRATEGIES, strategy
+from tests.agent.conftest import Run
+from tests.openai_server import OpenAIServer, Reply, Request, completion
+
+QUESTION = "What are the names of the customers?"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    forget()
+    with OpenAIServer() as running:
+        yield running
+    forget()
+
+
+@pytest.fixture
+async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
+    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
+    yield made
+    await made.close()
+
+
+def kind(request: Request) -> str:
+    """Which of the agent's prompts it is."""
+    properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    return next((name for name in ("tasks", "score", "sql") if name in properties), "summary")
+
+
+def answering(*sql: str) -> object:
+    """An endpoint that plans one task, writes these queries in turn, and judges everything to be well."""
+    left = list(sql)
+
+    def reply(request: Request) -> Reply:
+        task = {"id": "t", "description": QUESTION, "depends_on": []}
+        return {
+            "tasks": lambda: completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]}),
+            "score": lambda: completion({"reasoning": "fits", "score": 0.9}),
+            "sql": lambda: completion({"reasoning": "r", "sql": left.pop(0) if len(left) > 1 else left[0]}),
+            "summary": lambda: completion("Four names."),
+        }[kind(request)]()
+
+    return reply
+
+
+def test_a_name_says_how_many_examples():
+    assert [strategy(name).examples for name in ("few-shot", "few-shot-5", "few-shot:0", "zero-shot")] == [3, 5, 0, 0]
+    assert strategy("few-shot:5").name == "few-shot-5"
+
+
+def test_every_part_can_be_switched_off_and_on():
+    bare = strategy("full/no-plan/no-judge/no-examples/no-glossary/no-retries/no-candidates/no-verify")
+
+    assert (bare.plan, bare.judge, bare.examples, bare.glossary) == (False, False, 0, False)
+    assert (bare.retries, bare.candidates, bare.verify_rounds) == (0, 1, 0)
+    rich = strategy("zero-shot/plan/judge/examples=2/glossary/retries=3/candidates=4/verify=1")
+    assert (rich.plan, rich.judge, rich.examples, rich.glossary) == (True, True, 2, True)
+    assert (rich.retries, rich.candidates, rich.verify_rounds) == (3, 4, 1)
+
+
+def test_each_stage_adds_one_thing():
+    stages = [strategy(f"stage-{number}") for number in range(4)]
+
+    assert [s.retries for s in stages] == [0, 1, 1, 1]
+    assert [s.candidates for s in stages] == [1, 1, 4, 4]
+    assert ["execution_error" in s.retry_on for s in stages[1:]] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("best", "zero-shot, few-shot"),
+        ("full/no-brakes", "no-judge"),
+        ("full/judge=2", "judge"),
+        ("full/candidates=0", "from 1 to 20"),
+        ("few-shot-99", "from 0 to 20"),
+    ],
+)
+def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, said: str):
+    with pytest.raises(ValueError, match=said):
+        strategy(name)
+    with pytest.raises(ValidationError):
+        Settings.model_validate({"TEXT2SQL_STRATEGY": name})
+
+
+def test_the_setting_takes_a_changed_strategy():
+    assert Settings.model_validate({"TEXT2SQL_STRATEGY": "Full/No-Judge"}).strategy == "full/no-judge"
+
+
+def test_every_strategy_says_what_it_is():
+    assert all(s.description and s.name == name for name, s in STRATEGIES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("standard", ["tasks", "sql", "score", "summary"]),
+        ("zero-shot", ["sql", "summary"]),
+        ("zero-shot/no-summary", ["sql"]),
+        ("stage-0/judge/no-summary", ["sql", "score"]),
+        ("standard/no-judge/no-plan", ["sql", "summary"]),
+    ],
+)
+async def test_a_strategy_calls_the_model_for_its_parts_alone(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, calls: list[str]
+):
+    server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
+
+    _, answer = await ask(QUESTION, model, strategy=name)
+
+    assert [kind(request) for request in server.requests] == calls
+    assert len(answer.rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "attempts"),
+    [
+        ("zero-shot", "SELECT nam FROM customers", 1),
+        ("stage-0", "SELECT nam FROM customers", 1),
+        ("stage-1", "SELECT nam FROM customers", 1),
+        ("stage-1", "SELECT id * 2 FROM orders WHERE total > 12 ORDER BY status LIMIT 2", 2),
+        ("stage-3/candidates=1", "SELECT nam FROM customers", 2),
+        ("standard", "SELECT nam FROM customers", 2),
+        ("standard/no-retries", "SELECT nam FROM customers", 1),
+    ],
+)
+async def test_what_is_tried_again_is_the_strategys(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, first: str, attempts: int
+):
+    server.otherwise = answering(first, "SELECT name FROM customers")  # type: ignore[assignment]
+
+    _, answer = await ask(QUESTION, model, strategy=name)
+
+    assert len(answer.attempts) == attempts
+
+
+async def test_notes_on_the_data_are_left_out_of_plain_prompting(server: OpenAIServer, model: OpenAIModel, ask: Run):
+    server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
+
+    await ask("Which customers live in Lyon?", model, strategy="zero-shot/no-summary")
+    await ask("Which customers live in Lyon?", model, strategy="stage-0/no-summary")
+
+    plain, told = (request.prompt for request in server.requests)
+    assert "'Lyon'" not in plain
+    assert "'Lyon'" in told

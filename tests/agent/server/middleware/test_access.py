@@ -1,0 +1,320 @@
+"""Who gets in: tokens, the machine's own user, pages of other origins, and every way around them that we know of."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from agent.config import Settings
+from agent.server.middleware import TokensInvalid, host_problem
+from agent.server.middleware.tokens import Tokens
+from tests.agent.server.middleware.conftest import ANA, BO, TOKENS, Serve
+
+
+def error_of(reply: httpx.Response) -> tuple[int, str]:
+    error = reply.json()["error"]
+    assert error["request_id"] == reply.headers["x-request-id"]
+    return reply.status_code, error["kind"]
+
+
+def test_without_tokens_the_own_machine_is_let_in_as_local(serve: Serve):
+    server = serve()
+
+    assert httpx.get(f"{server.url}/runs").json() == {"client": "local"}
+    assert httpx.get(f"{server.url}/runs".replace("127.0.0.1", "localhost")).json() == {"client": "local"}
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"]
+)
+def test_without_tokens_a_request_through_a_proxy_is_told_what_to_set(serve: Serve, header: str):
+    server = serve()
+
+    reply = httpx.get(f"{server.url}/runs", headers={header: "127.0.0.1"})
+
+    assert error_of(reply) == (403, "forbidden")
+    assert "TEXT2SQL_TOKENS" in reply.json()["error"]["message"]
+    assert server.reached == []
+
+
+def test_with_tokens_each_name_is_its_own_client(serve: Serve):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    assert httpx.get(f"{server.url}/runs", headers=ANA).json() == {"client": "ana"}
+    assert httpx.get(f"{server.url}/runs", headers=BO).json() == {"client": "bo"}
+    assert httpx.get(f"{server.url}/runs", headers={"authorization": f"bEARER  {ANA['Authorization'][7:]}"}).is_success
+
+
+def test_without_a_token_there_is_a_challenge(serve: Serve):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    for method in ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "TRACE", "FROB"):
+        reply = httpx.request(method, f"{server.url}/runs")
+        assert reply.status_code == 401, method
+        assert reply.headers["www-authenticate"].startswith("Bearer"), method
+    assert error_of(httpx.get(f"{server.url}/runs")) == (401, "unauthorized")
+    assert server.reached == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"Bearer",
+        b"Bearer ",
+        b"Bearer wrong-token-0123456789",
+        b"Bearer ana-token-0123456789x",
+        b"Bearer ana-token-012345678",
+        b"Bearer ANA-TOKEN-0123456789",
+        b"Bearer ana-token-0123456789, Bearer bo-token-0123456789",
+        b"Basic YW5hOmFuYS10b2tlbi0wMTIzNDU2Nzg5",
+        b"ana-token-0123456789",
+        "Bearer аna-token-0123456789".encode(),  # a Cyrillic а
+        b"Bearer \xff\xfe\x80",
+        b"Bearer ana=ana-token-0123456789",
+    ],
+)
+def test_what_is_not_exactly_a_token_is_refused(serve: Serve, value: bytes):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    reply = server.raw(b"GET /runs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: " + value + b"\r\n\r\n")
+
+    assert reply.startswith(b"HTTP/1.1 401 ")
+    assert server.reached == []
+
+
+def test_two_authorization_headers_are_refused(serve: Serve):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+    lines = "Authorization: Bearer ana-token-0123456789\r\nAuthorization: Bearer bo-token-0123456789\r\n"
+
+    reply = server.raw(f"GET /runs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{lines}\r\n".encode())
+
+    assert reply.startswith(b"HTTP/1.1 400 ")
+    assert server.reached == []
+
+
+@pytest.mark.parametrize("query", ["token=abc", "access_token=abc", "API_KEY=abc", "q=ana-token-0123456789"])
+def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve, query: str):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    for path in ("/runs", "/health"):
+        reply = httpx.get(f"{server.url}{path}?{query}", headers=ANA)
+        assert error_of(reply) == (400, "bad_request")
+        assert "Authorization" in reply.json()["error"]["message"]
+    assert server.reached == []
+
+
+@pytest.mark.parametrize("path", ["/health", "/", "/.well-known/agent-card.json", "/assets/app.js", "/t/some-thread"])
+def test_open_paths_need_no_token(serve: Serve, path: str):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    assert httpx.get(f"{server.url}{path}").status_code in (200, 404)
+    assert httpx.post(f"{server.url}{path}").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//runs",
+        "/assets/../runs",
+        "/assets/..%2fruns",
+        "/assets/%2e%2e/runs",
+        "/assets/%2e%2e%2fruns",
+        "/assets/..\\runs",
+        "/assets/..%5cruns",
+        "/assets//runs",
+        "/t/../runs",
+        "/t/..;/runs",
+        "/health/../runs",
+        "/health/",
+        "/health%2f..%2fruns",
+        "/health%00",
+        "/HEALTH",
+        "/./runs",
+        "/.well-known/../runs",
+        "/runs;/health",
+        "/runs%3f/health",
+        "/runs%23/health",
+        "/mcp",
+        "/mcp/",
+        "/mcp/../health",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "http://127.0.0.1/runs",
+        "runs",
+        "*",
+    ],
+)
+def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve, path: str):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    for method in ("GET", "HEAD", "POST"):
+        reply = server.raw(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        status = int(reply.split(b" ", 2)[1])
+        # "/t/..;/runs" is one of the page's own addresses; no route but the page could answer it.
+        assert status in (400, 401) or (path == "/t/..;/runs" and status == 404), (method, reply[:80])
+    assert server.reached == []
+
+
+def test_a_mounted_app_is_behind_the_token_too(serve: Serve):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+
+    assert httpx.get(f"{server.url}/mcp/").status_code == 401
+    assert httpx.get(f"{server.url}/mcp/", headers=ANA).text == "mounted"
+
+
+def test_a_websocket_is_refused(serve: Serve):
+    server = serve()
+    head = "Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+
+    reply = server.raw(f"GET /mcp/ HTTP/1.1\r\n{head}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode())
+
+    assert not reply.startswith(b"HTTP/1.1 101")
+
+
+async def test_a_websocket_scope_reaches_no_app(serve: Serve):
+    """With a server that does speak WebSocket (`uvicorn agent.server:app` without our options)."""
+    server = serve()
+    sent: list[dict[str, object]] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    await server.app({"type": "websocket", "path": "/mcp/", "headers": []}, receive, send)  # type: ignore[arg-type]
+
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+    assert server.reached == []
+
+
+def test_wrong_tokens_are_counted_and_right_ones_are_never_locked_out(serve: Serve):
+    server = serve(TEXT2SQL_TOKENS=TOKENS)
+    wrong = {"Authorization": "Bearer wrong-token-0123456789"}
+
+    statuses = [httpx.get(f"{server.url}/runs", headers=wrong).status_code for _ in range(12)]
+    guessed = httpx.get(f"{server.url}/runs", headers=wrong)
+
+    assert statuses == [401] * 10 + [429] * 2
+    assert error_of(guessed) == (429, "rate_limited")
+    assert 1 <= int(guessed.headers["retry-after"]) <= 6
+    assert httpx.get(f"{server.url}/runs", headers=ANA).is_success
+    assert httpx.get(f"{server.url}/runs", headers=BO).is_success
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "[::2]", "0.0.0.0"]
+)
+def test_a_rebound_name_is_refused_where_no_token_is_asked_for(serve: Serve, host: str):
+    server = serve()
+
+    for path in ("/runs", "/health"):
+        reply = httpx.get(f"{server.url}{path}", headers={"Host": f"{host}:{server.port}"})
+        assert error_of(reply) == (403, "forbidden")
+    assert server.reached == []
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8000", "sql.example.org"])
+def test_names_of_the_machine_and_allowed_ones_are_answered(serve: Serve, host: str):
+    server = serve(TEXT2SQL_SERVER_HOSTS="sql.example.org, other.example.org")
+
+    assert httpx.get(f"{server.url}/runs", headers={"Host": host}).status_code == 200
+
+
+def test_with_tokens_any_name_will_do_unless_names_are_listed(serve: Serve):
+    assert httpx.get(f"{serve(TEXT2SQL_TOKENS=TOKENS).url}/runs", headers={**ANA, "Host": "any.org"}).is_success
+    strict = serve(TEXT2SQL_TOKENS=TOKENS, TEXT2SQL_SERVER_HOSTS="sql.example.org")
+    assert httpx.get(f"{strict.url}/runs", headers={**ANA, "Host": "any.org"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost:1", "file://", "http://127.0.0.1"]
+)
+def test_pages_of_another_origin_are_refused(serve: Serve, origin: str):
+    server = serve()
+
+    reply = httpx.post(f"{server.url}/query", content=b"{}", headers={"Origin": origin, "Content-Type": "text/plain"})
+
+    assert error_of(reply) == (403, "forbidden")
+    assert "access-control-allow-origin" not in reply.headers
+    assert server.reached == []
+
+
+def test_the_own_page_may_post(serve: Serve):
+    server = serve()
+
+    assert httpx.post(f"{server.url}/query", content=b"{}", headers={"Origin": server.url}).json() == {"bytes": 2}
+
+
+def test_an_allowed_origin_gets_its_preflight_and_its_headers(serve: Serve):
+    server = serve(TEXT2SQL_CORS_ORIGINS="https://reports.example.org/", TEXT2SQL_TOKENS=TOKENS)
+    origin = {"Origin": "https://reports.example.org"}
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+
+    preflight = httpx.options(f"{server.url}/query", headers={**origin, **asked})
+    answered = httpx.post(f"{server.url}/query", content=b"1", headers={**origin, **ANA})
+    refused = httpx.post(f"{server.url}/query", content=b"1", headers=origin)
+    other = httpx.options(f"{server.url}/query", headers={"Origin": "https://evil.example", **asked})
+
+    assert preflight.status_code == 200
+    assert preflight.headers["access-control-allow-origin"] == "https://reports.example.org"
+    assert "access-control-allow-credentials" not in preflight.headers
+    assert answered.headers["access-control-allow-origin"] == "https://reports.example.org"
+    assert "X-Run-ID" in answered.headers["access-control-expose-headers"]
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == "https://reports.example.org"
+    assert other.status_code == 403
+    assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize("origins", ["*", "reports.example.org", "https://a.example/path", "javascript://a"])
+def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str):
+    with pytest.raises(ValueError, match="TEXT2SQL_CORS_ORIGINS"):
+        serve(TEXT2SQL_CORS_ORIGINS=origins)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "problem"),
+    [
+        ("ana", "entry 1 is not written as name=token"),
+        ("ana=short", "at least 16 characters"),
+        ("ana=ana-token-0123456789,bo=bo token 0123456789", "the token of 'bo'"),
+        ("ana=tökentökentökentöken", "the token of 'ana'"),
+        ("=ana-token-0123456789", "entry 1"),
+        ("a b=ana-token-0123456789", "entry 1"),
+        ("ana=same-token-0123456789,bo=same-token-0123456789", "the token of another name"),
+    ],
+)
+def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str):
+    settings = Settings(_env_file=None, TEXT2SQL_TOKENS=tokens)  # type: ignore[call-arg]
+
+    with pytest.raises(TokensInvalid) as raised:
+        Tokens.of(settings)
+
+    assert problem in str(raised.value)
+    for entry in tokens.split(","):
+        token = entry.partition("=")[2]
+        assert not token or token not in str(raised.value)
+    assert "TEXT2SQL_TOKENS" in (host_problem("127.0.0.1", settings) or "")
+
+
+@pytest.mark.parametrize(
+    ("host", "variables", "problem"),
+    [
+        ("127.0.0.1", {}, None),
+        ("::1", {}, None),
+        ("localhost", {}, None),
+        ("0.0.0.0", {}, "TEXT2SQL_TOKENS"),
+        ("::", {}, "TEXT2SQL_TOKENS"),
+        ("192.168.1.5", {}, "TEXT2SQL_TOKENS"),
+        ("0.0.0.0", {"TEXT2SQL_TOKENS": TOKENS}, None),
+        ("0.0.0.0", {"TEXT2SQL_AUTH": "off"}, None),
+        ("127.0.0.1", {"TEXT2SQL_AUTH": "required"}, "there is no token"),
+        ("127.0.0.1", {"TEXT2SQL_AUTH": "required", "TEXT2SQL_TOKENS": TOKENS}, None),
+    ],
+)
+def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None):
+    found = host_problem(host, Settings(_env_file=None, **variables))  # type: ignore[arg-type]
+
+    assert (problem in found) if problem and found else (found is None and problem is None)

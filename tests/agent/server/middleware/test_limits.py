@@ -1,0 +1,258 @@
+"""How much gets in: sizes, pace, rates; and what every answer carries."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+import httpx
+import pytest
+
+from agent.server.middleware.rate_limit import TokenBuckets
+from tests.agent.server.middleware.conftest import Serve
+
+MB = 1_000_000
+
+
+def chunked(path: str, chunks: int, size: int = 65536) -> bytes:
+    lines = "Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+    part = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+    head = f"POST {path} HTTP/1.1\r\n{lines}\r\n{len(part):x}\r\n".encode() + part + b"\r\n"
+    return head + (f"{size:x}\r\n".encode() + b"x" * size + b"\r\n") * chunks + b"0\r\n\r\n"
+
+
+def test_a_body_that_is_announced_too_large_is_refused_unread(serve: Serve):
+    server = serve()
+    head = b"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2147483648\r\n\r\n"
+
+    reply = server.raw(head)
+
+    assert reply.startswith(b"HTTP/1.1 413 ")
+    assert b"at most 1,000,000 bytes" in reply
+    assert b"connection: close" in reply.lower()
+    assert server.reached == []
+
+
+@pytest.mark.parametrize("path", ["/query", "/json", "/mcp/"])
+def test_a_body_without_a_length_is_counted(serve: Serve, path: str):
+    reply = serve().raw(chunked(path, 20))
+
+    assert reply.startswith(b"HTTP/1.1 413 ")
+    assert reply.count(b"HTTP/1.1 ") == 1
+    assert b'"kind":"too_large"' in reply
+
+
+def test_a_body_up_to_the_limit_is_read(serve: Serve):
+    server = serve()
+
+    assert httpx.post(f"{server.url}/query", content=b"x" * MB).json() == {"bytes": MB}
+    assert httpx.post(f"{server.url}/query", content=b"x" * (MB + 1)).status_code == 413
+
+
+def test_uploads_have_a_limit_of_their_own(serve: Serve):
+    server = serve(max_upload=3 * MB)
+
+    small = httpx.post(f"{server.url}/databases/upload", files={"file": b"x" * 2 * MB})
+    large = server.raw(chunked("/databases/upload", 60))
+
+    assert small.json() == {"bytes": 2 * MB}
+    assert large.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve):
+    server = serve(TEXT2SQL_BODY_SECONDS=0.5)
+    started = time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(b"POST /json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(4):
+            connection.sendall(b" ")
+            time.sleep(0.1)
+        reply = connection.recv(65536)
+
+    assert reply.startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - started < 3
+    assert httpx.get(f"{server.url}/health").is_success
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: 5\r\nContent-Length: 50\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: identity, chunked\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "Content-Length: +5\r\n",
+        "Content-Length: -5\r\n",
+        "Content-Length: 0x5\r\n",
+        "X-Name\x00: 1\r\n",
+        " Folded: 1\r\n",
+    ],
+)
+def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve, head: str):
+    """The smuggled GET must never be answered as a second request."""
+    server = serve()
+    smuggled = "0\r\n\r\nGET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+    reply = server.raw(f"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n{smuggled}".encode())
+
+    assert "/runs" not in server.reached
+    assert reply.count(b"HTTP/1.1 200") <= 1
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/runs?q=" + "x" * 9_000, "", 414),
+        ("/" + "x" * 9_000, "", 414),
+        ("/runs", "X-Long: " + "x" * 20_000 + "\r\n", 200),
+        ("/runs", "X-Long: " + "x" * 40_000 + "\r\n", 431),
+        ("/runs", "".join(f"X-{i}: 1\r\n" for i in range(120)), 431),
+    ],
+)
+def test_heads_are_bounded(serve: Serve, path: str, headers: str, status: int):
+    reply = serve().raw(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{headers}\r\n".encode())
+
+    assert reply.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_too_many_requests_are_told_when_to_come_back(serve: Serve):
+    server = serve(TEXT2SQL_RATE_PER_MINUTE=20)
+    with httpx.Client(base_url=server.url) as client:
+        replies = [client.get("/runs") for _ in range(12)]
+        alive = client.get("/health")
+
+    assert [r.status_code for r in replies] == [200] * 10 + [429] * 2
+    assert replies[-1].json()["error"]["kind"] == "rate_limited"
+    assert 1 <= int(replies[-1].headers["retry-after"]) <= 3
+    assert alive.is_success
+
+
+async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve):
+    server = serve(TEXT2SQL_REQUESTS_AT_ONCE=3)
+    async with httpx.AsyncClient(base_url=server.url, timeout=10) as client:
+        streams = [asyncio.create_task(client.get("/stream?seconds=1")) for _ in range(3)]
+        await asyncio.sleep(0.5)
+        refused = await client.get("/runs")
+        done = await asyncio.gather(*streams)
+        for _ in range(100):  # a place is free a moment after the last byte has gone out
+            after = await client.get("/runs")
+            if after.is_success:
+                break
+            await asyncio.sleep(0.05)
+
+    assert refused.status_code == 429
+    assert [d.text for d in done] == ["data: 1\n\ndata: 2\n\n"] * 3
+    assert after.is_success
+
+
+async def test_a_hundred_streams_of_one_client_go_on_at_once_by_default(serve: Serve):
+    server = serve()
+    limits = httpx.Limits(max_connections=100)
+    async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
+        replies = await asyncio.gather(*(client.get("/stream?seconds=1") for _ in range(100)))
+
+    assert {r.status_code for r in replies} == {200}
+
+
+async def test_a_reader_that_leaves_frees_its_place(serve: Serve):
+    server = serve(TEXT2SQL_REQUESTS_AT_ONCE=1)
+    async with httpx.AsyncClient(base_url=server.url) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            await client.get("/stream?seconds=30", timeout=0.3)
+        for _ in range(50):
+            if (await client.get("/runs")).is_success:
+                break
+            await asyncio.sleep(0.02)
+        else:
+            pytest.fail("the place was never given back")
+
+
+def test_buckets_forget_the_oldest_clients():
+    buckets = TokenBuckets(per_second=1, burst=2)
+    for number in range(TokenBuckets.KEPT + 50):
+        assert buckets.take(str(number)) == 0
+
+    assert len(buckets._levels) == TokenBuckets.KEPT
+    assert buckets.take("full") == 0
+    assert buckets.take("full") == 0
+    assert buckets.take("full") == 1
+
+
+def test_every_answer_carries_its_headers(serve: Serve):
+    server = serve()
+
+    for path in ("/runs", "/health", "/nowhere", "/fails", "/runs?token=x", "/mcp/"):
+        headers = httpx.get(f"{server.url}{path}").headers
+        assert len(headers["x-request-id"]) == 32, path
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "script-src 'self';" in headers["content-security-policy"]
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert "permissions-policy" in headers
+        assert "strict-transport-security" not in headers
+        assert "server" not in headers
+        assert headers.get("cache-control") == (None if path == "/health" else "no-store")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("abc-123.X_y", True), ("a" * 64, True), ("a" * 65, False), ("a b", False), ("<script>", False), ("", False)],
+)
+def test_a_sane_request_id_is_kept(serve: Serve, given: str, kept: bool):
+    found = httpx.get(f"{serve().url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
+
+    assert (found == given) is kept
+
+
+def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.LogCaptureFixture):
+    server = serve()
+
+    reply = httpx.get(f"{server.url}/fails")
+
+    assert reply.status_code == 500
+    assert reply.json()["error"]["message"] == "Something went wrong inside."
+    assert "4711" not in reply.text
+    assert "A request failed inside" in caplog.text
+
+
+def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serve):
+    """So that its body can't be taken for the next request."""
+    server = serve()
+    inner = b"GET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    head = f"POST /query?token=x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(inner)}\r\n\r\n".encode()
+
+    reply = server.raw(head + inner)
+
+    assert reply.count(b"HTTP/1.1 ") == 1
+    assert server.reached == []
+
+
+def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
+    server = serve()
+    for begun in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+            connection.sendall(begun)
+            started = time.monotonic()
+            assert connection.recv(100) == b""
+            assert time.monotonic() - started < 3
+
+
+def test_the_second_head_of_a_connection_is_timed_too_and_a_stream_is_not(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
+    server = serve()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(b"GET /stream?seconds=1.2 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        received = b""
+        while not received.endswith(b"0\r\n\r\n"):
+            received += connection.recv(65536)
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: ")
+        rest = connection.recv(100)
+
+    assert b"data: 2" in received
+    assert rest == b""

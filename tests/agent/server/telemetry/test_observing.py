@@ -1,0 +1,282 @@
+"""What a server tells of itself: log lines, figures, traces; and what it keeps to itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agent.config import Settings
+from agent.runtime.tracing import start_tracing, stop_tracing
+from agent.server.telemetry import configure_logging
+from tests.agent.server.running import running, settings_for
+from tests.openai_server import OpenAIServer, Reply, Request, completion
+
+TOKEN = "marker-token-0123456789"
+KEY = "sk-marker-key-0123456789"
+PASSWORD = "marker-password"
+ROW = "markerrow"
+
+
+def logging_to(stream: io.StringIO, **variables: object) -> None:
+    configure_logging(Settings(_env_file=None, **variables), stream, level=logging.DEBUG)  # type: ignore[call-arg, arg-type]
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """The log, as it goes to standard error; the test's own handlers are put back. Servers that other tests ran in this
+    process may have left uvicorn's loggers deaf."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+    stream = io.StringIO()
+    logging_to(stream, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_a_line_is_json_without_secrets(lines: io.StringIO):
+    log = logging.getLogger("any.library")
+    log.warning("key %s and %s", KEY, {"Authorization": f"Bearer {TOKEN}"})
+    log.warning("postgresql://ana:%s@host/db", PASSWORD, extra={"api_key": "other", "url": f"mysql://u:{PASSWORD}@h/d"})
+    log.warning("Bearer abc.def-ghi and sk-something-else\nsecond line")
+    try:
+        raise ValueError(f"could not convert {ROW}")
+    except ValueError:
+        log.exception("It failed")
+
+    found = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert len(found) == 4
+    text = lines.getvalue()
+    for secret in (KEY, TOKEN, PASSWORD, ROW, "abc.def-ghi", "something-else"):
+        assert secret not in text
+    assert found[1]["api_key"] == "***"
+    assert found[1]["url"] == "mysql://***@h/d"
+    assert found[3]["error"] == "ValueError"
+    assert re.search(r"test_observing\.py:\d+ test_a_line_is_json", found[3]["at"][-1])
+    assert all({"timestamp", "level", "logger", "event"} <= line.keys() for line in found)
+
+
+def test_each_record_is_written_once_however_often_logging_is_set_up(lines: io.StringIO):
+    logging_to(lines)
+    logging_to(lines)
+    logging.getLogger("uvicorn.error").warning("once")
+
+    assert lines.getvalue().count('"once"') == 1
+
+
+class Endpoint:
+    """Writes bad SQL first, then good; its answers hold row values."""
+
+    def __init__(self, server: OpenAIServer) -> None:
+        self.attempts = iter(["SELECT nam FROM people", "SELECT name FROM people"])
+        server.otherwise = self
+
+    def __call__(self, request: Request) -> Reply:
+        asked = json.dumps(request.body.get("response_format", {}))
+        if '"tasks"' in asked:
+            task = {"id": "a", "description": "List the names.", "depends_on": []}
+            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
+        if '"sql"' in asked:
+            return completion({"reasoning": "because", "sql": next(self.attempts)})
+        if '"score"' in asked:
+            return completion({"reasoning": "good", "score": 0.9})
+        return completion(f"The names are {ROW}.")
+
+
+@contextmanager
+def served(folder: Path, **more: Any) -> Iterator[Any]:
+    """A server over a database that is full of markers, with a model that answers after one retry."""
+    path = folder / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO people (name) VALUES (?)", [(f"{ROW}{i}",) for i in range(3)])
+    connection.close()
+    with OpenAIServer() as endpoint:
+        Endpoint(endpoint)
+        variables = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m", "OPENAI_API_KEY": KEY}
+        variables |= {"TEXT2SQL_DB_PATH": str(path), "TEXT2SQL_TOKENS": f"ana={TOKEN}"}
+        with running(settings_for(folder, **variables, **more)) as server:
+            yield server
+
+
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def ask(server: Any) -> None:
+    reply = httpx.post(
+        f"{server.url}/query", json={"question": "List the name of all people"}, headers=BEARER, timeout=30
+    )
+    assert '"event":"answer"' in reply.text
+    assert ROW in reply.text
+
+
+def figures(server: Any) -> dict[str, float]:
+    text = httpx.get(f"{server.url}/metrics", headers=BEARER).text
+    return {
+        name: float(value) for name, _, value in (line.rpartition(" ") for line in text.splitlines()) if name[0] != "#"
+    }
+
+
+def test_a_run_leaves_lines_without_rows_secrets_or_sql(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    with served(tmp_path) as server:
+        ask(server)
+        httpx.get(f"{server.url}/runs?token={TOKEN}")
+        httpx.get(f"{server.url}/runs", headers={"Authorization": "Bearer wrong-marker-0123456789"})
+        httpx.get(f"{server.url}/schema/nothing", headers=BEARER)
+    text = capfd.readouterr().err
+
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    for secret in (ROW, TOKEN, KEY, "wrong-marker", "SELECT", "List the name"):
+        assert secret not in text
+    run = next(line for line in found if line["event"] == "run")
+    assert (run["status"], run["retries"], run["client"]) == ("success", 1, "ana")
+    assert run["tokens"] == {"input": 500, "output": 100, "calls": 5}
+    asked = next(line for line in found if line["event"] == "request" and line["path"] == "/query")
+    assert (asked["method"], asked["status"], asked["client"], asked["stream"]) == ("POST", 200, "ana", True)
+    assert run["request_id"] == asked["request_id"]
+    statuses = [line["status"] for line in found if line["event"] == "request"]
+    assert statuses == [200, 400, 401, 404]
+
+
+def test_sql_is_logged_where_that_is_wished(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    with served(tmp_path, TEXT2SQL_LOG_SQL="true") as server:
+        ask(server)
+
+    assert '"sql": "SELECT name FROM people"' in capfd.readouterr().err
+
+
+def test_the_figures_count_what_happened(tmp_path: Path):
+    with served(tmp_path) as server:
+        before = figures(server)
+        ask(server)
+        for path in ("/runs", "/nowhere/at-all", "/nowhere/else", "/schema/one", "/schema/two"):
+            httpx.get(f"{server.url}{path}", headers=BEARER)
+        after = figures(server)
+        unsigned = httpx.get(f"{server.url}/metrics").status_code
+
+    def grew(name: str) -> float:
+        return after.get(name, 0.0) - before.get(name, 0.0)
+
+    assert grew('text2sql_runs_total{status="success"}') == 1
+    assert after["text2sql_runs_running"] == 0
+    assert grew('text2sql_retries_total{category="hallucination"}') == 1
+    assert grew('text2sql_model_tokens_total{direction="input"}') == 500
+    assert grew('text2sql_model_tokens_total{direction="output"}') == 100
+    assert grew('text2sql_node_seconds_count{node="query_generator"}') == 2
+    assert grew("text2sql_first_event_seconds_count") == 1
+    assert grew('text2sql_http_requests_total{method="POST",route="/query",status="200"}') == 1
+    assert grew('text2sql_http_requests_total{method="GET",route="/schema/{preset_id}",status="404"}') == 2
+    assert not any("nowhere" in name or "/schema/one" in name for name in after)
+    assert unsigned == 401
+
+
+class Receiver:
+    """Takes OTLP over HTTP and keeps what came."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        received = self.bodies
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                received.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.send_header("Content-Type", "application/x-protobuf")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def spans(self) -> list[Any]:
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+        return [
+            span
+            for body in self.bodies
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    made = Receiver()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", made.url)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+    yield made
+    stop_tracing()
+    made.close()
+
+
+def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, receiver: Receiver):
+    with served(tmp_path) as server:
+        trace = "0af7651916cd43dd8448eb211c80319c"
+        body = {"question": "List the name of all people"}
+        headers = {**BEARER, "traceparent": f"00-{trace}-b7ad6b7169203331-01"}
+        assert httpx.post(f"{server.url}/query", json=body, headers=headers, timeout=30).is_success
+
+    spans = receiver.spans()
+    by_id = {span.span_id: span for span in spans}
+    names = [span.name for span in spans]
+    assert {"POST /query", "invoke_agent text2sql", "planner", "executor_eval", "statement"} <= set(names)
+    calls = [span for span in spans if span.name.startswith("chat ")]
+    assert {span.kind for span in calls} == {3}  # CLIENT
+    assert {span.trace_id.hex() for span in spans} == {trace}
+    parents = {span.name: by_id[span.parent_span_id].name for span in spans if span.parent_span_id in by_id}
+    assert parents["invoke_agent text2sql"] == "POST /query"
+    assert parents["planner"] == "invoke_agent text2sql"
+    assert parents["statement"] == "executor_eval"
+    assert {by_id[call.parent_span_id].name for call in calls} >= {"planner", "query_generator"}
+    sent = b"".join(receiver.bodies)
+    for secret in (ROW, TOKEN, KEY, "SELECT", "List the name"):
+        assert secret.encode() not in sent
+
+
+def test_traces_are_off_unless_configured(monkeypatch: pytest.MonkeyPatch):
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    assert start_tracing() is False
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert start_tracing() is False
+
+
+def test_what_is_not_used_is_not_imported():
+    heavy = ("opentelemetry.sdk", "opentelemetry.exporter", "mcp", "a2a", "openai", "langgraph")
+    code = f"""
+import sys, agent.server.telemetry, agent.server.middleware, agent.runner
+print([m for m in sys.modules if m.startswith({heavy})])
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

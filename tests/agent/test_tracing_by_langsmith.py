@@ -1,0 +1,128 @@
+"""What leaves for LangSmith: nothing by itself, and with our own opt-in what the privacy mode lets go."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
+
+from agent.graph import build_graph
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import ModelSettings
+from agent.runner import run
+from agent.runtime.context import RunContext
+from tests.openai_server import OpenAIServer, Request, completion
+
+QUESTION = "What are the names of the customers?"
+
+
+class Collector:
+    """LangSmith's address on loopback; keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.received = b""
+        received = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                received.received += self.rfile.read(int(self.headers.get("content-length") or 0))
+                self._ok()
+
+            def do_GET(self) -> None:
+                self._ok()
+
+            do_PATCH = do_POST
+
+            def _ok(self) -> None:
+                self.send_response(200)
+                self.send_header("content-length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def langsmith(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    from langsmith import utils
+
+    collector = Collector()
+    for name, value in (
+        ("LANGSMITH_TRACING", "true"),
+        ("LANGSMITH_ENDPOINT", collector.url),
+        ("LANGSMITH_API_KEY", "ls-test"),
+    ):
+        monkeypatch.setenv(name, value)
+    utils.get_env_var.cache_clear()
+    yield collector
+    utils.get_env_var.cache_clear()
+    collector.close()
+
+
+async def test_nothing_leaves_unless_our_own_setting_asks_for_it(langsmith: Collector, shop, config) -> None:
+    answer = await run(QUESTION, database=shop, model="offline", settings=config)
+    assert len(answer.rows) == 4
+    from langsmith.run_trees import get_cached_client
+
+    get_cached_client().flush()
+    assert langsmith.received == b""
+
+
+@pytest.mark.parametrize(("privacy", "rows_leave"), [("full", True), ("schema", False)])
+async def test_with_the_setting_the_privacy_mode_holds(
+    langsmith: Collector, shop, config, monkeypatch: pytest.MonkeyPatch, privacy: str, rows_leave: bool
+) -> None:
+    monkeypatch.setenv("LANGSMITH_RUNS_COMPRESSION", "false")
+    monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
+    settings = config.model_copy(update={"langsmith": True, "privacy": privacy})
+    answer = await run(QUESTION, database=shop, model="offline", settings=settings)
+    assert len(answer.rows) == 4
+    assert b"executor_eval" in langsmith.received
+    assert [name.encode() in langsmith.received for name in ("Ana", "Dai")] == [rows_leave] * 2
+
+
+class Calls(AsyncCallbackHandler):
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.ended: list[int] = []
+
+    async def on_chat_model_start(self, serialized: dict[str, Any], messages: Any, **kwargs: Any) -> None:
+        self.started.append(serialized["id"][1])
+
+    async def on_llm_end(self, response: Any, **kwargs: Any) -> None:
+        self.ended.append(response.generations[0][0].message.usage_metadata["input_tokens"])
+
+
+async def test_model_calls_are_seen_by_langchain_s_callbacks(shop, config) -> None:
+    def answer(request: Request):
+        properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        wanted = properties.get("properties", {})
+        if "tasks" in wanted:
+            task = {"id": "t1", "description": QUESTION, "depends_on": []}
+            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
+        if "sql" in wanted:
+            return completion({"reasoning": "r", "sql": "SELECT name FROM customers"})
+        return completion({"reasoning": "r", "score": 0.9} if "score" in wanted else "Four customers.")
+
+    calls = Calls()
+    with OpenAIServer() as server:
+        server.otherwise = answer
+        model = OpenAIModel(ModelSettings(model="m", base_url=server.url, seconds=60))
+        context = RunContext(shop, model, config)
+        await build_graph().ainvoke({"question": QUESTION}, {"callbacks": [calls]}, context=context)
+        await model.close()
+    assert sorted(calls.started) == ["judge", "plan", "summarize", "write_sql"]
+    assert calls.ended == [100] * 4

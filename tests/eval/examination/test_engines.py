@@ -1,0 +1,183 @@
+"""Each of the seven dimensions tells a better query from a worse one, on every engine, through the one examination."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.databases import Database, open_database
+from eval.examination import Query, examine
+from eval.scoring import Score, score
+from eval.sql import ReadStatement
+from eval.sql.types import Verdict
+
+ROWS = 12_000
+"""Of the large table: more than the 10,000 from which a full scan is charged."""
+TABLES = (
+    "CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40))",
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, status VARCHAR(20), total INTEGER)",
+    "INSERT INTO customers VALUES (1, 'Ada', 'Lyon'), (2, 'Bo', 'Porto'), (3, 'Cy', 'Lyon')",
+)
+ORDERS = [(i, i % 3 + 1, "open" if i % 4 else "shipped", i % 90) for i in range(ROWS)]
+ENGINES = ("sqlite", "duckdb", "postgres", "mysql")
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Database]]:
+    """Shops by engine, opened when first asked for."""
+    opened: dict[str, Database] = {}
+    yield opened
+    for database in opened.values():
+        database.close()
+
+
+@pytest.fixture(params=ENGINES)
+def shop(request: pytest.FixtureRequest, shops: dict[str, Database], tmp_path_factory: Any) -> Database:
+    engine = request.param
+    if engine not in shops:
+        folder = tmp_path_factory.mktemp(engine)
+        shops[engine] = open_database(_FILLED[engine](folder, request))
+    return shops[engine]
+
+
+def _sqlite(folder: Path, _: pytest.FixtureRequest) -> str:
+    path = folder / "shop.sqlite"
+    with sqlite3.connect(path) as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?, ?)", ORDERS)
+    connection.close()
+    return str(path)
+
+
+def _duckdb(folder: Path, _: pytest.FixtureRequest) -> str:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute(
+            "INSERT INTO orders SELECT i, i % 3 + 1, CASE WHEN i % 4 > 0 THEN 'open' ELSE 'shipped' END, i % 90 "
+            f"FROM range({ROWS}) AS numbers(i)"
+        )
+    return f"duckdb:///{folder}/shop.duckdb"
+
+
+def _postgres(_: Path, request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue("postgres_url")
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+        for statement in TABLES:
+            cursor.execute(statement)
+        cursor.executemany("INSERT INTO orders VALUES (%s, %s, %s, %s)", ORDERS)
+        cursor.execute("ANALYZE")
+    return url
+
+
+def _mysql(_: Path, request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue("mysql_url")
+    from urllib.parse import unquote, urlsplit
+
+    import pymysql
+
+    parts = urlsplit(url)
+    connection = pymysql.connect(
+        host=parts.hostname,
+        port=parts.port or 3306,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        database=parts.path.strip("/"),
+        autocommit=True,
+    )
+    with connection, connection.cursor() as cursor:
+        for statement in TABLES:
+            cursor.execute(statement)
+        cursor.executemany("INSERT INTO orders VALUES (%s, %s, %s, %s)", ORDERS)
+        cursor.execute("ANALYZE TABLE customers, orders")
+    return url
+
+
+_FILLED = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}
+
+HOW_MANY = "How many customers live in Lyon?"
+COUNT = "SELECT COUNT(*) FROM customers WHERE city = 'Lyon'"
+NAMES = "SELECT name FROM customers WHERE city = 'Lyon'"
+WHICH = "What are the names of the customers?"
+
+PAIRS = {
+    "correctness": (Query(HOW_MANY, COUNT), Query(HOW_MANY, NAMES)),
+    "safety": (Query(HOW_MANY, COUNT), Query(HOW_MANY, "DELETE FROM customers")),
+    "efficiency": (
+        Query("What is the total of order 7?", "SELECT total FROM orders WHERE id = 7"),
+        Query("What is the total of order 7?", "SELECT total FROM orders WHERE total = 7"),
+    ),
+    "completeness": (Query(WHICH, "SELECT name FROM customers"), Query(WHICH, "SELECT name FROM customers LIMIT 0")),
+    "semantic_accuracy": (Query(HOW_MANY, COUNT), Query(HOW_MANY, NAMES)),
+    "best_practices": (Query(WHICH, "SELECT name FROM customers"), Query(WHICH, "SELECT * FROM customers")),
+    "plan_quality": (Query(HOW_MANY, COUNT, plan_confidence=0.9), Query(HOW_MANY, COUNT, plan_confidence=0.1)),
+}
+
+
+def scored(query: Query, database: Database) -> Score:
+    return score(examine(query, database))
+
+
+@pytest.mark.parametrize("dimension", PAIRS)
+def test_a_dimension_is_lower_for_the_worse_query(shop: Database, dimension: str) -> None:
+    better, worse = (scored(query, shop) for query in PAIRS[dimension])
+    assert better.dimensions[dimension] > worse.dimensions[dimension]
+
+
+@pytest.mark.parametrize(
+    ("sql", "scans"),
+    [
+        ("SELECT COUNT(*) FROM orders WHERE status = 'open'", ["orders"]),
+        (
+            "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE o.status = 'shipped'",
+            ["orders"],
+        ),
+        ("SELECT status FROM orders AS o WHERE o.id = 7", []),
+        ("SELECT COUNT(*) FROM orders", []),  # no condition, so no index could help
+        ("SELECT name FROM customers WHERE city = 'Lyon'", []),  # a small table
+    ],
+)
+def test_full_scans_of_large_tables_are_named_as_the_schema_names_them(
+    shop: Database, sql: str, scans: list[str]
+) -> None:
+    case = examine(Query("", sql), shop)
+    assert case.ran
+    assert [scan.table for scan in case.full_scans] == scans
+    assert all(scan.rows >= 10_000 for scan in case.full_scans)
+
+
+def test_an_engine_is_asked_for_its_plan_only_where_a_table_is_large(
+    shop: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explained: list[str] = []
+    monkeypatch.setattr(shop, "plan_lines", lambda statement: explained.append(statement.sql) or ())
+    examine(Query(HOW_MANY, COUNT), shop)
+    assert explained == []
+    examine(Query("", "SELECT COUNT(*) FROM orders WHERE status = 'open'"), shop)
+    assert len(explained) == 1
+
+
+def test_a_statement_is_sent_once_and_a_refused_one_never(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    execute = shop.execute
+
+    def recorded(statement: ReadStatement, **more: Any) -> Any:
+        sent.append(statement.sql)
+        return execute(statement, **more)
+
+    monkeypatch.setattr(shop, "execute", recorded)
+    case = examine(Query(HOW_MANY, COUNT), shop)
+    assert isinstance(case.verdict, Verdict)
+    assert sum("COUNT(*)" in sql.upper() for sql in sent) == 1
+    sent.clear()
+    for sql in ("DROP TABLE customers", "SELECT nam FROM customers", "SELEC"):
+        assert examine(Query(HOW_MANY, sql), shop).result is None
+    assert sent == []

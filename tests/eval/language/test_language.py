@@ -1,0 +1,78 @@
+"""English words: inflection, tokens, numbers and quoted texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.language.inflection import lemma, light_stem, root, stem
+from eval.language.lexicon import abbreviations, adjectives, open_lexicon, synonyms
+from eval.language.numbers import number_of, numerals
+from eval.language.quotes import quotations, quotes_replaced
+from eval.language.tokens import tokenize
+from eval.language.words import content_words, meets, name_words
+
+
+@pytest.mark.parametrize(
+    ("word", "base"),
+    [("customers", "customer"), ("countries", "country"), ("people", "person"), ("addresses", "address"),
+     ("statuses", "status"), ("courses", "course"), ("children", "child"), ("boxes", "box"), ("ids", "id"),
+     ("status", "status"), ("bus", "bus"), ("movies", "movie")],
+)  # fmt: skip
+def test_lemma(word: str, base: str) -> None:
+    assert lemma(word) == base
+
+
+def test_forms_of_one_verb_share_a_stem() -> None:
+    assert stem("attending") == stem("attended") == stem("attends") == "attend"
+    assert stem("running") == "run"
+    assert root("enrolment") == root("enrolled") == "enrol"
+
+
+def test_tokens_keep_quotes_numbers_and_possessives() -> None:
+    tokens = tokenize("Show Ada's 2 million loans over $1,500.50 titled 'Small Hours', don't stop")
+    assert [t.text for t in tokens if t.kind == "quoted"] == ["Small Hours"]
+    assert [t.number for t in tokens if t.number is not None] == [2_000_000, 1500.5]
+    assert "not" in [t.lower for t in tokens]
+    assert "'s" in [t.text for t in tokens]
+
+
+def test_words_meet_names() -> None:
+    assert name_words("OrderDetails") == name_words("order_details")
+    words = frozenset(content_words("Which customers' nationalities are there, by pet?"))
+    assert meets("customer_id", words)
+    assert meets("Nationality", words)
+    assert meets("petid", words)
+    assert not meets("supplier", words)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ('the song "Hey Jude"', ["Hey Jude"]),
+        ("those named 'Ada' or 'Bob'", ["Ada", "Bob"]),
+        ("named ‘Smith’ in “New York”", ["Smith", "New York"]),
+        ("whose city is `` Calgary ''", ["Calgary"]),
+        ("don't show the customers' orders", []),
+    ],
+)
+def test_quoted_texts_are_found_whatever_their_marks(question: str, quoted: list[str]) -> None:
+    assert [q.text for q in quotations(question)] == quoted
+    assert all(text not in quotes_replaced(question, "_") for text in quoted)
+
+
+def test_numbers_are_read_from_words_and_digits() -> None:
+    assert [number_of(t) for t in ("seven", "1,200", "$5", "12%", "3.5", "many")] == [7, 1200, 5, 12, 3.5, None]
+    assert numerals("over 1,200.50 of 3 million, not v2 or 12345678901234567890") == (1200.5, 3_000_000.0)
+
+
+def test_the_light_stem_joins_plural_verb_and_possessive_forms() -> None:
+    assert light_stem("Owners") == light_stem("owner's") == light_stem("owner")
+    assert light_stem("renting") == light_stem("rented") == "rent"
+
+
+def test_word_lists_are_read_with_all_their_relations() -> None:
+    assert "client" in synonyms()["customer"]
+    assert "customer" in synonyms()["client"]
+    assert abbreviations()["qty"] == ("quantity",)
+    assert adjectives()["oldest"][1] == "superlative"
+    assert open_lexicon("film")

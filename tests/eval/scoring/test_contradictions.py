@@ -1,0 +1,156 @@
+"""What a reader can check is found on any database; habits stay silent away from the ground they were learned on."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eval.databases import open_database
+from eval.databases.base import Database
+from eval.examination import Query, examine
+from eval.scoring import THRESHOLD, final_score, score
+
+
+@pytest.fixture
+def depot(tmp_path: Path) -> Iterator[Database]:
+    with sqlite3.connect(tmp_path / "depot.sqlite") as connection:
+        connection.executescript(
+            """
+            CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, joined DATE, is_current INTEGER);
+            CREATE TABLE deals (id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES clients (id), total REAL,
+                                closed DATE, channel TEXT);
+            CREATE TABLE parts (id INTEGER PRIMARY KEY, deal_id INTEGER NOT NULL REFERENCES deals (id), pieces INTEGER);
+            INSERT INTO clients VALUES (1, 'Ann', '2023-01-02', 1), (2, 'Bo', '2024-02-03', 0);
+            INSERT INTO deals VALUES (1, 1, 10.5, '2024-03-01', 'web'), (2, NULL, 4.0, '2023-04-01', 'shop');
+            INSERT INTO parts VALUES (1, 1, 2), (2, 1, 3), (3, 2, 1);
+            """
+        )
+    connection.close()
+    with open_database(tmp_path / "depot.sqlite") as database:
+        yield database
+
+
+def _contradictions(database: Database, question: str, sql: str) -> set[str]:
+    scored = score(examine(Query(question, sql), database))
+    return {e.name for e in scored.evidence if e.kind == "contradiction"}
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "wrong", "right"),
+    [
+        (
+            "sum_multiplied",
+            "What is the total of all deals with parts?",
+            "SELECT SUM(d.total) FROM deals AS d JOIN parts AS p ON p.deal_id = d.id",
+            "SELECT SUM(d.total) FROM deals AS d WHERE d.id IN (SELECT deal_id FROM parts)",
+        ),
+        (
+            "count_multiplied",
+            "How many deals have parts?",
+            "SELECT COUNT(*) FROM deals AS d JOIN parts AS p ON p.deal_id = d.id",
+            "SELECT COUNT(DISTINCT d.id) FROM deals AS d JOIN parts AS p ON p.deal_id = d.id",
+        ),
+        (
+            "aggregate_of_key",
+            "What is the average total of the deals?",
+            "SELECT AVG(id) FROM deals",
+            "SELECT AVG(total) FROM deals",
+        ),
+        (
+            "aggregate_of_text",
+            "What is the average total of the deals?",
+            "SELECT AVG(closed) FROM deals",
+            "SELECT AVG(total) FROM deals",
+        ),
+        (
+            "not_in_nulls",
+            "Which clients have no deals?",
+            "SELECT name FROM clients WHERE id NOT IN (SELECT client_id FROM deals)",
+            "SELECT name FROM clients WHERE id NOT IN (SELECT client_id FROM deals WHERE client_id IS NOT NULL)",
+        ),
+        (
+            "compared_with_null",
+            "Which deals have no client?",
+            "SELECT id FROM deals WHERE client_id = NULL",
+            "SELECT id FROM deals WHERE client_id IS NULL",
+        ),
+        (
+            "whole_number_division",
+            "What share of the parts has more than 1 piece?",
+            "SELECT SUM(CASE WHEN pieces > 1 THEN 1 ELSE 0 END) / COUNT(*) FROM parts",
+            "SELECT 1.0 * SUM(CASE WHEN pieces > 1 THEN 1 ELSE 0 END) / COUNT(*) FROM parts",
+        ),
+        (
+            "share_not_divided",
+            "What percentage of the deals came over the web?",
+            "SELECT COUNT(*) FROM deals WHERE channel = 'web'",
+            "SELECT 100.0 * SUM(CASE WHEN channel = 'web' THEN 1 ELSE 0 END) / COUNT(*) FROM deals",
+        ),
+        (
+            "versions_counted",
+            "How many clients are there?",
+            "SELECT COUNT(*) FROM clients",
+            "SELECT COUNT(*) FROM clients WHERE is_current = 1",
+        ),
+        (
+            "year_missing",
+            "What is the total of the deals closed in 2024?",
+            "SELECT SUM(total) FROM deals",
+            "SELECT SUM(total) FROM deals WHERE closed >= '2024-01-01' AND closed < '2025-01-01'",
+        ),
+        (
+            "year_foreign",
+            "What is the total of the deals closed in 2024?",
+            "SELECT SUM(total) FROM deals WHERE closed LIKE '2021%'",
+            "SELECT SUM(total) FROM deals WHERE closed LIKE '2024%'",
+        ),
+        (
+            "limit_without_order",
+            "Which deal has the highest total?",
+            "SELECT id FROM deals LIMIT 1",
+            "SELECT id FROM deals ORDER BY total DESC LIMIT 1",
+        ),
+    ],
+)
+def test_a_pitfall_is_found_and_its_repair_is_not_blamed(
+    depot: Database, name: str, question: str, wrong: str, right: str
+):
+    assert name in _contradictions(depot, question, wrong)
+    assert name not in _contradictions(depot, question, right)
+
+
+def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database):
+    question = "What is the total of the deals in 2024 by channel?"
+    sql = (
+        "SELECT channel, SUM(total) FROM deals WHERE closed >= '2024-01-01' AND closed < '2025-01-01' GROUP BY channel"
+    )
+    scored = score(examine(Query(question, sql), depot))
+    assert not {"value_foreign", "number_foreign", "year_foreign"} & {e.name for e in scored.evidence}
+    assert final_score(scored, 0.5) >= THRESHOLD
+
+
+def test_habits_are_silent_on_a_long_business_question(depot: Database):
+    question = (
+        "For the quarterly review we need, for every channel that closed at least one deal, the total of its deals, "
+        "the number of pieces delivered with them and the average total of a deal, sorted by channel, and please "
+        "leave out every deal that was never assigned to a client by the end of the period under review"
+    )
+    sql = (
+        "SELECT channel, SUM(total), COUNT(*), AVG(total) FROM deals WHERE client_id IS NOT NULL GROUP BY channel "
+        "ORDER BY channel"
+    )
+    scored = score(examine(Query(question, sql), depot))
+    assert not {e.name for e in scored.evidence if e.kind == "habit"}
+    assert final_score(scored, 0.5) >= THRESHOLD
+
+
+def test_the_writers_prior_moves_the_probability(depot: Database):
+    case = examine(Query("How many deals are there?", "SELECT COUNT(*) FROM deals"), depot)
+    weak, strong = (score(dataclasses.replace(case, prior=p)).probability for p in (0.3, 0.9))
+    assert weak is not None
+    assert strong is not None
+    assert weak < strong

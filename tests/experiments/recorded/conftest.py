@@ -1,0 +1,100 @@
+"""Recordings of a few answers, the agent's own prompts as requests, and a small database to answer from."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.openai import OpenAIModel
+from agent.models.prompts import Prompt
+from agent.models.protocol import ModelSettings
+from agent.models.quirks import forget
+from agent.models.retry_policy import RetryPolicy
+from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA
+from eval.databases import open_database
+from eval.databases.base import Database
+
+Body = dict[str, Any]
+COUNT = "How many ships are there?"
+HEAVY = "Which ships weigh more than 10 tons?"
+QUESTIONS = [
+    {"id": "q1", "db": "port", "question": COUNT},
+    {"id": "q2", "db": "port", "question": HEAVY},
+]
+ANSWERS = [
+    {"system": "first", "id": "q1", "db": "port", "sql": "SELECT COUNT(*) FROM ships"},
+    {"system": "second", "id": "q1", "db": "port", "sql": "SELECT COUNT(*)  FROM ships;"},
+    {"system": "third", "id": "q1", "db": "port", "sql": "SELECT COUNT(id) FROM ships"},
+    {"system": "first", "id": "q2", "db": "port", "sql": "SELECT name FROM boats WHERE tons > 10"},
+    {"system": "second", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE weight > 10"},
+    {"system": "third", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE tons > 10"},
+]
+SCHEMAS = {"plan": PLAN_SCHEMA, "sql": SQL_SCHEMA, "judge": JUDGE_SCHEMA, "review": REVIEW_SCHEMA}
+
+
+def write_lines(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "questions.jsonl", QUESTIONS)
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "answers.jsonl", ANSWERS)
+
+
+def body_of(prompt: Prompt, kind: str, mode: str = "json_schema", **more: Any) -> Body:
+    """A request as the agent sends it for one of its prompts."""
+    body: Body = {
+        "model": "m",
+        "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+        **more,
+    }
+    if kind in SCHEMAS and mode == "json_schema":
+        schema = {"name": "reply", "strict": True, "schema": SCHEMAS[kind]}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif kind in SCHEMAS and mode == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    return body
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[Database]:
+    path = tmp_path / "port.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL)")
+        connection.executemany(
+            "INSERT INTO ships (name, tons) VALUES (?, ?)", [("Ida", 4.5), ("Bo", 12.0), ("Ra", 30.0)]
+        )
+    with open_database(path) as database:
+        yield database
+
+
+ModelAt = Callable[..., OpenAIModel]
+
+
+@pytest.fixture
+async def model_at() -> AsyncIterator[ModelAt]:
+    """Makes models for a base URL, with waits short enough for a test; closes them."""
+    made: list[OpenAIModel] = []
+    forget()
+
+    def make(url: str, **settings: Any) -> OpenAIModel:
+        given = {"model": "m", "api_key": None, "base_url": url, "seconds": 10.0, **settings}
+        made.append(OpenAIModel(ModelSettings(**given), retry=RetryPolicy(first_wait=0.01, longest_wait=0.05)))
+        return made[-1]
+
+    yield make
+    for model in made:
+        await model.close()
+    forget()

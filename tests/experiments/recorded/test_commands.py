@@ -1,0 +1,108 @@
+"""`python -m experiments.recorded` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from experiments.recorded.__main__ import app
+from experiments.recorded.exchanges import load_exchanges
+from tests.experiments.recorded.conftest import COUNT
+from tests.openai_server import OpenAIServer, completion
+
+ROOT = Path(__file__).resolve().parents[3]
+ASKED = {"model": "m", "messages": [{"role": "user", "content": COUNT}]}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "experiments.recorded", *map(str, arguments)]
+
+
+@contextmanager
+def started(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process and the base URL that its first line names."""
+    with subprocess.Popen(
+        command(*arguments), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        try:
+            name, _, url = process.stdout.readline().strip().partition("=")
+            assert name == "OPENAI_BASE_URL", process.stderr and process.stderr.read()
+            yield process, url
+        finally:
+            process.kill()
+
+
+def said(url: str) -> str:
+    reply = httpx.post(f"{url}/chat/completions", json=ASKED, trust_env=False, timeout=30).json()
+    return str(reply["choices"][0]["message"]["content"])
+
+
+def test_serve_answers_until_it_is_interrupted(recording: Path, questions: Path):
+    options = ("--recording", recording, "--questions", questions, "--system", "third,first")
+    with started("serve", *options) as (process, url):
+        assert said(url) == "```sql\nSELECT COUNT(id) FROM ships\n```"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert told == ""
+
+
+def test_record_then_serve_replays_for_free(tmp_path: Path):
+    file = tmp_path / "run.jsonl"
+    with OpenAIServer() as upstream:
+        upstream.script(completion("one"), completion("two"))
+        with started("record", "--upstream", upstream.url, "--out", file) as (process, url):
+            live = [said(url), said(url)]
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=30)
+    with started("serve", "--recording", file) as (_, url):
+        replayed = [said(url), said(url)]
+
+    assert told == "2 exchanges recorded\n"
+    assert live == replayed == ["one", "two"]
+
+
+def test_a_recorder_that_is_killed_leaves_a_recording_that_can_be_used(tmp_path: Path):
+    file = tmp_path / "run.jsonl"
+    with OpenAIServer() as upstream:
+        upstream.otherwise = completion("hello")
+        with started("record", "--upstream", upstream.url, "--out", file) as (process, url):
+            said(url)
+            os.kill(process.pid, signal.SIGKILL)
+
+    assert [json.loads(e.body)["choices"][0]["message"]["content"] for e in load_exchanges(file)[0]] == ["hello"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (("serve", "--recording", "missing.jsonl"), "missing.jsonl: No such file"),
+        (("serve", "--recording", "{answers}"), "answers.jsonl holds no exchanges"),
+        (("serve", "--recording", "{answers}", "--questions", "{questions}", "--fail", "418:1"), "'418' is no kind"),
+        (("serve", "--recording", "{answers}", "--questions", "{questions}", "--system", "x"), "has no system x"),
+        (("record", "--upstream", "ftp://x", "--out", "run.jsonl"), "must begin with http"),
+        (("record", "--upstream", "http://x", "--out", "{answers}"), "does not begin as a recording does"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_line(
+    recording: Path, questions: Path, arguments: tuple[str, ...], wrong: str
+):
+    filled = [a.format(answers=recording, questions=questions) for a in arguments]
+    done = CliRunner().invoke(app, filled)
+
+    assert done.exit_code == 2
+    assert wrong in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""

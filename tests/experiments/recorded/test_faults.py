@@ -1,0 +1,74 @@
+"""Failures on purpose: their shares, and that the same run meets the same ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from experiments.recorded.chat import completion
+from experiments.recorded.faults import Faults, shares
+
+SENT = completion("some text", "m", stream=False)
+
+
+def fates(faults: Faults, requests: list[bytes]) -> list[int | str]:
+    befallen = [faults.befall(request, SENT) for request in requests]
+    return ["cut" if s.cut else "broken" if s.status == 200 and s != SENT else s.status for s in befallen]
+
+
+def test_shares_are_read():
+    assert shares("429:0.1, 500:0.05,broken:0.02,cut:0.01") == {"429": 0.1, "500": 0.05, "broken": 0.02, "cut": 0.01}
+    assert shares("") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("418:0.1", "'418' is no kind"),
+        ("429:2", "from 0 to 1"),
+        ("429", "from 0 to 1"),
+        ("429:0.6,cut:0.6", "more than 1"),
+    ],
+)
+def test_shares_that_mean_nothing_are_refused(text: str, wrong: str):
+    with pytest.raises(ValueError, match=wrong):
+        shares(text)
+
+
+def test_failures_come_about_as_often_as_asked():
+    found = Counter(fates(Faults(shares("429:0.2,500:0.1,broken:0.1,cut:0.1")), [b"%d" % i for i in range(2000)]))
+
+    assert found[200] == pytest.approx(1000, abs=100)
+    assert found[429] == pytest.approx(400, abs=70)
+    assert all(found[kind] == pytest.approx(200, abs=50) for kind in (500, "broken", "cut"))
+
+
+def test_a_request_meets_the_same_failures_whatever_is_sent_between():
+    some = shares("429:0.3,cut:0.3")
+    alone = fates(Faults(some, seed=5), [b"a"] * 10)
+    among = fates(Faults(some, seed=5), [b"b", b"a"] * 10)[1::2]
+
+    assert alone == among
+    assert len(set(alone)) > 1
+    assert fates(Faults(some, seed=6), [b"a"] * 10) != alone
+
+
+def test_a_429_says_how_long_to_wait():
+    sent = Faults({"429": 1.0}, retry_after=0.25).befall(b"", SENT)
+
+    assert (sent.headers["retry-after"], sent.headers["retry-after-ms"]) == ("1", "250")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_garbled_reply_is_complete_but_for_half_of_its_text(stream: bool):
+    text = '{"reasoning": "naïve \\ "quoted"", "sql": "SELECT COUNT(*) FROM ships WHERE tons > 10"}'
+    sent = Faults({"garbled": 1.0}).befall(b"", completion(text, "m", stream=stream))
+
+    events = [json.loads(p.removeprefix(b"data: ")) for p in sent.pieces if b"[DONE]" not in p]
+    said = "".join((e["choices"][0].get("message") or e["choices"][0]["delta"]).get("content", "") for e in events)
+    assert said
+    assert said != text
+    assert text.startswith(said)
+    assert events[-1]["choices"][0]["finish_reason"] == "stop"

@@ -1,0 +1,221 @@
+"""An ablation: strategies on the same questions, over a real loopback server, with figures, pairs and resuming."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from agent.config import Settings, settings
+from agent.models.quirks import forget
+from experiments.ablation.__main__ import app
+from experiments.ablation.examples import app as measure_examples
+from experiments.ablation.statistics import Pair, pair
+from experiments.ablation.variants import ItemResult, read_variants
+
+QUESTIONS = [
+    ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
+    ("q2", "What are the names of the ships built in 2001?", "SELECT name FROM ships WHERE built LIKE '2001%'"),
+    ("q3", "What is the total weight of all ships?", "SELECT SUM(tons) FROM ships"),
+]
+ANSWERS = {
+    "low": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats", "SELECT MAX(tons) FROM ships"],
+    "high": [
+        "SELECT COUNT(id) FROM ships",
+        "SELECT name FROM ships WHERE YEAR(built) = 2001",
+        "SELECT SUM(tons) FROM ships",
+    ],
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for field in Settings.model_fields.values():
+        monkeypatch.delenv(str(field.alias), raising=False)
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    forget()
+    folder = tmp_path / "harbour"
+    (folder / "databases").mkdir(parents=True)
+    (folder / "suites" / "port").mkdir(parents=True)
+    ships(folder / "databases" / "port.sqlite", [("Ida", 4.5, "2001-05-01"), ("Bo", 12.0, "1999-01-01")])
+    ships(folder / "suites" / "port" / "a.sqlite", [("Ra", 3.0, "2001-01-01"), ("Li", None, "2001-02-02")])
+    lines(
+        folder / "questions.jsonl",
+        [
+            {"id": i, "db": "port", "question": text, "gold_sql": sql, "split": "test" if i != "q3" else "train"}
+            for i, text, sql in QUESTIONS
+        ],
+    )
+    lines(
+        folder / "recorded.jsonl",
+        [
+            {"system": system, "id": q[0], "sql": sql, "reported_ex": q[0] != "q2"}
+            for system, given in ANSWERS.items()
+            for q, sql in zip(QUESTIONS, given, strict=True)
+        ],
+    )
+    return folder
+
+
+def ships(path: Path, rows: list[tuple[Any, ...]]) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL, built TEXT)")
+        connection.executemany("INSERT INTO ships (name, tons, built) VALUES (?, ?, ?)", rows)
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def compared(bench: Path, *more: str) -> Result:
+    arguments = ["--bench", str(bench), "--out", str(bench / "out"), "--recorded", str(bench / "recorded.jsonl")]
+    return CliRunner().invoke(app, [*arguments, "--recorded-dialect", "mysql", *more])
+
+
+def results(bench: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (bench / "out" / "results.jsonl").read_text().splitlines()]
+
+
+def test_each_variant_is_measured_and_compared_with_the_first(bench: Path):
+    done = compared(bench, "--strategies", "zero-shot=low,zero-shot=high", "--test-suites", str(bench / "suites"))
+
+    assert done.exit_code == 0, done.output
+    kept = {(r["variant"], r["id"]): r for r in results(bench)}
+    assert [kept["zero-shot=low", i]["ex"] for i in ("q1", "q2", "q3")] == [True, False, False]
+    assert [kept["zero-shot=high", i]["ts"] for i in ("q1", "q2", "q3")] == [True, True, True]
+    assert kept["zero-shot=low", "q2"]["va"] is False
+    assert "boats" in kept["zero-shot=low", "q2"]["error"]
+    assert {r["calls"] for r in kept.values()} == {1}
+    page = (bench / "out" / "summary.md").read_text()
+    assert "| zero-shot=high | 3 | 1.000 |" in page
+    assert "| zero-shot=high | +0.667 (" in page
+    assert "| zero-shot=high | 0.667 | 1.000 | 1: q2 |" in page
+
+
+def test_what_is_there_is_not_asked_again(bench: Path):
+    compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
+    file = bench / "out" / "results.jsonl"
+    file.write_text(file.read_text() + '{"variant": "zero-shot=low", "id": "q2", "db"')
+
+    done = compared(bench, "--strategies", "zero-shot=low")
+
+    assert done.exit_code == 0, done.output
+    assert sorted(r["id"] for r in results(bench)) == ["q1", "q2", "q3"]
+
+
+def test_a_folder_of_other_settings_is_refused(bench: Path):
+    compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
+
+    done = compared(bench, "--strategies", "zero-shot=low", "--split", "test")
+
+    assert done.exit_code == 2
+    assert 'split was "", is "test"' in done.output
+
+
+def test_the_offline_engine_is_a_variant_too(bench: Path):
+    done = compared(bench, "--strategies", "standard,zero-shot=low", "--split", "test", "--limit", "1")
+
+    assert done.exit_code == 0, done.output
+    assert {r["variant"]: r["ex"] for r in results(bench)} == {"standard": True, "zero-shot=low": True}
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (["--strategies", "zero-shot=nobody"], "has no system nobody"),
+        (["--strategies", "best=low"], "there is no strategy"),
+        (["--strategies", "zero-shot=low,zero-shot=low"], "named twice"),
+        (["--strategies", "zero-shot=low", "--split", "dev"], "no questions of the split 'dev'"),
+        (["--strategies", "zero-shot=low", "--recorded-dialect", "oracle"], "not 'oracle'"),
+    ],
+)
+def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str):
+    done = compared(bench, *given)
+
+    assert done.exit_code == 2
+    assert wrong in done.output
+
+
+def test_variants_are_read_with_their_systems():
+    read = read_variants("standard, few-shot:3=gpt-4, full/candidates=8, full/candidates=8=gpt-4")
+
+    assert [(r.strategy, r.system) for r in read] == [
+        ("standard", ""),
+        ("few-shot-3", "gpt-4"),
+        ("full/candidates=8", ""),
+        ("full/candidates=8", "gpt-4"),
+    ]
+
+
+def test_pairs_leave_out_what_one_of_them_lacks():
+    def one(number: int, ex: bool, ts: bool | None = None) -> ItemResult:
+        return ItemResult("r", str(number), "d", "", True, False, ex, ts, None, None, "success", 1, 1, 0, 0, None, 0.1)
+
+    first, second = [one(1, True), one(2, False), one(3, True)], [one(1, True), one(2, True)]
+
+    assert pair(first, second) == Pair("r", "r", 2, only_first=0, only_second=1, both=1)
+    assert pair(first, second, lambda c: c.ts).questions == 0
+
+
+def test_examples_are_kept_apart_from_the_test_set(bench: Path):
+    lines(
+        bench / "examples.jsonl",
+        [
+            {"question": "how many ships are there", "sql": "SELECT COUNT(*) FROM ships"},
+            {"question": "What are the names of the ships built in 1999?", "sql": "SELECT name FROM ships"},
+        ],
+    )
+
+    done = compared(bench, "--strategies", "few-shot-3=low", "--examples", str(bench / "examples.jsonl"))
+
+    assert done.exit_code == 0, done.output
+    shown = (bench / "out" / "examples.jsonl").read_text()
+    assert "1999" in shown
+    assert "how many ships" not in shown
+    page = (bench / "out" / "summary.md").read_text()
+    assert "Examples: 2, of which 1 are questions of the test set and were left out." in page
+    assert "Of 3 test questions, 1 (33.3%) share their template" in page
+
+
+def test_a_bad_file_of_examples_is_said_in_one_line(bench: Path):
+    (bench / "examples.jsonl").write_text("{oops\n")
+
+    done = compared(bench, "--strategies", "few-shot-3=low", "--examples", str(bench / "examples.jsonl"))
+
+    assert done.exit_code == 2
+    assert "examples.jsonl, line 1: no JSON object" in done.output
+
+
+def test_retries_get_the_systems_behind_the_first(bench: Path):
+    done = compared(bench, "--strategies", "zero-shot=low,standard=low+high", "--limit", "2")
+
+    assert done.exit_code == 0, done.output
+    kept = {(r["variant"], r["id"]): r for r in results(bench)}
+    assert (kept["standard=low+high", "q2"]["ex"], kept["standard=low+high", "q2"]["attempts"]) == (True, 2)
+    assert kept["zero-shot=low", "q2"]["ex"] is False
+
+
+def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path):
+    lines(
+        bench / "questions.jsonl",
+        [
+            {"id": str(year), "db": "port", "question": f"Which ships were built in {year}?", "gold_sql": sql}
+            for year, sql in (
+                (1999, "SELECT name FROM ships WHERE built LIKE '1999%'"),
+                (2001, "SELECT name FROM ships WHERE built LIKE '2001%'"),
+                (2002, "SELECT COUNT(*) FROM ships"),
+            )
+        ],
+    )
+
+    done = CliRunner().invoke(measure_examples, ["--bench", str(bench)])
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("3 questions, 2 of them with another of the same form of gold query.")

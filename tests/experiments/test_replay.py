@@ -1,0 +1,188 @@
+"""Replaying recorded answers through the whole agent: the figures, and the command."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.config import Settings, settings
+from agent.models.quirks import forget
+from eval.metrics.intervals import Rate
+from experiments.replay.__main__ import app, replay_questions
+from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
+
+QUESTIONS = [
+    ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
+    (
+        "q2",
+        "What are the names of the ships that weigh more than 10 tons?",
+        "hard",
+        "SELECT name FROM ships WHERE tons > 10",
+    ),
+    ("q3", "What is the total weight of all ships?", "easy", "SELECT SUM(tons) FROM ships"),
+]
+ANSWERS = {
+    "weak": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats WHERE tons > 10", "SELECT MAX(tons) FROM ship"],
+    "strong": [
+        "SELECT COUNT(id) FROM ships",
+        "SELECT name FROM ships WHERE tons > 10",
+        "SELECT TOTAL(weight) FROM ships",
+    ],
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    folder = tmp_path / "harbour"
+    (folder / "databases").mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "databases" / "port.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL)")
+        connection.executemany(
+            "INSERT INTO ships (name, tons) VALUES (?, ?)", [("Ida", 4.5), ("Bo", 12.0), ("Ra", 30.0)]
+        )
+    lines(
+        folder / "questions.jsonl",
+        [
+            {"id": i, "db": "port", "question": text, "gold_sql": sql, "difficulty": level}
+            for i, text, level, sql in QUESTIONS
+        ],
+    )
+    return folder
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    lines(
+        folder / "harbour.jsonl",
+        [
+            {"system": system, "id": question[0], "db": "port", "sql": sql}
+            for system, given in ANSWERS.items()
+            for question, sql in zip(QUESTIONS, given, strict=True)
+        ],
+    )
+    return folder
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings but the defaults."""
+    for field in Settings.model_fields.values():
+        monkeypatch.delenv(str(field.alias), raising=False)
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    forget()
+
+
+def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path):
+    items = replay_questions(bench, recorded / "harbour.jsonl", ["weak", "strong"], Settings(_env_file=None))
+
+    assert [i.id for i in items] == ["q1", "q2", "q3"]
+    assert [[a.right for a in i.attempts] for i in items] == [[True], [False, True], [False, False, False]]
+    assert [i.status for i in items] == ["success", "success", "error"]
+    whole = tally(items)
+    assert (whole.questions, whole.first_right, whole.final_right) == (3, 1, 2)
+    assert (whole.repaired, whole.spoiled, whole.retries, whole.retried) == (1, 0, 3, 2)
+    assert (whole.right_rejected, whole.wrong_passed) == (0, 0)
+    assert by_category(items)["hallucination"].retries == 3
+    assert by_category(items)["hallucination"].next_right == 1
+
+
+def test_the_command_prints_the_table_and_writes_a_line_a_question(
+    alone: None, bench: Path, recorded: Path, tmp_path: Path
+):
+    out = tmp_path / "out.jsonl"
+    arguments = ["--bench", str(bench), "--recorded", str(recorded), "--first", "weak", "--then", "strong"]
+
+    done = CliRunner().invoke(app, [*arguments, "--limit", "2", "--out", str(out)])
+
+    assert done.exit_code == 0, done.output
+    assert "Attempts: weak → strong; 3 retries at most." in done.stdout
+    assert "all │ 2 │ 0.500 (0.095-0.905) │ 1.000 (0.342-1.000) │ 1 │ 0 │ 1" in " ".join(done.stdout.split())
+    written = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(w["id"], w["first_right"], w["final_right"], w["retries"]) for w in written] == [
+        ("q1", True, True, 0),
+        ("q2", False, True, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [
+        ({"--first": "nobody"}, "has no system nobody"),
+        ({"--bench": "nowhere"}, "No such file"),
+        ({"--recorded": "{bench}/questions.jsonl"}, "without 'system'"),
+    ],
+)
+def test_what_does_not_fit_together_is_said_in_one_line(
+    alone: None, bench: Path, recorded: Path, changed: dict[str, str], wrong: str
+):
+    given = {"--bench": str(bench), "--recorded": str(recorded), "--first": "weak", **changed}
+    done = CliRunner().invoke(app, [part.format(bench=bench) for pair in given.items() for part in pair])
+
+    assert done.exit_code == 2
+    assert wrong in done.output
+
+
+def question(difficulty: str, *attempts: Attempt, final_right: bool, gold_ran: bool = True) -> Replayed:
+    sql = attempts[-1].sql if attempts else ""
+    return Replayed("i", "d", difficulty, gold_ran, attempts, sql, final_right, "success", "", 0.1)
+
+
+def test_counts_are_over_all_questions_errors_and_bad_gold_included():
+    right, wrong = Attempt("a", True, True, 0.9, None), Attempt("b", False, True, 0.8, None)
+    rejected = Attempt("c", True, False, 0.5, "generic")
+    items = [
+        question("easy", right, final_right=True),
+        question("extra", wrong, final_right=False),
+        question("odd", rejected, wrong, final_right=False),
+        question("easy", final_right=False, gold_ran=False),
+    ]
+
+    whole = tally(items)
+
+    assert (whole.questions, whole.first_right, whole.final_right, whole.any_right) == (4, 2, 1, 2)
+    assert (whole.repaired, whole.spoiled, whole.right_rejected, whole.wrong_passed) == (0, 1, 1, 1)
+    assert (whole.gold_failed, whole.p) == (1, 1.0)
+    assert list(by_difficulty(items)) == ["easy", "extra", "odd"]
+    generic = by_category(items)["generic"]
+    assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
+
+
+def test_further_candidates_are_no_retries():
+    first, other = Attempt("a", False, False, 0.5, None), Attempt("b", True, True, 0.9, None)
+    sent_back = Attempt("a", False, False, 0.5, "empty_result")
+    items = [question("easy", first, other, final_right=True), question("easy", sent_back, other, final_right=True)]
+
+    assert (tally(items).retries, tally(items).retried, tally(items).repaired) == (1, 1, 2)
+    assert list(by_category(items)) == ["empty_result"]
+
+
+def test_a_rate_stands_with_its_interval():
+    assert str(Rate(8, 10)) == "0.800 (0.490-0.943)"
+    assert str(Rate(0, 0)) == "–"
+
+
+@pytest.mark.bench
+def test_twenty_recorded_questions_run_through_the_agent(bench_dir: Path, recorded_dir: Path):
+    systems = ["gpt4_zero_shot", "dail-sql_gpt-4"]
+    items = replay_questions(
+        bench_dir / "spider_dev", recorded_dir / "spider_dev.jsonl", systems, Settings(_env_file=None), limit=20
+    )
+
+    whole = tally(items)
+    assert whole.questions == 20
+    assert whole.errors == whole.gold_failed == 0
+    assert all(i.attempts for i in items)
+    assert 14 <= whole.first_right <= whole.final_right + whole.spoiled

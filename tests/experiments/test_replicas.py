@@ -1,0 +1,143 @@
+"""Test suites made anew: replicas keep the original's constraints, differ in their rows, and find out lucky answers."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from eval.databases import DatabaseError, open_database
+from eval.metrics.items import compare_items
+from eval.metrics.suites import suite_databases, suite_files
+from experiments.replicas import make_suite
+
+GOLDS = [
+    "SELECT count(*) FROM orders",
+    "SELECT name FROM customers WHERE city = 'Oslo'",
+    "SELECT c.name, sum(o.amount) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
+    "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
+    "SELECT name FROM customers ORDER BY age DESC LIMIT 1",
+    "SELECT e.name FROM employees e JOIN employees m ON e.manager_id = m.id WHERE m.name = 'Ada'",
+]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("original") / "small.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER CHECK (age > 0));
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
+                                 amount REAL, code TEXT UNIQUE);
+            CREATE TABLE "odd ""name" (a INTEGER, b TEXT, PRIMARY KEY (a, b));
+            CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, manager_id INTEGER REFERENCES employees(id));
+            CREATE TABLE empty_one (id INTEGER PRIMARY KEY, note TEXT);
+            CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 10;
+            INSERT INTO customers VALUES (1,'Ann','Oslo',30),(2,'Bob','Oslo',41),(3,'Cy','Rome',22),(4,'Di',NULL,35);
+            INSERT INTO orders VALUES (1,1,10.5,'a'),(2,1,20,'b'),(3,2,7.25,'c'),(4,3,99,'d');
+            INSERT INTO "odd ""name" VALUES (1,'x'),(1,'y'),(2,'x');
+            INSERT INTO employees VALUES (1,'Ada',NULL),(2,'Ben',1),(3,'Cleo',1);
+            """
+        )
+    return path
+
+
+def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, tmp_path: Path) -> None:
+    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=4, candidates=12)
+    assert chosen.golds == len(GOLDS)
+    assert chosen.failing_golds == ()
+    assert 1 <= len(chosen.files) <= 4
+    with closing(sqlite3.connect(original)) as connection:
+        before = connection.execute("SELECT * FROM customers").fetchall()
+    for file in chosen.files:
+        with closing(sqlite3.connect(file)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+            rows = connection.execute("SELECT * FROM customers").fetchall()
+            assert rows
+            assert rows != before
+            assert all(age is None or age > 0 for *_, age in rows)
+            codes = [code for (code,) in connection.execute("SELECT code FROM orders WHERE code IS NOT NULL")]
+            assert len(codes) == len(set(codes))
+            big = connection.execute("SELECT * FROM orders WHERE amount > 10").fetchall()
+            assert connection.execute("SELECT * FROM big_orders").fetchall() == big
+
+
+def test_the_suite_tells_more_mutants_than_the_original_and_finds_out_a_lucky_answer(
+    original: Path, tmp_path: Path
+) -> None:
+    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=6, candidates=20)
+    assert chosen.told_by_original < chosen.told <= chosen.mutants
+    assert chosen.told + chosen.never_told == chosen.mutants
+    lucky = "SELECT name FROM customers WHERE city = 'Oslo' OR name = 'Ann'"
+    suite = suite_files(tmp_path, "small", tmp_path / "cache")
+    with open_database(original) as database:
+        lucky_one = compare_items(GOLDS[1], lucky, database, suite=suite_databases(suite))
+        gold_itself = compare_items(GOLDS[1], GOLDS[1], database, suite=suite_databases(suite))
+    assert (lucky_one.ex, lucky_one.ts) == (True, False)
+    assert (gold_itself.ex, gold_itself.ts) == (True, True)
+
+
+def test_the_same_seed_makes_the_same_suite(original: Path, tmp_path: Path) -> None:
+    def dump(folder: Path) -> list[str]:
+        files = make_suite(original, GOLDS, folder, replicas=2, candidates=5, seed=3).files
+        dumps = []
+        for file in files:
+            with closing(sqlite3.connect(file)) as connection:
+                dumps.append("\n".join(connection.iterdump()))
+        return dumps
+
+    assert dump(tmp_path / "one") == dump(tmp_path / "two")
+
+
+def test_a_gold_that_fails_is_reported_and_takes_no_part(original: Path, tmp_path: Path) -> None:
+    broken = "SELECT nothing FROM nowhere"
+    chosen = make_suite(original, [GOLDS[0], broken], tmp_path / "small", replicas=1, candidates=2)
+    assert chosen.golds == 1
+    assert chosen.failing_golds == (broken,)
+
+
+def test_a_folder_with_databases_is_left_alone(original: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.sqlite").write_bytes(b"precious")
+    with pytest.raises(DatabaseError, match="holds databases already"):
+        make_suite(original, GOLDS, tmp_path)
+    assert (tmp_path / "mine.sqlite").read_bytes() == b"precious"
+
+
+def test_the_command_makes_suites_and_says_what_they_tell(original: Path, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    lines = [{"db": "small", "gold_sql": gold} for gold in GOLDS] + [{"db": "absent", "gold_sql": "SELECT 1"}]
+    questions.write_text("\n".join(map(json.dumps, lines)))
+    command = [sys.executable, "-m", "experiments.replicas", "--databases", str(original.parent)]
+    ran = subprocess.run(
+        [*command, "--out", str(tmp_path / "out"), "--candidates", "6", str(questions)], capture_output=True, text=True
+    )
+    assert ran.returncode == 1
+    assert "absent" in ran.stderr
+    assert "small" in ran.stdout
+    assert list((tmp_path / "out" / "small").glob("*.sqlite"))
+
+
+def test_ves_weighs_a_right_answer_by_time_and_a_wrong_one_with_nothing(original: Path) -> None:
+    gold = "SELECT count(*) FROM customers"
+    slow = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) "
+        "SELECT count(*) - 200000 + (SELECT count(*) FROM customers) FROM n"
+    )
+    with open_database(original) as database:
+        same = compare_items(gold, gold, database, timed=True)
+        slower = compare_items(gold, slow, database, timed=True)
+        wrong = compare_items(gold, "SELECT 17", database, timed=True)
+        untimed = compare_items(gold, gold, database)
+    assert same.ves == 1.0
+    assert slower.ex
+    assert slower.ves is not None
+    assert 0.0 < slower.ves < 0.5
+    assert wrong.ves == 0.0
+    assert untimed.ves is None

@@ -1,0 +1,57 @@
+"""`text2sql` is the module for programs: it is cheap to import, documented, and starts the same command line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import text2sql
+from text2sql import errors, testing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_documented_names_are_the_public_ones():
+    page = (ROOT / "docs/python.md").read_text()
+
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(text2sql.__all__)
+    assert all(f"`{name}`" in page for name in testing.__all__)
+    for name in text2sql.__all__:
+        assert getattr(text2sql, name) is not None
+
+
+def test_importing_it_loads_no_implementation():
+    program = "import sys, text2sql; print(sorted(m for m in sys.modules if m.split('.')[0] in {'agent', 'pydantic'}))"
+
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'tell'"):
+        text2sql.tell  # noqa: B018
+
+
+def test_the_tree_of_errors_is_the_one_in_the_docstring():
+    lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)  +", errors.__doc__ or "", re.MULTILINE)
+    parents: dict[int, type] = {}
+    for branch, name in lines:
+        found = getattr(errors, name)
+        depth = len(branch) // 4
+        assert found.__bases__[0] is parents.get(depth - 1, Exception), name
+        parents[depth] = found
+    assert sorted(name for _, name in lines) == sorted(errors.__all__)
+
+
+@pytest.mark.parametrize("module", ["text2sql", "agent.main"])
+def test_both_modules_start_the_command_line(module: str):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--version"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == f"text2sql {text2sql.__version__}\n"
