@@ -21,11 +21,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agent import Answer, ask  # noqa: E402
-from agent.catalogue import resolve_database  # noqa: E402
+from agent.runtime.catalogue import resolve_database  # noqa: E402
 from eval.databases.base import Database  # noqa: E402
 from eval.metrics.comparison import same_result  # noqa: E402
 from eval.sql import check, facts, parse  # noqa: E402
+from text2sql import Answer, ask  # noqa: E402
 
 SHOWN_ROWS = 5
 
