@@ -14,10 +14,11 @@ RUN npm run build
 FROM python:3.11-slim-bookworm AS packages
 WORKDIR /source
 RUN python -m venv /opt/text2sql
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml setup.py constraints.txt README.md LICENSE ./
 COPY prompts/ prompts/
 COPY eval/ eval/
 COPY agent/ agent/
+COPY text2sql/ text2sql/
 RUN /opt/text2sql/bin/python -m pip install --no-cache-dir --constraint constraints.txt '.[all]'
 
 FROM python:3.11-slim-bookworm AS base

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ask page screenshots test lint format bench picture transcripts clean
+.PHONY: help setup run ask page screenshots test lint format wheel bench picture transcripts clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -30,8 +30,12 @@ page: ## Build the page (Node 20 or newer); `make run` does it when something ch
 screenshots: $(READY) page ## Take the pictures of docs/images from the real page (needs Chromium)
 	@$(BIN)/python -m tools.screenshots docs/images
 
-test: $(READY) ## Run all tests, on every core
-	$(BIN)/python -m pytest -n auto
+test: $(READY) ## Run all tests but that of the wheel, on every core
+	$(BIN)/python -m pytest -n auto --ignore tests/frame/test_wheel.py
+
+wheel: $(READY) ## Build the wheel into dist/ and try it in an empty environment
+	@sh tools/wheel.sh dist
+	$(BIN)/python -m pytest tests/frame/test_wheel.py
 
 lint: $(READY) ## Style, types and the rules on who may import whom
 	$(BIN)/ruff check .
@@ -44,8 +48,8 @@ format: $(READY) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff format .
 
 bench: $(READY) ## Measure how long a question takes, warm and from a cold start
-	@$(BIN)/python -m agent.benchmarks
-	@$(BIN)/python -m eval.benchmarks
+	@$(BIN)/python -m experiments.speed.agent
+	@$(BIN)/python -m experiments.speed.evaluator
 
 picture: $(READY) ## Draw docs/terminal.svg from a real run
 	@$(BIN)/python tools/picture.py docs/terminal.svg
@@ -55,5 +59,5 @@ transcripts: $(READY) ## Ask the questions of docs/transcripts offline and write
 
 clean: ## Remove .venv and all caches of the tools
 	rm -rf frontend/dist frontend/node_modules
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find agent eval prompts tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find text2sql agent eval prompts experiments tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -41,6 +41,8 @@ install() {
     if [ -f "$stamp" ] && [ ! "$page/package-lock.json" -nt "$stamp" ]; then
         return 0
     fi
+    # npm ci empties the folder first; behind a link it would empty one that other checkouts share.
+    [ ! -L "$page/node_modules" ] || rm "$page/node_modules"
     say "Fetching what the page is built from (once)."
     (cd "$page" && npm ci --no-audit --no-fund --loglevel=error >&2) || return 1
     touch "$stamp"

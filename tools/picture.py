@@ -16,8 +16,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from agent.cli.asking import Asker
 from agent.cli.output import Output
+from agent.cli.session import Asker
 
 QUESTION = "How many products does each category have?"
 
