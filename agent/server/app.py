@@ -26,7 +26,7 @@ from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
 from agent.server.openapi import describe
 from agent.server.presets import Presets
-from agent.server.routes import data, databases, page, presets, query, runs, status
+from agent.server.routes import data, databases, kept, page, presets, query, runs, status
 from agent.server.runs import LiveRuns
 from agent.server.services import Services
 from agent.server.sources import Sources
@@ -70,7 +70,7 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
     )
     install_errors(app)
     _install_store_errors(app)
-    for routes in (presets, query, data, runs, databases, status):
+    for routes in (presets, query, data, runs, kept, databases, status):
         app.include_router(routes.router)
     _add_agent_to_agent(app, config, url, closing)
     mcp = _mcp_endpoint(app)

@@ -211,6 +211,10 @@ class ThreadSummary(_Reply):
         return cls(**record.model_dump(include=set(cls.model_fields)))
 
 
+class ThreadChange(BaseModel):
+    title: str = Field(min_length=1, max_length=120)
+
+
 class ThreadsReply(_Reply):
     threads: list[ThreadSummary]
     next: str | None

@@ -84,6 +84,65 @@ class SourceRecord(_Record):
     created: datetime
 
 
+class KeptParameter(_Record):
+    """A constant of a kept answer's SQL that may be set anew."""
+
+    name: str
+    value: str
+    kind: Literal["text", "number"]
+
+
+class KeptRows(_Record):
+    """The first rows that a kept answer's statement returned, and when."""
+
+    status: Literal["success", "error", "timeout", "refused"]
+    columns: list[str]
+    rows: list[list[Any]]
+    """At most 200; the cells are JSON values."""
+    rows_returned: int
+    truncated: bool
+    error: str | None
+    execution_time_ms: float
+    sql: str
+    refreshed: datetime
+
+
+class KeptRecord(_Record):
+    """An answer that its owner keeps: the question with its SQL, how it is shown, and its latest rows."""
+
+    kept_id: str
+    owner: str
+    title: str
+    question: str
+    preset: str
+    sql: str
+    dialect: str
+    chart: dict[str, Any]
+    """How the page shows it; empty: as a table."""
+    parameters: list[KeptParameter]
+    result: KeptRows | None = None
+    created: datetime
+
+
+class Tile(_Record):
+    """The place of a kept answer on a board; the order of a board's tiles is their arrangement."""
+
+    kept_id: str
+    wide: bool = False
+    """Over the whole width of the board."""
+
+
+class BoardRecord(_Record):
+    board_id: str
+    owner: str
+    title: str
+    tiles: list[Tile]
+    share: str | None = None
+    """The secret part of the link by which other clients of this server may look at it; None: nobody may."""
+    created: datetime
+    updated: datetime
+
+
 class StoredEvent(_Record):
     """One event of a run as it was sent."""
 

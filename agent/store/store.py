@@ -14,6 +14,7 @@ from agent.config import Settings
 from agent.store.encryption import Sealer
 from agent.store.errors import StateUnusable
 from agent.store.feedback import FeedbackStore
+from agent.store.kept import KeptStore
 from agent.store.location import state_location
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
-class Store(ThreadStore, EventStore, FeedbackStore, SourceStore):
-    """Runs, threads, events, feedback and sources. Every method raises StoreError when the state cannot be used."""
+class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore):
+    """Runs, threads, events, feedback, sources, kept answers and boards. Every method raises StoreError when the state
+    cannot be used."""
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away."""

@@ -93,12 +93,46 @@ sources = Table(
     Index("text2sql_sources_of_owner", "owner", "created"),
 )
 
+kept = Table(
+    "text2sql_kept",
+    metadata,
+    Column("kept_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("preset", Text, nullable=False),
+    Column("sql", Text, nullable=False),
+    Column("dialect", Text, nullable=False),
+    Column("chart", Text, nullable=False),
+    Column("parameters", Text, nullable=False),
+    Column("result", Text),
+    Column("created", BigInteger, nullable=False),
+    Index("text2sql_kept_latest", "owner", "created", "kept_id"),
+)
+
+boards = Table(
+    "text2sql_boards",
+    metadata,
+    Column("board_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("tiles", Text, nullable=False),
+    Column("share", Text, unique=True),
+    Column("created", BigInteger, nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Index("text2sql_boards_of_owner", "owner", "updated"),
+)
+
 
 def _first(connection: Connection) -> None:
     metadata.create_all(connection)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_first,)
+def _kept_answers(connection: Connection) -> None:
+    metadata.create_all(connection, tables=[kept, boards])
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers)
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 
 

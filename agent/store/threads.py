@@ -63,10 +63,17 @@ class ThreadStore(RunStore):
         return _record(found) if found else None
 
     async def threads(
-        self, owner: str, *, limit: int = 50, before: str | None = None
+        self, owner: str, *, limit: int = 50, before: str | None = None, search: str | None = None
     ) -> tuple[list[ThreadRecord], str | None]:
-        """The threads, most recently used first, and the cursor of the next page. Raises BadCursor."""
+        """The threads, most recently used first, and the cursor of the next page. With `search`, the threads whose
+        title or one of whose questions holds each of its words. Raises BadCursor."""
         query = select(threads).where(threads.c.owner == owner)
+        for word in storable(search or "").split():
+            asked = select(runs.c.thread_id).where(
+                runs.c.owner == owner, runs.c.question.icontains(word, autoescape=True)
+            )
+            found_in = threads.c.title.icontains(word, autoescape=True)
+            query = query.where(or_(found_in, threads.c.thread_id.in_(asked)))
         if before is not None:
             at, last = position(before)
             query = query.where(or_(threads.c.updated < at, and_(threads.c.updated == at, threads.c.thread_id < last)))
@@ -75,6 +82,19 @@ class ThreadStore(RunStore):
         found = await self._read(lambda connection: connection.execute(query).mappings().all())
         more = cursor(found[size - 1]["updated"], found[size - 1]["thread_id"]) if len(found) > size else None
         return [_record(one) for one in found[:size]], more
+
+    async def rename_thread(self, owner: str, thread_id: str, title: str) -> ThreadRecord:
+        """Raises NotFound for a thread that is not the owner's."""
+        renamed = (
+            update(threads)
+            .where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
+            .values(title=storable(_title(title)) or "Untitled")
+            .returning(*threads.c)
+        )
+        found = await self._write(lambda connection: connection.execute(renamed).mappings().first())
+        if found is None:
+            raise NotFound("There is no such thread.")
+        return _record(found)
 
     async def delete_thread(self, owner: str, thread_id: str) -> bool:
         """Remove a thread with its runs, their events and verdicts, and its checkpoints. False when there is none of

@@ -10,6 +10,7 @@ from __future__ import annotations
 from eval.sql.dialects import render
 from eval.sql.facts import facts, orders_rows
 from eval.sql.guard import check
+from eval.sql.parameters import BadParameter, Parameter, parameters, with_values
 from eval.sql.parser import parse, parse_normalized, parse_type, parsed_from_tree
 from eval.sql.references import resolve
 from eval.sql.types import (
@@ -24,7 +25,9 @@ from eval.sql.types import (
 )
 
 __all__ = [
+    "BadParameter",
     "Constant",
+    "Parameter",
     "ParsedQuery",
     "Phantom",
     "PhantomKind",
@@ -35,10 +38,12 @@ __all__ = [
     "check",
     "facts",
     "orders_rows",
+    "parameters",
     "parse",
     "parse_normalized",
     "parse_type",
     "parsed_from_tree",
     "render",
     "resolve",
+    "with_values",
 ]

@@ -68,7 +68,7 @@ def protect(app: FastAPI, settings: Settings, *, max_upload: int | None = None) 
         app.add_middleware(
             CORSMiddleware,
             allow_origins=sorted(origins),
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=_CORS_REQUEST,
             expose_headers=_CORS_EXPOSED,
         )

@@ -26,6 +26,7 @@ _PROXY_HEADERS = frozenset(
 _OPEN_PATHS = frozenset(
     {
         "/",
+        "/b",
         "/health",
         "/ready",
         "/.well-known/agent.json",
@@ -35,7 +36,7 @@ _OPEN_PATHS = frozenset(
         "/favicon.svg",
     }
 )
-_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/data/")
+_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/data/", "/q/", "/b/", "/s/")
 """The page's files, and the addresses that the page itself makes; all of them hold no data."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 _MEANING = {
     400: "The request makes no sense as it is.",
     401: "A bearer token is needed.",
-    403: "That is not allowed services.",
+    403: "That is not allowed here.",
     404: "There is no such thing, or it is not yours.",
     408: "The body did not arrive in time.",
     409: "Another question is still running on this thread.",
@@ -31,6 +31,13 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The error responses of a route: the common ones and its own."""
     return {s: {"description": _MEANING[s], "content": _ERROR} for s in sorted({*ALWAYS, *statuses})}
 
+
+DOCUMENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file.",
+        "content": {kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/markdown")},
+    }
+}
 
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {

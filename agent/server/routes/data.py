@@ -30,6 +30,7 @@ from agent.results import (
     run_sql,
 )
 from agent.server.access import CurrentClient
+from agent.server.documents import disposition
 from agent.server.errors import ApiError
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import refusals
@@ -159,13 +160,14 @@ async def export_rows(
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
     result = await _kept(services, client.name, run_id, task)
+    run = await services.store.run(client.name, run_id)
     try:
         made = await asyncio.to_thread(
             lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), guard_formulas=True)
         )
     except ResultError as error:
         raise _refusal(error) from error
-    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', "Cache-Control": "no-store"}
+    headers = disposition(run.question if run else "", wanted)
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
 

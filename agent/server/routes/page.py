@@ -18,6 +18,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agent.server.errors import ApiError
 
 INDEX = "index.html"
+PLACES = ("/", "/t/{thread_id}", "/r/{run_id}", "/data/{preset_id}", "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}")
+"""The page's own addresses: threads, runs, the data, SQL without a question, boards, a board that is shared."""
 _FOREVER = "public, max-age=31536000, immutable"
 _NEVER = "no-cache"
 _HERE = Path(__file__).resolve()
@@ -73,21 +75,40 @@ def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
     router = APIRouter(include_in_schema=False)
     page = Page(folder)
 
-    def index() -> Response:
-        path = page.file(INDEX)
+    def index(status: int = 200) -> Response:
+        path, headers = page.file(INDEX), {"Cache-Control": _NEVER}
         if path is None:
-            return HTMLResponse(_NO_PAGE, headers={"Cache-Control": _NEVER})
-        return FileResponse(path, media_type="text/html; charset=utf-8", headers={"Cache-Control": _NEVER})
+            return HTMLResponse(_NO_PAGE, status_code=status, headers=headers)
+        return FileResponse(path, status_code=status, media_type="text/html; charset=utf-8", headers=headers)
 
     async def otherwise(scope: Scope, receive: Receive, send: Send) -> None:
         name = get_route_path(scope).lstrip("/")
         path = page.file(name) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
+        if path is None and _wants_page(scope):
+            await index(404)(scope, receive, send)
+            return
         if path is None:
-            raise ApiError(404, "There is nothing services.")
+            raise ApiError(404, "There is nothing at this address.")
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         cached = _FOREVER if name.startswith("assets/") else _NEVER
         await FileResponse(path, media_type=kind, headers={"Cache-Control": cached})(scope, receive, send)
 
-    for route in ("/", "/t/{thread_id}", "/r/{run_id}", "/data/{preset_id}"):
-        router.add_api_route(route, index, methods=["GET", "HEAD"])
+    for route in (
+        "/",
+        "/t/{thread_id}",
+        "/r/{run_id}",
+        "/data/{preset_id}",
+        "/q/{preset_id}",
+        "/b",
+        "/b/{board}",
+        "/s/{share}",
+    ):
+        router.add_api_route(route, lambda: index(), methods=["GET", "HEAD"])
     return router, otherwise
+
+
+def _wants_page(scope: Scope) -> bool:
+    """Somebody typed or followed an address in a browser."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

@@ -10,21 +10,23 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import PlainTextResponse
 
 from agent.server.access import CurrentClient
+from agent.server.documents import as_markdown, of_thread
 from agent.server.errors import ApiError
-from agent.server.markdown import as_markdown
 from agent.server.replies import (
     FeedbackIn,
     FeedbackReply,
     RunReply,
     RunsReply,
     RunSummary,
+    ThreadChange,
     ThreadReply,
     ThreadsReply,
     ThreadSummary,
     VerifiedPair,
     Waiting,
 )
-from agent.server.routes.answers import refusals
+from agent.server.routes.answers import DOCUMENTS, refusals
+from agent.server.routes.kept import DocumentFormat, document_response
 from agent.server.services import CurrentServices, Services
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
@@ -63,10 +65,14 @@ async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -
 
 @router.get("/threads", responses=refusals())
 async def threads(
-    services: CurrentServices, client: CurrentClient, limit: Limit = 50, before: Before = None
+    services: CurrentServices,
+    client: CurrentClient,
+    limit: Limit = 50,
+    before: Before = None,
+    search: Annotated[str | None, Query(max_length=200, description="Words of the titles and questions.")] = None,
 ) -> ThreadsReply:
-    """Your conversations, the one last used first."""
-    found, following = await services.store.threads(client.name, limit=limit, before=before)
+    """Your conversations, the one last used first; those only that hold every word of `search`."""
+    found, following = await services.store.threads(client.name, limit=limit, before=before, search=search)
     return ThreadsReply(threads=[ThreadSummary.of(t) for t in found], next=following)
 
 
@@ -99,7 +105,24 @@ async def forget_thread(services: CurrentServices, client: CurrentClient, thread
 async def thread_markdown(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
     record, turns = await _thread(services, client.name, thread_id)
-    return Response(as_markdown(record, turns), media_type="text/markdown; charset=utf-8")
+    return Response(as_markdown(of_thread(record, turns)), media_type="text/markdown; charset=utf-8")
+
+
+@router.get("/threads/{thread_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
+async def export_thread(
+    services: CurrentServices, client: CurrentClient, thread_id: ThreadId, wanted: DocumentFormat = "html"
+) -> Response:
+    """A conversation as a document to take away, named after its title."""
+    record, turns = await _thread(services, client.name, thread_id)
+    return document_response(of_thread(record, turns), wanted)
+
+
+@router.patch("/threads/{thread_id}", responses=refusals(404))
+async def rename_thread(
+    services: CurrentServices, client: CurrentClient, thread_id: ThreadId, asked: ThreadChange
+) -> ThreadSummary:
+    """Give a conversation another title."""
+    return ThreadSummary.of(await services.store.rename_thread(client.name, thread_id, asked.title))
 
 
 @router.post("/feedback", status_code=201, responses=refusals(404))

@@ -20,7 +20,7 @@ router = APIRouter(tags=["status"])
 
 @router.get("/health", responses=refusals())
 async def health(services: CurrentServices) -> HealthReply:
-    """What answers services. Needs no token and touches nothing."""
+    """What answers here. Needs no token and touches nothing."""
     settings = services.settings
     default = await services.presets.find("", None)
     return HealthReply(

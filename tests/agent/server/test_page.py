@@ -25,7 +25,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, P
         yield server, page
 
 
-@pytest.mark.parametrize("path", ["/", "/t/abc", "/r/abc", "/data/shop"])
+@pytest.mark.parametrize("path", ["/", "/t/abc", "/r/abc", "/data/shop", "/q/shop", "/b", "/b/abc", "/s/abc"])
 def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], path: str):
     answer = built[0].get(path)
 
@@ -85,6 +85,13 @@ def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]):
 def test_an_unknown_path_of_the_api_is_an_error_and_no_page(built: tuple[Running, Path]):
     assert built[0].get("/nothing").json()["error"]["kind"] == "not_found"
     assert httpx.post(f"{built[0].url}/nothing").status_code == 404
+
+
+def test_an_unknown_address_in_a_browser_is_the_page(built: tuple[Running, Path]):
+    answer = built[0].get("/nothing", headers={"Accept": "text/html,*/*"})
+
+    assert answer.status_code == 404
+    assert "the page" in answer.text
 
 
 def test_without_a_build_a_plain_page_says_how_to_make_one(tmp_path: Path):

@@ -19,6 +19,7 @@ from agent.config import Settings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
 from agent.store.location import state_folder, state_location
 from agent.store.records import SourceRecord
+from agent.store.tables import STEPS
 from tests.agent.store.conftest import SECRET, a_run
 
 URL = "postgresql://me:hunter2@db/sales"
@@ -299,7 +300,7 @@ async def test_processes_that_meet_at_an_empty_state_make_it_once(config: Settin
     assert [worker.returncode for worker in workers] == [0] * 6, ends
     store = await open_store(config)
     made = "SELECT version FROM text2sql_state"
-    assert await store._read(lambda connection: connection.exec_driver_sql(made).scalars().all()) == [1]
+    assert await store._read(lambda connection: connection.exec_driver_sql(made).scalars().all()) == [len(STEPS)]
     await store.close()
 
 

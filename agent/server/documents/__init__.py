@@ -1,0 +1,13 @@
+"""A thread or a board as a document to take away: Markdown, or one HTML file that needs nothing else.
+
+In: records of the store. Out: text in which no value, name or answer can become markup.
+"""
+
+from __future__ import annotations
+
+from agent.server.documents.content import Document, of_board, of_thread
+from agent.server.documents.file_name import disposition
+from agent.server.documents.html import as_html
+from agent.server.documents.markdown import as_markdown
+
+__all__ = ["Document", "as_html", "as_markdown", "disposition", "of_board", "of_thread"]

@@ -1,0 +1,68 @@
+"""Runs the statement of a kept answer anew, under the same guard and limits as every other.
+
+In: a kept answer, the client whose databases it reads, and values for its parameters. Out: its first rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from agent.results import run_sql
+from agent.server.errors import ApiError
+from agent.server.runs.encoding import few_rows
+from agent.server.services import Services
+from agent.store.records import KeptParameter, KeptRecord, KeptRows
+from eval.databases.base import Database, DatabaseError, Limits
+from eval.sql import BadParameter, parameters, parse, with_values
+
+
+async def database_of(services: Services, owner: str, preset_id: str) -> Database:
+    """Raises ApiError (404 no such database of this owner, 503 it does not open)."""
+    preset = await services.presets.find(owner, preset_id)
+    try:
+        return await preset.opened()
+    except DatabaseError as error:
+        raise ApiError(503, str(error)) from error
+
+
+def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
+    """The constants of a statement that may be set anew."""
+    found = parameters(parse(sql, database.dialect))
+    return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in found]
+
+
+async def refreshed(
+    services: Services, owner: str, answer: KeptRecord, values: Sequence[str] | None = None
+) -> KeptRows:
+    """The first rows of a kept answer, now. Raises ApiError (400 a value that a parameter cannot take, 404, 503)."""
+    database = await database_of(services, owner, answer.preset)
+    given = [parameter.value for parameter in answer.parameters] if values is None else values
+    try:
+        sql = await asyncio.to_thread(_statement, answer.sql, database, given)
+    except BadParameter as error:
+        raise ApiError(400, str(error)) from error
+    settings = services.settings
+    limits = Limits(seconds=settings.query_seconds, rows=settings.max_rows)
+    outcome = await run_sql(database, sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
+    return KeptRows(
+        status="error" if outcome.status == "cancelled" else outcome.status,
+        columns=outcome.columns,
+        rows=[list(row) for row in few_rows(outcome.rows)],
+        rows_returned=len(outcome.rows),
+        truncated=outcome.truncated,
+        error=outcome.error,
+        execution_time_ms=outcome.execution_time_ms,
+        sql=outcome.sql or sql,
+        refreshed=datetime.now(UTC),
+    )
+
+
+def _statement(sql: str, database: Database, values: Sequence[str]) -> str:
+    parsed = parse(sql, database.dialect)
+    written = [parameter.value for parameter in parameters(parsed)]
+    if len(values) != len(written):
+        raise BadParameter(f"The query takes {len(written)} values.")
+    changed = {i: value for i, (value, before) in enumerate(zip(values, written, strict=True)) if value != before}
+    return with_values(parsed, changed).text

@@ -1,0 +1,116 @@
+"""The request and reply models of kept answers and boards.
+
+In: records of the store. Out: JSON objects without owners.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.store.records import BoardRecord, KeptParameter, KeptRecord, KeptRows, Tile
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ChartIn(BaseModel):
+    """How an answer is shown; columns are counted from 0, -1 stands for none."""
+
+    kind: Literal["number", "bar", "column", "line", "area", "scatter", "heatmap"]
+    x: int = Field(-1, ge=-1, le=10_000)
+    y: int = Field(-1, ge=-1, le=10_000)
+    series: int = Field(-1, ge=-1, le=10_000)
+    order: Literal["given", "largest", "smallest", "name"] = "given"
+
+
+class KeepIn(BaseModel):
+    run_id: str = Field(max_length=200)
+    title: str | None = Field(None, max_length=200)
+    """None: the question."""
+    chart: ChartIn | None = None
+    """None: as a table."""
+
+
+class KeptChange(BaseModel):
+    """What is None stays as it is."""
+
+    title: str | None = Field(None, min_length=1, max_length=200)
+    chart: ChartIn | None = None
+    as_table: bool = False
+    """Show it as a table again."""
+
+
+class RefreshIn(BaseModel):
+    values: list[str] | None = Field(None, max_length=20)
+    """A value for each parameter, in their order; None: as they are."""
+
+
+class KeptReply(_Reply):
+    """A kept answer with the rows that it returned last."""
+
+    kept_id: str
+    title: str
+    question: str
+    preset: str
+    sql: str
+    dialect: str
+    chart: dict[str, Any]
+    """As `ChartIn`; empty: a table."""
+    parameters: list[KeptParameter]
+    result: KeptRows | None
+    """None: it has not been run since it was kept."""
+    created: datetime
+
+    @classmethod
+    def of(cls, record: KeptRecord) -> KeptReply:
+        return cls(**record.model_dump(include=set(cls.model_fields)))
+
+
+class BoardIn(BaseModel):
+    title: str = Field(min_length=1, max_length=200)
+
+
+class BoardChange(BaseModel):
+    """What is None stays as it is."""
+
+    title: str | None = Field(None, min_length=1, max_length=200)
+    tiles: list[Tile] | None = Field(None, max_length=100)
+    """All tiles in their order."""
+
+
+class BoardSummary(_Reply):
+    board_id: str
+    title: str
+    tiles: list[Tile]
+    shared: bool
+    updated: datetime
+
+    @classmethod
+    def of(cls, record: BoardRecord) -> BoardSummary:
+        return cls(
+            **record.model_dump(include={"board_id", "title", "updated"}),
+            tiles=record.tiles,
+            shared=record.share is not None,
+        )
+
+
+class BoardReply(_Reply):
+    """A board with its answers, in the order of its tiles."""
+
+    board_id: str
+    title: str
+    tiles: list[Tile]
+    answers: list[KeptReply]
+    share: str | None
+    """The secret part of its link; null: it is not shared, or the reader is not its owner."""
+    updated: datetime
+    mine: bool
+
+
+class ShareReply(_Reply):
+    share: str
+    """The secret part of the link: `/s/{share}` is the page, `GET /shared/{share}` the board."""

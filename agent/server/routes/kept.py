@@ -1,0 +1,252 @@
+"""`/kept`, `/boards`, `/shared`: answers that are kept, boards of them, and boards that others share by a link."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from agent.server.access import CurrentClient
+from agent.server.documents import as_html, as_markdown, disposition, of_board
+from agent.server.errors import ApiError
+from agent.server.kept import database_of, parameters_of, refreshed
+from agent.server.kept_replies import (
+    BoardChange,
+    BoardIn,
+    BoardReply,
+    BoardSummary,
+    KeepIn,
+    KeptChange,
+    KeptReply,
+    RefreshIn,
+    ShareReply,
+)
+from agent.server.routes.answers import DOCUMENTS, refusals
+from agent.server.services import CurrentServices, Services
+from agent.store.records import BoardRecord, KeptRecord
+
+router = APIRouter(tags=["boards"])
+
+KeptId = Annotated[str, Path(max_length=200)]
+BoardId = Annotated[str, Path(max_length=200)]
+Share = Annotated[str, Path(max_length=200, description="The secret part of a board's link.")]
+DocumentFormat = Annotated[Literal["html", "markdown"], Query(alias="format")]
+
+
+@router.get("/kept", responses=refusals())
+async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptReply]:
+    """The answers that you keep, the latest first."""
+    return [KeptReply.of(record) for record in await services.store.kept(client.name)]
+
+
+@router.post("/kept", status_code=201, responses=refusals(404))
+async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
+    """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
+    run = await services.store.run(client.name, asked.run_id)
+    if run is None:
+        raise ApiError(404, "There is no such run.")
+    if not run.sql or run.status not in ("success", "doubtful"):
+        raise ApiError(400, "This run has no result to keep.")
+    database = await database_of(services, client.name, run.preset)
+    record = KeptRecord(
+        kept_id=secrets.token_urlsafe(12),
+        owner=client.name,
+        title=_title(asked.title or run.question or "SQL"),
+        question=run.question,
+        preset=run.preset,
+        sql=run.sql,
+        dialect=database.dialect,
+        chart=asked.chart.model_dump() if asked.chart else {},
+        parameters=parameters_of(run.sql, database),
+        created=datetime.now(UTC),
+    )
+    record = record.model_copy(update={"result": await refreshed(services, client.name, record)})
+    await services.store.keep(record)
+    return KeptReply.of(record)
+
+
+@router.patch("/kept/{kept_id}", responses=refusals(404))
+async def change_kept(
+    services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: KeptChange
+) -> KeptReply:
+    """Rename a kept answer, or show it in another form."""
+    record = await _answer(services, client.name, kept_id)
+    changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
+    if asked.chart or asked.as_table:
+        changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
+    return KeptReply.of(await services.store.change_kept(record, **changed) if changed else record)
+
+
+@router.delete("/kept/{kept_id}", status_code=204, responses=refusals(404))
+async def remove_kept(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> Response:
+    """Keep an answer no longer; it also leaves your boards."""
+    if not await services.store.remove_kept(client.name, kept_id):
+        raise ApiError(404, "There is no such kept answer.")
+    return Response(status_code=204)
+
+
+@router.post("/kept/{kept_id}/refresh", responses=refusals(404))
+async def refresh_kept(
+    services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: RefreshIn
+) -> KeptReply:
+    """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
+    record = await _answer(services, client.name, kept_id)
+    rows = await refreshed(services, client.name, record, asked.values)
+    changed: dict[str, Any] = {"result": rows}
+    if asked.values is not None:
+        pairs = zip(record.parameters, asked.values, strict=True)
+        changed["parameters"] = [parameter.model_copy(update={"value": value}) for parameter, value in pairs]
+    return KeptReply.of(await services.store.change_kept(record, **changed))
+
+
+@router.get("/boards", responses=refusals())
+async def boards(services: CurrentServices, client: CurrentClient) -> list[BoardSummary]:
+    """Your boards, the one changed last first."""
+    return [BoardSummary.of(record) for record in await services.store.boards(client.name)]
+
+
+@router.post("/boards", status_code=201, responses=refusals())
+async def add_board(services: CurrentServices, client: CurrentClient, asked: BoardIn) -> BoardSummary:
+    """Begin a board."""
+    at = datetime.now(UTC)
+    record = BoardRecord(
+        board_id=secrets.token_urlsafe(12),
+        owner=client.name,
+        title=_title(asked.title),
+        tiles=[],
+        created=at,
+        updated=at,
+    )
+    await services.store.add_board(record)
+    return BoardSummary.of(record)
+
+
+@router.get("/boards/{board_id}", responses=refusals(404))
+async def board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> BoardReply:
+    """A board with its answers and the rows that they returned last."""
+    return await _whole(services, await _board(services, client.name, board_id), client.name)
+
+
+@router.patch("/boards/{board_id}", responses=refusals(404))
+async def change_board(
+    services: CurrentServices, client: CurrentClient, board_id: BoardId, asked: BoardChange
+) -> BoardReply:
+    """Rename a board, or pin, unpin and arrange its tiles."""
+    record = await _board(services, client.name, board_id)
+    changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
+    if asked.tiles is not None:
+        own = {answer.kept_id for answer in await services.store.kept(client.name)}
+        if any(tile.kept_id not in own for tile in asked.tiles):
+            raise ApiError(404, "There is no such kept answer.")
+        changed["tiles"] = list({tile.kept_id: tile for tile in asked.tiles}.values())
+    return await _whole(services, await services.store.change_board(record, **changed), client.name)
+
+
+@router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
+async def remove_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
+    """Remove a board; its answers stay kept."""
+    if not await services.store.remove_board(client.name, board_id):
+        raise ApiError(404, "There is no such board.")
+    return Response(status_code=204)
+
+
+@router.post("/boards/{board_id}/share", responses=refusals(404))
+async def share_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> ShareReply:
+    """Share a board: every client of this server who has the link may look at it and refresh it, with the rights that
+    you have on its databases. A board that is shared already keeps its link."""
+    record = await _board(services, client.name, board_id)
+    share = record.share or secrets.token_urlsafe(24)
+    if record.share is None:
+        await services.store.change_board(record, share=share)
+    return ShareReply(share=share)
+
+
+@router.delete("/boards/{board_id}/share", status_code=204, responses=refusals(404))
+async def unshare_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
+    """End sharing: the link leads nowhere any more."""
+    await services.store.change_board(await _board(services, client.name, board_id), share=None)
+    return Response(status_code=204)
+
+
+@router.get("/boards/{board_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
+async def export_board(
+    services: CurrentServices, client: CurrentClient, board_id: BoardId, wanted: DocumentFormat = "html"
+) -> Response:
+    """A board as a document with the rows that its answers returned last."""
+    record = await _board(services, client.name, board_id)
+    return document_response(of_board(record, await services.store.kept(client.name)), wanted)
+
+
+@router.get("/shared/{share}", responses=refusals(404))
+async def shared_board(services: CurrentServices, client: CurrentClient, share: Share) -> BoardReply:
+    """A board that somebody shares."""
+    return await _whole(services, await _shared(services, share), client.name)
+
+
+@router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
+async def refresh_shared(
+    services: CurrentServices,
+    client: CurrentClient,  # noqa: ARG001 - only clients of this server may look
+    share: Share,
+    kept_id: KeptId,
+    asked: RefreshIn,
+) -> KeptReply:
+    """Run the statement of an answer on a shared board again; nothing of its owner's is changed."""
+    record = await _shared(services, share)
+    if all(tile.kept_id != kept_id for tile in record.tiles):
+        raise ApiError(404, "There is no such answer on this board.")
+    answer = await _answer(services, record.owner, kept_id)
+    rows = await refreshed(services, record.owner, answer, asked.values)
+    return KeptReply.of(answer.model_copy(update={"result": rows}))
+
+
+def document_response(document: Any, wanted: Literal["html", "markdown"]) -> Response:
+    """A document as a file that is named after its title."""
+    text, kind, ending = (
+        (as_html(document), "text/html; charset=utf-8", "html")
+        if wanted == "html"
+        else (as_markdown(document), "text/markdown; charset=utf-8", "md")
+    )
+    return Response(text, media_type=kind, headers=disposition(document.title, ending))
+
+
+async def _answer(services: Services, owner: str, kept_id: str) -> KeptRecord:
+    record = await services.store.kept_answer(owner, kept_id)
+    if record is None:
+        raise ApiError(404, "There is no such kept answer.")
+    return record
+
+
+async def _board(services: Services, owner: str, board_id: str) -> BoardRecord:
+    record = await services.store.board(owner, board_id)
+    if record is None:
+        raise ApiError(404, "There is no such board.")
+    return record
+
+
+async def _shared(services: Services, share: str) -> BoardRecord:
+    record = await services.store.shared_board(share)
+    if record is None:
+        raise ApiError(404, "There is no such board, or it is no longer shared.")
+    return record
+
+
+async def _whole(services: Services, record: BoardRecord, reader: str) -> BoardReply:
+    by_id = {answer.kept_id: answer for answer in await services.store.kept(record.owner)}
+    mine = record.owner == reader
+    tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
+    return BoardReply(
+        board_id=record.board_id,
+        title=record.title,
+        tiles=tiles,
+        answers=[KeptReply.of(by_id[tile.kept_id]) for tile in tiles],
+        share=record.share if mine else None,
+        updated=record.updated,
+        mine=mine,
+    )
+
+
+def _title(text: str) -> str:
+    return " ".join(text.split())[:200] or "Untitled"

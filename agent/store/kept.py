@@ -1,0 +1,117 @@
+"""Kept answers, and the boards that they are pinned to.
+
+In: records. Out: the same records, found by their owner; a shared board also by the secret part of its link. A board
+holds the ids of its answers; an answer that is removed leaves every board of its owner.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Table, delete, select, update
+
+from agent.store.base import Base, micros, moment, now, storable
+from agent.store.records import BoardRecord, KeptRecord
+from agent.store.tables import boards, kept
+
+MOST = 1_000
+"""Maximum number of kept answers and of boards that one call returns, latest first."""
+_TIMES = ("created", "updated")
+_JSON = ("chart", "parameters", "result", "tiles")
+
+
+class KeptStore(Base):
+    async def keep(self, answer: KeptRecord) -> None:
+        await self._write(lambda connection: connection.execute(kept.insert(), _values(answer.model_dump())))
+
+    async def kept(self, owner: str) -> list[KeptRecord]:
+        """The latest first."""
+        query = select(kept).where(kept.c.owner == owner).order_by(kept.c.created.desc(), kept.c.kept_id).limit(MOST)
+        found = await self._read(lambda connection: connection.execute(query).mappings().all())
+        return [KeptRecord.model_validate(_read(one)) for one in found]
+
+    async def kept_answer(self, owner: str, kept_id: str) -> KeptRecord | None:
+        query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return KeptRecord.model_validate(_read(found)) if found else None
+
+    async def change_kept(self, answer: KeptRecord, **changed: Any) -> KeptRecord:
+        """Store other values of an answer (fields of `KeptRecord`) and return it with them."""
+        await self._write(lambda c: _changed(c, kept, "kept_id", answer.kept_id, changed))
+        return answer.model_copy(update=changed)
+
+    async def remove_kept(self, owner: str, kept_id: str) -> bool:
+        """Remove an answer, also from the owner's boards. False when the owner has none of that id."""
+
+        def gone(connection: Connection) -> bool:
+            mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
+            if not connection.execute(mine).rowcount:
+                return False
+            for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
+                board = BoardRecord.model_validate(_read(row))
+                left = [tile for tile in board.tiles if tile.kept_id != kept_id]
+                if len(left) < len(board.tiles):
+                    _changed(connection, boards, "board_id", board.board_id, {"tiles": left})
+            return True
+
+        return await self._write(gone)
+
+    async def add_board(self, board: BoardRecord) -> None:
+        await self._write(lambda connection: connection.execute(boards.insert(), _values(board.model_dump())))
+
+    async def boards(self, owner: str) -> list[BoardRecord]:
+        """The one changed last first."""
+        query = select(boards).where(boards.c.owner == owner).order_by(boards.c.updated.desc(), boards.c.board_id)
+        found = await self._read(lambda connection: connection.execute(query.limit(MOST)).mappings().all())
+        return [BoardRecord.model_validate(_read(one)) for one in found]
+
+    async def board(self, owner: str, board_id: str) -> BoardRecord | None:
+        query = select(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return BoardRecord.model_validate(_read(found)) if found else None
+
+    async def shared_board(self, share: str) -> BoardRecord | None:
+        """The board whose link holds this secret, whoever owns it."""
+        query = select(boards).where(boards.c.share == storable(share))
+        found = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return BoardRecord.model_validate(_read(found)) if found else None
+
+    async def change_board(self, board: BoardRecord, **changed: Any) -> BoardRecord:
+        """Store other values of a board (fields of `BoardRecord`) and return it with them."""
+        changed |= {"updated": moment(now())}
+        await self._write(lambda c: _changed(c, boards, "board_id", board.board_id, changed))
+        return board.model_copy(update=changed)
+
+    async def remove_board(self, owner: str, board_id: str) -> bool:
+        """Remove a board; its answers stay. False when the owner has none of that id."""
+        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
+        return await self._write(lambda connection: bool(connection.execute(mine).rowcount))
+
+
+def _changed(connection: Connection, table: Table, key: str, value: str, changed: Mapping[str, Any]) -> None:
+    connection.execute(update(table).where(table.c[key] == value).values(**_values(changed)))
+
+
+def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's fields as the table holds them."""
+    values = dict(fields)
+    for name in values.keys() & set(_TIMES):
+        values[name] = micros(values[name])
+    for name in values.keys() & set(_JSON):
+        values[name] = None if values[name] is None else json.dumps(values[name], default=_plain, allow_nan=False)
+    return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value.isoformat()
+
+
+def _read(row: RowMapping) -> dict[str, Any]:
+    values = dict(row)
+    for name in values.keys() & set(_TIMES):
+        values[name] = moment(values[name])
+    for name in values.keys() & set(_JSON):
+        values[name] = None if values[name] is None else json.loads(values[name])
+    return values

@@ -1,0 +1,161 @@
+"""Answers that are kept: run anew with other values, arranged on boards, shared inside the server, taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.agent.server.running import Running, running, settings_for
+
+ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
+SQL = "SELECT country, COUNT(*) AS n FROM customers WHERE city <> 'Rome' GROUP BY country ORDER BY n DESC LIMIT 3"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with two clients."""
+    with running(settings_for(tmp_path_factory.mktemp("boards"), TEXT2SQL_TOKENS=f"ana={ANA},ben={BEN}")) as found:
+        yield found
+
+
+@pytest.fixture
+def ana(shared: Running) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=shared.url, headers={"Authorization": f"Bearer {ANA}"}, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def ben(shared: Running) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=shared.url, headers={"Authorization": f"Bearer {BEN}"}, timeout=30) as client:
+        yield client
+
+
+def kept(client: httpx.Client, sql: str = SQL, question: str = "Which countries lead?", **more: Any) -> dict[str, Any]:
+    run = client.post("/sql", json={"preset": "shop", "sql": sql, "question": question}).json()
+    answer = client.post("/kept", json={"run_id": run["run_id"], **more})
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def board(client: httpx.Client, *answers: dict[str, Any], title: str = "Sales") -> dict[str, Any]:
+    board_id = client.post("/boards", json={"title": title}).json()["board_id"]
+    tiles = [{"kept_id": answer["kept_id"]} for answer in answers]
+    return dict(client.patch(f"/boards/{board_id}", json={"tiles": tiles}).json())
+
+
+def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client):
+    answer = kept(ana, chart={"kind": "bar", "x": 0, "y": 1, "order": "largest"})
+    assert [(p["name"], p["value"], p["kind"]) for p in answer["parameters"]] == [
+        ("city", "Rome", "text"),
+        ("limit", "3", "number"),
+    ]
+    assert (answer["title"], answer["chart"]["kind"], len(answer["result"]["rows"])) == (
+        "Which countries lead?",
+        "bar",
+        3,
+    )
+
+    again = ana.post(f"/kept/{answer['kept_id']}/refresh", json={"values": ["O'Hara", "5"]}).json()
+
+    assert len(again["result"]["rows"]) == 5
+    assert "'O''Hara'" in again["result"]["sql"]
+    assert [p["value"] for p in again["parameters"]] == ["O'Hara", "5"]
+    assert len(ana.post(f"/kept/{answer['kept_id']}/refresh", json={}).json()["result"]["rows"]) == 5
+
+
+@pytest.mark.parametrize("values", [["x", "5; DROP TABLE customers"], ["x"], ["x", "1e9"]])
+def test_a_value_that_is_no_value_is_refused(ana: httpx.Client, values: list[str]):
+    answer = kept(ana)
+
+    assert ana.post(f"/kept/{answer['kept_id']}/refresh", json={"values": values}).status_code == 400
+
+
+def test_what_has_no_result_cannot_be_kept(ana: httpx.Client):
+    run = ana.post("/sql", json={"preset": "shop", "sql": "DELETE FROM customers"}).json()
+
+    assert ana.post("/kept", json={"run_id": run["run_id"]}).status_code == 400
+    assert ana.post("/kept", json={"run_id": "none"}).status_code == 404
+
+
+def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Client):
+    first, second = kept(ana, title="First"), kept(ana, title="Second")
+    made = board(ana, first, second)
+    path = f"/boards/{made['board_id']}"
+    tiles = [{"kept_id": second["kept_id"], "wide": True}, {"kept_id": first["kept_id"]}]
+
+    arranged = ana.patch(path, json={"tiles": tiles, "title": " Better \n name "}).json()
+
+    assert [answer["title"] for answer in arranged["answers"]] == ["Second", "First"]
+    assert (arranged["title"], arranged["tiles"][0]["wide"]) == ("Better name", True)
+    assert ana.delete(f"/kept/{second['kept_id']}").status_code == 204
+    assert [answer["title"] for answer in ana.get(path).json()["answers"]] == ["First"]
+    assert ana.delete(path).status_code == 204
+    assert ana.get(path).status_code == 404
+
+
+def test_a_shared_board_is_seen_with_its_link_and_only_as_long(ana: httpx.Client, ben: httpx.Client):
+    answer = kept(ana)
+    made = board(ana, answer)
+    path, tile = f"/boards/{made['board_id']}", answer["kept_id"]
+    assert ben.get(path).status_code == 404
+    assert ben.post(f"/kept/{tile}/refresh", json={}).status_code == 404
+
+    share = ana.post(f"{path}/share").json()["share"]
+    seen = ben.get(f"/shared/{share}").json()
+    refreshed = ben.post(f"/shared/{share}/{tile}/refresh", json={"values": ["Rome", "1"]})
+
+    assert (seen["mine"], seen["share"], len(seen["answers"])) == (False, None, 1)
+    assert len(refreshed.json()["result"]["rows"]) == 1
+    assert len(ana.get(path).json()["answers"][0]["result"]["rows"]) == 3, "a viewer changed what the owner keeps"
+    assert ben.patch(path, json={"title": "mine"}).status_code == 404
+    assert httpx.get(str(ben.base_url.join(f"/shared/{share}"))).status_code == 401
+    other = kept(ana, title="Not on the board")
+    assert ben.post(f"/shared/{share}/{other['kept_id']}/refresh", json={}).status_code == 404
+    assert ana.delete(f"{path}/share").status_code == 204
+    assert ben.get(f"/shared/{share}").status_code == 404
+
+
+def test_a_board_is_taken_away_as_a_document_without_markup_of_others(ana: httpx.Client):
+    answer = kept(ana, "SELECT '<img src=x onerror=alert(1)>' AS html, COUNT(*) FROM customers", title="<b>Härte</b>")
+    made = board(ana, answer, title="Größe & Zahl")
+
+    html = ana.get(f"/boards/{made['board_id']}/export")
+    text = ana.get(f"/boards/{made['board_id']}/export?format=markdown")
+
+    assert html.headers["content-disposition"].endswith("filename*=UTF-8''gr%C3%B6%C3%9Fe-zahl.html")
+    assert "<img" not in html.text
+    assert text.text.count("<img") == 1, "only the statement in its fence shows it as it is"
+    assert "&lt;b&gt;Härte&lt;/b&gt;" in html.text
+    assert "default-src 'none'" in html.text
+    assert "| html | COUNT(*) |" in text.text
+    assert "480" in html.text
+
+
+def test_a_thread_is_taken_away_clean_and_under_its_name(shared: Running, ana: httpx.Client):
+    run = ana.post("/query", json={"question": "How many order dates are there per status?"})
+    thread = run.headers["x-thread-id"]
+
+    text = ana.get(f"/threads/{thread}/export?format=markdown")
+    html = ana.get(f"/threads/{thread}/export")
+    rows = ana.get(f"/runs/{run.headers['x-run-id']}/export")
+
+    assert 'filename="how-many-order-dates-are-there-per-status.md"' in text.headers["content-disposition"]
+    assert "how-many-order-dates" in rows.headers["content-disposition"]
+    assert "\\_" not in text.text
+    assert "\\*" not in text.text
+    assert "<h2>How many order dates" in html.text
+
+
+def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client):
+    thread = ana.post("/query", json={"question": "How many suppliers are there?"}).headers["x-thread-id"]
+    ana.post("/query", json={"question": "How many products are there?"})
+
+    assert ana.patch(f"/threads/{thread}", json={"title": "Who 100%_delivers"}).json()["title"] == "Who 100%_delivers"
+    assert ben.patch(f"/threads/{thread}", json={"title": "x"}).status_code == 404
+    for words in ("SUPPLIERS", "100%_", "who suppliers"):
+        found = ana.get("/threads", params={"search": words}).json()["threads"]
+        assert [one["thread_id"] for one in found] == [thread], words
+    assert ana.get("/threads", params={"search": "100%%"}).json()["threads"] == []
