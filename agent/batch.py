@@ -73,7 +73,7 @@ def answer(
     if offline and model not in (None, "offline"):
         raise typer.BadParameter("--offline and --model exclude each other")
     try:
-        chosen = "offline" if offline or (model is None and settings().offline) else model
+        chosen = "offline" if offline or (model is None and settings().model.offline) else model
     except ValidationError as error:
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None
@@ -104,7 +104,7 @@ def converse(
 
     if offline and model not in (None, "offline"):
         raise typer.BadParameter("--offline and --model exclude each other")
-    chosen = "offline" if offline or (model is None and settings().offline) else model
+    chosen = "offline" if offline or (model is None and settings().model.offline) else model
     _compute(functools.partial(_conversed, databases, chosen), file, jobs, quiet)
 
 
@@ -278,7 +278,7 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
     from eval.databases import DatabaseError
 
     question = text_field(record, "question")
-    config = settings() if strategy is None else settings().model_copy(update={"strategy": strategy})
+    config = settings() if strategy is None else settings().changed(judging={"strategy": strategy})
     evidence = record.get("evidence")
     name = text_field(record, "db")
     try:

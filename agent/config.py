@@ -1,20 +1,24 @@
-"""Settings: environment variables, then `.env`, then defaults. A real environment variable wins over `.env`.
+"""Settings in groups; each room is handed only the group that it needs.
 
-Every setting here is listed in `.env.example`; a test fails when one is missing there.
+A setting is an environment variable, else a line in `.env`, else its default. Every setting here is listed in
+`.env.example`; a test fails when one is missing there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agent.runtime.strategies import DEFAULT, strategy
 
 
-class Settings(BaseSettings):
+class _Group(BaseSettings):
+    """Settings that belong together. It reads its own variables and ignores those of other groups."""
+
     model_config = SettingsConfigDict(
         env_file=".env",
         env_file_encoding="utf-8",
@@ -23,34 +27,17 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    openai_api_key: SecretStr | None = Field(None, alias="OPENAI_API_KEY")
+
+class ModelSettings(_Group):
+    """The language model and its endpoint."""
+
+    api_key: SecretStr | None = Field(None, alias="OPENAI_API_KEY")
     """Key for the model endpoint. Without it and without a base URL, the offline engine answers."""
-    openai_base_url: str | None = Field(None, alias="OPENAI_BASE_URL")
+    base_url: str | None = Field(None, alias="OPENAI_BASE_URL")
     """Any OpenAI-compatible server; None means OpenAI's own."""
-    model: str = Field("gpt-5", alias="TEXT2SQL_MODEL")
-    score_threshold: float = Field(0.70, ge=0.0, le=1.0, alias="TEXT2SQL_SCORE_THRESHOLD")
-    max_retries: int = Field(3, ge=0, le=10, alias="TEXT2SQL_MAX_RETRIES")
-    strategy: str = Field(DEFAULT, alias="TEXT2SQL_STRATEGY")
-    """The strategy: a name from `agent.runtime.strategies`."""
-    examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
-    """File or folder of verified examples; None: only examples that people confirmed are shown."""
-    glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
-    """YAML file with the meanings of business words."""
-    schema_cache_ttl: float = Field(300.0, ge=0.0, alias="TEXT2SQL_SCHEMA_CACHE_TTL")
-    """Seconds."""
-    dialect: str = Field("sqlite", alias="TEXT2SQL_DIALECT")
-    db_path: str | None = Field(None, alias="TEXT2SQL_DB_PATH")
-    """Path of a database file, or `:memory:`; None means the bundled demo database."""
-    database_url: str | None = Field(None, alias="TEXT2SQL_DATABASE_URL")
-    """`sqlite:///…`, `duckdb:///…`, `postgresql://…`, `mysql://…`; wins over the path."""
-    run_seconds: float = Field(280.0, gt=0.0, alias="TEXT2SQL_RUN_SECONDS")
-    """Total time budget of one question, including model and database."""
-    query_seconds: float = Field(30.0, gt=0.0, alias="TEXT2SQL_QUERY_SECONDS")
-    """Timeout of one SQL statement."""
-    model_seconds: float = Field(120.0, gt=0.0, alias="TEXT2SQL_MODEL_SECONDS")
+    name: str = Field("gpt-5", alias="TEXT2SQL_MODEL")
+    seconds: float = Field(120.0, gt=0.0, alias="TEXT2SQL_MODEL_SECONDS")
     """Timeout of one model call, including waits for rate limits."""
-    max_rows: int = Field(10_000, ge=1, alias="TEXT2SQL_MAX_ROWS")
-    """Maximum rows kept of one result."""
     structured_output: Literal["auto", "json_schema", "json_object", "prompt"] = Field(
         "auto", alias="TEXT2SQL_STRUCTURED_OUTPUT"
     )
@@ -64,12 +51,99 @@ class Settings(BaseSettings):
     price_input: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_INPUT")
     """US dollars per million input tokens; unset means that cost is shown as unknown."""
     price_output: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_OUTPUT")
-    # --- access to the server, and its limits
+    """The same for output tokens."""
+    prompt_log: str | None = Field(None, alias="TEXT2SQL_PROMPT_LOG")
+    """Log file of every request to a model as it was sent, one JSON line each."""
+
+    @property
+    def offline(self) -> bool:
+        """True when no model is configured, so that the built-in engine answers."""
+        key = self.api_key.get_secret_value() if self.api_key else ""
+        return not key.strip() and not (self.base_url or "").strip()
+
+
+class DatabaseSettings(_Group):
+    """The database that is queried when a question names none."""
+
+    url: str | None = Field(None, alias="TEXT2SQL_DATABASE_URL", repr=False)
+    """`sqlite:///…`, `duckdb:///…`, `postgresql://…`, `mysql://…`; wins over the path."""
+    path: str | None = Field(None, alias="TEXT2SQL_DB_PATH")
+    """Path of a database file, or `:memory:`; None means the bundled demo database."""
+    dialect: str = Field("sqlite", alias="TEXT2SQL_DIALECT")
+    schema_ttl: float = Field(300.0, ge=0.0, alias="TEXT2SQL_SCHEMA_CACHE_TTL")
+    """Seconds that a schema is cached."""
+    cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
+    """Folder of demo databases and caches; None means the user's cache folder."""
+
+
+class JudgingSettings(_Group):
+    """How a question is worked on, and when an answer passes."""
+
+    score_threshold: float = Field(0.70, ge=0.0, le=1.0, alias="TEXT2SQL_SCORE_THRESHOLD")
+    max_retries: int = Field(3, ge=0, le=10, alias="TEXT2SQL_MAX_RETRIES")
+    strategy: str = Field(DEFAULT, alias="TEXT2SQL_STRATEGY")
+    """The strategy: a name from `agent.runtime.strategies`."""
+    examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
+    """File or folder of verified examples; None: only examples that people confirmed are shown."""
+    glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
+    """YAML file with the meanings of business words."""
+
+    @field_validator("strategy")
+    @classmethod
+    def _known_strategy(cls, name: str) -> str:
+        return strategy(name).name
+
+
+class LimitSettings(_Group):
+    """Limits of time, rows, tokens and bytes."""
+
+    run_seconds: float = Field(280.0, gt=0.0, alias="TEXT2SQL_RUN_SECONDS")
+    """Total time budget of one question, including model and database."""
+    query_seconds: float = Field(30.0, gt=0.0, alias="TEXT2SQL_QUERY_SECONDS")
+    """Timeout of one SQL statement."""
+    max_rows: int = Field(10_000, ge=1, alias="TEXT2SQL_MAX_ROWS")
+    """Maximum rows kept of one result."""
+    schema_tokens: int = Field(8_000, ge=200, alias="TEXT2SQL_SCHEMA_TOKENS")
+    """Maximum tokens of the schema in a prompt; a larger schema is reduced to what the question needs."""
+    note_tokens: int = Field(1_500, ge=0, alias="TEXT2SQL_NOTE_TOKENS")
+    """Maximum tokens of the data notes (pitfalls, values, formats) in a prompt; 0 for none."""
+    export_rows: int = Field(1_000_000, ge=1, alias="TEXT2SQL_EXPORT_ROWS")
+    """Maximum rows of a result that is kept for paging and export."""
+    export_seconds: float = Field(300.0, gt=0.0, alias="TEXT2SQL_EXPORT_SECONDS")
+    """Timeout of the statement behind such a result."""
+    result_mb: int = Field(512, ge=1, alias="TEXT2SQL_RESULT_MB")
+    """Maximum size of one kept result, in MiB."""
+    results_mb: int = Field(4096, ge=1, alias="TEXT2SQL_RESULTS_MB")
+    """Maximum size of all kept results together; the least recently used are removed first."""
+    result_seconds: float = Field(3600.0, gt=0.0, alias="TEXT2SQL_RESULT_SECONDS")
+    """Time that a kept result stays after its last use."""
+    upload_mb: int = Field(200, ge=1, alias="TEXT2SQL_UPLOAD_MB")
+    """Maximum size of one uploaded file, in MiB."""
+    upload_rows: int = Field(5_000_000, ge=1, alias="TEXT2SQL_UPLOAD_ROWS")
+    """Maximum rows of one uploaded CSV or Parquet file."""
+    uploads_kept: int = Field(20, ge=1, alias="TEXT2SQL_UPLOADS_KEPT")
+    """Maximum uploaded databases per owner."""
+
+
+class PrivacySettings(_Group):
+    """What a model may see, and what logs and traces contain."""
+
+    mode: Literal["full", "masked", "schema"] = Field("full", alias="TEXT2SQL_PRIVACY")
+    """What a model at an endpoint may see: also rows, the shape of results, or only the schema's names and types."""
+    langsmith: bool = Field(False, alias="TEXT2SQL_LANGSMITH")
+    """True: LangSmith traces runs as its own variables say; False: never, whatever those say."""
+    log_sql: bool = Field(False, alias="TEXT2SQL_LOG_SQL")
+    """True: logs and traces contain the SQL of a run with its constants; False: they contain no SQL."""
+
+
+class ServerSettings(_Group):
+    """Access to the server, and its load."""
+
     tokens: SecretStr | None = Field(None, alias="TEXT2SQL_TOKENS")
     """`name=token,name2=token2`: who may use the server. Everything that a client creates belongs to its name."""
     auth: Literal["auto", "required", "off"] = Field("auto", alias="TEXT2SQL_AUTH")
     """`auto`: a token is required if any are configured, and always from other machines."""
-    server_hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")
+    hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")
     """Accepted host names besides `localhost`, separated by commas."""
     cors_origins: str | None = Field(None, alias="TEXT2SQL_CORS_ORIGINS")
     """Other origins whose pages may use the server (`https://host:port`), separated by commas."""
@@ -87,62 +161,53 @@ class Settings(BaseSettings):
     """Time that a resumable run continues without a reader."""
     page_dir: str | None = Field(None, alias="TEXT2SQL_PAGE_DIR")
     """Folder of the built page; None means `frontend/dist` beside the package."""
-    # --- what a model may see, and what is logged
-    privacy: Literal["full", "masked", "schema"] = Field("full", alias="TEXT2SQL_PRIVACY")
-    """What a model at an endpoint may see: also rows, the shape of results, or only the schema's names and types."""
-    schema_tokens: int = Field(8_000, ge=200, alias="TEXT2SQL_SCHEMA_TOKENS")
-    """Maximum tokens of the structure in a prompt; a larger structure is reduced to what the question needs."""
-    note_tokens: int = Field(1_500, ge=0, alias="TEXT2SQL_NOTE_TOKENS")
-    """Maximum tokens of the data notes (pitfalls, values, formats) in a prompt; 0 for none."""
-    langsmith: bool = Field(False, alias="TEXT2SQL_LANGSMITH")
-    """True: LangSmith traces runs as its own variables say; False: never, whatever those say."""
-    prompt_log: str | None = Field(None, alias="TEXT2SQL_PROMPT_LOG")
-    """Log file of every request to a model as it was sent, one JSON line each."""
-    log_sql: bool = Field(False, alias="TEXT2SQL_LOG_SQL")
-    """True: logs and traces contain the SQL of a run with its constants; False: they contain no SQL."""
-    cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
-    """Folder of demo databases and caches; None means the user's cache folder."""
-    state_dir: str | None = Field(None, alias="TEXT2SQL_STATE_DIR")
-    """Folder in which a server stores runs, threads and feedback; None means the user's state folder."""
-    state_url: str | None = Field(None, alias="TEXT2SQL_STATE_URL", repr=False)
-    """`sqlite:///path` or `postgresql://…`, which several servers can share; None means a file in `state_dir`."""
-    export_rows: int = Field(1_000_000, ge=1, alias="TEXT2SQL_EXPORT_ROWS")
-    """Maximum rows of a result that is kept for paging and export."""
-    export_seconds: float = Field(300.0, gt=0.0, alias="TEXT2SQL_EXPORT_SECONDS")
-    """Timeout of the statement behind such a result."""
-    result_mb: int = Field(512, ge=1, alias="TEXT2SQL_RESULT_MB")
-    """Maximum size of one kept result, in MiB."""
-    results_mb: int = Field(4096, ge=1, alias="TEXT2SQL_RESULTS_MB")
-    """Maximum size of all kept results together; the least recently used are removed first."""
-    result_seconds: float = Field(3600.0, gt=0.0, alias="TEXT2SQL_RESULT_SECONDS")
-    """Time that a kept result stays after its last use."""
-    upload_mb: int = Field(200, ge=1, alias="TEXT2SQL_UPLOAD_MB")
-    """Maximum size of one uploaded file, in MiB."""
-    upload_rows: int = Field(5_000_000, ge=1, alias="TEXT2SQL_UPLOAD_ROWS")
-    """Maximum rows of one uploaded CSV or Parquet file."""
-    uploads_kept: int = Field(20, ge=1, alias="TEXT2SQL_UPLOADS_KEPT")
-    """Maximum uploaded databases per owner."""
-    allowed_schemes: str = Field("postgresql,mysql,mariadb", alias="TEXT2SQL_ALLOWED_SCHEMES")
-    """Kinds of databases that may be connected by URL over HTTP, separated by commas."""
-    allowed_hosts: str = Field("localhost,127.0.0.1,::1", alias="TEXT2SQL_ALLOWED_HOSTS")
-    """Hosts that may be connected: names, `*.example.org`, addresses, networks (`10.0.0.0/8`), `*` for public ones."""
-    allowed_ports: str | None = Field(None, alias="TEXT2SQL_ALLOWED_PORTS")
-    """Ports that may be connected, separated by commas; None means 3306 and 5432 and those from 1024 on."""
-    allowed_folder: str | None = Field(None, alias="TEXT2SQL_ALLOWED_FOLDER")
-    """Folder whose files may be connected by `sqlite:///` and `duckdb:///` URLs; None: no file may."""
+
+
+class StateSettings(_Group):
+    """Where a server stores runs, threads and feedback."""
+
+    folder: str | None = Field(None, alias="TEXT2SQL_STATE_DIR")
+    """None means the user's state folder."""
+    url: str | None = Field(None, alias="TEXT2SQL_STATE_URL", repr=False)
+    """`sqlite:///path` or `postgresql://…`, which several servers can share; None means a file in the folder."""
     secret: SecretStr | None = Field(None, alias="TEXT2SQL_SECRET")
-    """Seals the addresses of connected databases in the state; None means a key file beside a SQLite state."""
+    """Encrypts the addresses of connected databases; None means a key file beside a SQLite state."""
 
-    @field_validator("strategy")
-    @classmethod
-    def _known_strategy(cls, name: str) -> str:
-        return strategy(name).name
 
-    @property
-    def offline(self) -> bool:
-        """True when no model is configured, so that the built-in engine answers."""
-        key = self.openai_api_key.get_secret_value() if self.openai_api_key else ""
-        return not key.strip() and not (self.openai_base_url or "").strip()
+class ConnectionSettings(_Group):
+    """Databases that users may connect over HTTP."""
+
+    schemes: str = Field("postgresql,mysql,mariadb", alias="TEXT2SQL_ALLOWED_SCHEMES")
+    """Kinds of databases that may be connected by URL, separated by commas."""
+    hosts: str = Field("localhost,127.0.0.1,::1", alias="TEXT2SQL_ALLOWED_HOSTS")
+    """Hosts that may be connected: names, `*.example.org`, addresses, networks (`10.0.0.0/8`), `*` for public ones."""
+    ports: str | None = Field(None, alias="TEXT2SQL_ALLOWED_PORTS")
+    """Ports that may be connected, separated by commas; None means 3306 and 5432 and those from 1024 on."""
+    folder: str | None = Field(None, alias="TEXT2SQL_ALLOWED_FOLDER")
+    """Folder whose files may be connected by `sqlite:///` and `duckdb:///` URLs; None: no file may."""
+
+
+class Settings(BaseModel):
+    """All groups. A keyword sets a variable: `Settings(TEXT2SQL_MODEL="llama3")`; `_env_file=None` ignores `.env`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: ModelSettings
+    database: DatabaseSettings
+    judging: JudgingSettings
+    limits: LimitSettings
+    privacy: PrivacySettings
+    server: ServerSettings
+    state: StateSettings
+    connections: ConnectionSettings
+
+    def __init__(self, **variables: Any) -> None:
+        super().__init__(**dict.fromkeys(type(self).model_fields, variables))
+
+    def changed(self, **groups: Mapping[str, Any]) -> Settings:
+        """A copy with other values, by group: `changed(limits={"max_rows": 5})`. The values are not validated."""
+        copies = {name: getattr(self, name).model_copy(update=values) for name, values in groups.items()}
+        return self.model_copy(update=copies)
 
 
 @cache
@@ -153,5 +218,5 @@ def settings() -> Settings:
 
 def settings_problem(error: ValidationError) -> str:
     """What is wrong with the settings, in one line that names the variables and repeats no value."""
-    problems = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_input=False)]
+    problems = [f"{'.'.join(str(p) for p in e['loc'][1:])}: {e['msg']}" for e in error.errors(include_input=False)]
     return "A setting is not usable: " + "; ".join(problems)

@@ -86,7 +86,7 @@ async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["chec
     context = await context_of(state, runtime)
     attempts = attempts_at(state["current_task"].id, state["query_results"])
     last = attempts[-1]
-    settings = context.settings
+    settings = context.judging
     if passes(last, settings.score_threshold) or (last.status == "success" and not context.execute):
         return "check_remaining"
     is_new = last.sql not in {earlier.sql for earlier in attempts[:-1]}

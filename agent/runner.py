@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 from typing_extensions import TypedDict, Unpack
 
-from agent.config import Settings, settings, settings_problem
+from agent.config import DatabaseSettings, JudgingSettings, ModelSettings, Settings, settings, settings_problem
 from agent.conversations.conversation import Conversation, fresh_turn
 from agent.conversations.turns import DROPPED, TurnEnd, TurnRefused, take_turn
 from agent.events import (
@@ -136,7 +136,7 @@ async def _work(request: RunRequest, emit: Callable[[Event], None]) -> Answer:
     try:
         with _known_failures():
             config = request.settings or settings()
-            with _traced(emit, show_sql=config.log_sql) as listener:
+            with _traced(emit, show_sql=config.privacy.log_sql) as listener:
                 return await _answered(request, config, listener, started)
     except _RunFailed as error:
         message = str(error)
@@ -193,22 +193,25 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     """Open the database and model of the request, run the graph, and emit the outcome."""
     if problem := _question_problem(request.question):
         raise _RunFailed("question", problem)
-    database = await _opened(request.database, config)
-    model, owned = await _chosen_model(request.model, config, database)
+    database = await _opened(request.database, config.database)
+    model, owned = await _chosen_model(request.model, config.model, database)
     context = RunContext(
         database,
-        private(model, config.privacy),
-        config,
-        emit,
-        deadline=started + config.run_seconds,
+        private(model, config.privacy.mode),
+        config.judging,
+        config.limits,
+        config.privacy,
+        schema_ttl=config.database.schema_ttl,
+        emit=emit,
+        deadline=started + config.limits.run_seconds,
         execute=request.execute,
     )
     try:
-        context.memory = await asyncio.to_thread(_memory, config, request.confirmed)
-        async with asyncio.timeout(config.run_seconds + GRACE_SECONDS):
+        context.memory = await asyncio.to_thread(_memory, config.judging, request.confirmed)
+        async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:
-        message = f"The time for this question ({config.run_seconds:g} s) ran out."
+        message = f"The time for this question ({config.limits.run_seconds:g} s) ran out."
         raise _RunFailed("timeout", message) from error
     finally:
         await drop_summary(context)
@@ -238,7 +241,7 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
     given = fresh_turn(question, request.evidence, context.database, 0)
     from agent.models.langsmith import langsmith_tracing
 
-    with langsmith_tracing(context.settings):
+    with langsmith_tracing(context.privacy):
         final = await graph.ainvoke(given, context=context)
     return _answer(final, context, time.monotonic() - started)
 
@@ -251,7 +254,7 @@ def _question_problem(question: str) -> str | None:
     return None
 
 
-async def _opened(database: str | Database | None, config: Settings) -> Database:
+async def _opened(database: str | Database | None, config: DatabaseSettings) -> Database:
     if isinstance(database, Database):
         return database
     from agent.runtime.catalogue import resolve_database
@@ -259,7 +262,9 @@ async def _opened(database: str | Database | None, config: Settings) -> Database
     return await asyncio.to_thread(resolve_database, database, config)
 
 
-async def _chosen_model(model: str | Model | None, config: Settings, database: Database) -> tuple[Model, Model | None]:
+async def _chosen_model(
+    model: str | Model | None, config: ModelSettings, database: Database
+) -> tuple[Model, Model | None]:
     """The model to use, and the same model again if this run has to close it."""
     if model is not None and not isinstance(model, str):
         return model, None
@@ -269,7 +274,7 @@ async def _chosen_model(model: str | Model | None, config: Settings, database: D
     return made, made
 
 
-def _memory(config: Settings, confirmed: Confirmed) -> Memory | None:
+def _memory(config: JudgingSettings, confirmed: Confirmed) -> Memory | None:
     """The team's knowledge of its database; None if there is none. Raises _RunFailed, naming each bad line and its
     reason."""
     if not (config.examples or config.glossary or confirmed):
@@ -302,7 +307,7 @@ def _answer(state: dict[str, Any], context: RunContext, seconds: float) -> Answe
     results: list[QueryResult] = state.get("query_results", [])
     best = chosen(plan, results)
     last = best[-1] if best else None
-    threshold = context.settings.score_threshold
+    threshold = context.judging.score_threshold
     kind: str | None = None
     status: Literal["success", "doubtful", "abstained", "error"]
     if last is None:

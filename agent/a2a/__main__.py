@@ -76,7 +76,7 @@ def serve(
             here = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
             card_url = card_url or default_card_url(host, port)
             made = build_app(config, card_url)
-            engine = "the built-in offline engine" if config.offline else f"the model {config.model}"
+            engine = "the built-in offline engine" if config.model.offline else f"the model {config.model.name}"
             sys.stdout.write(f"A2A at {here}, card {card_url} ({engine} answers). Ctrl-C stops it.\n")
             sys.stdout.flush()
             run(made, listener, log_level)

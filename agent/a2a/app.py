@@ -47,10 +47,10 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
     app.router.routes.extend(rpc.routes)
     too_large = TaskAnswer(sql="", error=f"More than {MAX_BYTES:,} bytes.").wire()
     app.add_middleware(BodyLimit, most=MAX_BYTES, refusal=too_large)
-    tokens = Tokens.of(config)
-    if tokens_needed(config):
+    tokens = Tokens.of(config.server)
+    if tokens_needed(config.server):
         app.add_middleware(Authentication, tokens=tokens)
-    hosts = {*listed(config.server_hosts), urlsplit(card_url).hostname or ""}
+    hosts = {*listed(config.server.hosts), urlsplit(card_url).hostname or ""}
     app.add_middleware(OriginCheck, tokens=tokens, hosts=frozenset(hosts), origins=frozenset())
     return app
 

@@ -50,7 +50,7 @@ class SqlExecutor(AgentExecutor):
             await event_queue.enqueue_event(new)
         updater = TaskUpdater(event_queue, task_id, context_id)
         try:
-            task = read_parts(_parts([*earlier, context.message]), self._config.dialect)
+            task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect)
         except InputMissing as problem:
             await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))
             return

@@ -56,12 +56,12 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
     @router.post("/generate", response_model=TaskAnswer, responses=replies, openapi_extra=_body(TaskRequest))
     async def generate(request: Request) -> JSONResponse:
         """Write SQL for a question about the schema that comes with it."""
-        return await _reply(request, lambda given: _task(given, config.dialect))
+        return await _reply(request, lambda given: _task(given, config.database.dialect))
 
     @router.post("/a2a/message", response_model=TaskAnswer, responses=replies, openapi_extra=_body(Message))
     async def message(request: Request) -> JSONResponse:
         """The same, with the task in the parts of a message."""
-        return await _reply(request, lambda given: read_parts(_parts(given), config.dialect), parts=True)
+        return await _reply(request, lambda given: read_parts(_parts(given), config.database.dialect), parts=True)
 
     async def _reply(request: Request, read: Any, parts: bool = False) -> JSONResponse:
         try:
@@ -101,9 +101,9 @@ def _add_status(router: APIRouter, config: Settings) -> None:
         """The process answers."""
         return {
             "status": "ok",
-            "model": "offline" if config.offline else config.model,
-            "dialect": config.dialect,
-            "max_retries": config.max_retries,
+            "model": "offline" if config.model.offline else config.model.name,
+            "dialect": config.database.dialect,
+            "max_retries": config.judging.max_retries,
         }
 
     @router.get("/ready", responses={503: {"description": "Still loading."}})

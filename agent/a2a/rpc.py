@@ -18,4 +18,6 @@ __all__ = ["RecentTasks", "RpcRoutes", "rpc_routes"]
 def rpc_routes(config: Settings, card_url: str, *, path: str = "/", model: Model | None = None) -> RpcRoutes:
     """The endpoint at `path`, and the card that says `card_url`. Tasks belong to the authenticated client
     (`request.scope["state"]["client"].name`); without one, all tasks share one owner. Raises CardUrlUnusable."""
-    return served(SqlExecutor(config, model), agent_card(card_url, bearer_token=tokens_needed(config)), path=path)
+    return served(
+        SqlExecutor(config, model), agent_card(card_url, bearer_token=tokens_needed(config.server)), path=path
+    )

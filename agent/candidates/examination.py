@@ -41,4 +41,4 @@ async def _examined(query: Query, context: RunContext) -> Case:
 async def _once(query: Query, schema: Schema, context: RunContext) -> Case:
     if not context.execute:
         return await asyncio.to_thread(inspect, query, schema)
-    return await examine_async(query, context.database, schema=schema, limits=context.limits())
+    return await examine_async(query, context.database, schema=schema, limits=context.statement_limits())

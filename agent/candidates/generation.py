@@ -58,7 +58,7 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
     total = context.strategy.candidates
     replies, failures = await _wave(request, range(min(FIRST, total)), context)
     refused = any(isinstance(failure, ModelAuthError) for failure in failures)
-    enough = context.seconds_left > TIME_LEFT * context.settings.run_seconds
+    enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
     if total > FIRST and enough and not refused and not await _settled(replies, question, context):
         more, failed = await _wave(request, range(FIRST, total), context)
         replies, failures = [*replies, *more], [*failures, *failed]
@@ -98,7 +98,7 @@ def varied(request: SqlRequest, variant: int, context: RunContext) -> SqlRequest
     """The request for one candidate; variant 0 is the request as it is."""
     if variant % BARE_EVERY == BARE_EVERY - 1:
         bare = schema_context(request.schema)
-        if estimate_tokens(bare) <= context.settings.schema_tokens:
+        if estimate_tokens(bare) <= context.limits.schema_tokens:
             return replace(request, variant=variant, schema_context=bare)
     return replace(request, variant=variant)
 

@@ -75,7 +75,7 @@ async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
     from agent.store import StoreError, open_store
 
     try:
-        store = await open_store(settings())
+        store = await open_store(settings().state)
         try:
             said = await store.feedback(owner, preset, ["right", "corrected"])
         finally:
@@ -96,7 +96,7 @@ def _opened(db: str | None) -> Database:
 
     direct_logs(verbose=False)
     try:
-        return resolve_database(db, settings())
+        return resolve_database(db, settings().database)
     except ValidationError as error:
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None

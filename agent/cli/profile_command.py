@@ -42,8 +42,8 @@ def profile(
 
     direct_logs(verbose=False)
     try:
-        database = resolve_database(db, settings())
-        found = profile_report(database, database.schema(), budget, settings().privacy)
+        database = resolve_database(db, settings().database)
+        found = profile_report(database, database.schema(), budget, settings().privacy.mode)
     except ValidationError as error:
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None

@@ -57,7 +57,7 @@ class Asker:
 
     @property
     def threshold(self) -> float:
-        return self.config.score_threshold if self.config else 0.70
+        return self.config.judging.score_threshold if self.config else 0.70
 
     def ask(self, question: str) -> Answer:
         """Run one question. Raises KeyboardInterrupt when it is stopped; its SQL and model calls are stopped too."""
@@ -96,31 +96,32 @@ class Asker:
             config = settings()
         except ValidationError as error:
             return failed(question, "settings", settings_problem(error))
-        updates: dict[str, float | int | str] = {}
+        judging: dict[str, str] = {}
+        limits: dict[str, float] = {}
         if self.strategy is not None:
             from agent.runtime.strategies import strategy
 
             try:
-                updates["strategy"] = strategy(self.strategy).name
+                judging["strategy"] = strategy(self.strategy).name
             except ValueError as error:
                 return failed(question, "settings", str(error))
         if self.timeout is not None:
-            updates["run_seconds"] = self.timeout
-        if self.max_rows is not None and self.max_rows > config.max_rows:
-            updates["max_rows"] = self.max_rows
-        self.config = config.model_copy(update=updates)
+            limits["run_seconds"] = self.timeout
+        if self.max_rows is not None and self.max_rows > config.limits.max_rows:
+            limits["max_rows"] = self.max_rows
+        self.config = config.changed(judging=judging, limits=limits)
 
         from agent.runtime.catalogue import resolve_database
 
         try:
-            self.database = resolve_database(self.target, self.config, steps.working_on)
+            self.database = resolve_database(self.target, self.config.database, steps.working_on)
         except DatabaseError as error:
             return failed(question, "database", str(error))
         return None
 
     def _introduce(self, steps: Steps) -> None:
         """Show once which model answers if none was requested."""
-        if not self._introduced and self.config and self.config.offline and self.model is None:
+        if not self._introduced and self.config and self.config.model.offline and self.model is None:
             steps.note(NO_MODEL)
         self._introduced = True
 

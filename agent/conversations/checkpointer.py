@@ -23,7 +23,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import BUSY_SECONDS
 from agent.store.errors import StateUnusable
@@ -37,7 +37,7 @@ Config = Any
 
 
 @contextlib.asynccontextmanager
-async def open_checkpointer(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+async def open_checkpointer(settings: StateSettings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """The checkpointer for threads, ready for use: `threads.sqlite` beside a SQLite state, else tables in the
     PostgreSQL of TEXT2SQL_STATE_URL. Raises StoreError when it cannot be opened."""
     location = state_location(settings)

@@ -102,7 +102,7 @@ async def _taken(text: str, conversation: Conversation, context: RunContext, evi
         given = fresh_turn(words, evidence, context.database, turn) | {"clarified": clarified}
     if not isinstance(given, Command):
         context.announce("schema_analyzer")
-    with langsmith_tracing(context.settings):
+    with langsmith_tracing(context.privacy):
         final = await graph.ainvoke(given, config, context=context, durability="exit")
     asked = final.pop("__interrupt__", None)
     return TurnEnd(final, Clarification.model_validate(asked[0].value) if asked else None)

@@ -129,13 +129,13 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         with _told():
             preset = await here.presets.find(_owner(context), database or None)
             opened = await preset.opened()
-            limits = Limits(seconds=settings.query_seconds, rows=MAX_ROWS)
-            done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
+            limits = Limits(seconds=settings.limits.query_seconds, rows=MAX_ROWS)
+            done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
         if done.status != "success":
-            raise ToolError(_failure(done, shown=settings.privacy == "full"))
-        if settings.privacy != "full":
+            raise ToolError(_failure(done, shown=settings.privacy.mode == "full"))
+        if settings.privacy.mode != "full":
             return SqlAnswer(sql=done.sql, columns=done.columns, hidden=HIDDEN)
         return SqlAnswer(
             sql=done.sql,
@@ -186,7 +186,7 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
         run.leave()
     if not answer and not asked_back:
         raise ToolError(failure or "The run ended without an answer.")
-    return _answered(run, answer, asked_back, hidden=here.settings.privacy != "full")
+    return _answered(run, answer, asked_back, hidden=here.settings.privacy.mode != "full")
 
 
 def _step(kind: str, said: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.config import Settings
+    from agent.config import ModelSettings
     from agent.models.protocol import Model
     from eval.databases.base import Database
 
@@ -18,7 +18,7 @@ OFFLINE = "offline"
 """The name that selects the built-in parser, whatever is configured."""
 
 
-def make_model(settings: Settings, database: Database, name: str | None = None) -> Model:
+def make_model(settings: ModelSettings, database: Database, name: str | None = None) -> Model:
     """The model that answers questions to `database`: the built-in parser when `name` is `offline` or, without a name,
     when no endpoint is configured; else `name` (default: the configured model) at the OpenAI-compatible endpoint.
 
@@ -32,22 +32,22 @@ def make_model(settings: Settings, database: Database, name: str | None = None) 
     return model
 
 
-def shared_model(settings: Settings, name: str | None = None) -> Model | str:
+def shared_model(settings: ModelSettings, name: str | None = None) -> Model | str:
     """The model that `make_model` would choose, for runs on any database. For the built-in parser it returns `offline`,
     because a parser belongs to one database and is made for each run."""
     chosen = (name or "").strip()
     if chosen.lower() == OFFLINE or (not chosen and settings.offline):
         return OFFLINE
     from agent.models.openai import OpenAIModel
-    from agent.models.protocol import ModelSettings
+    from agent.models.protocol import Endpoint
 
-    key = settings.openai_api_key
+    key = settings.api_key
     return OpenAIModel(
-        ModelSettings(
-            model=chosen or settings.model,
+        Endpoint(
+            model=chosen or settings.name,
             api_key=key.get_secret_value() if key else None,
-            base_url=settings.openai_base_url,
-            seconds=settings.model_seconds,
+            base_url=settings.base_url,
+            seconds=settings.seconds,
             structured_output=settings.structured_output,
             price_input=settings.price_input,
             price_output=settings.price_output,

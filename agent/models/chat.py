@@ -30,7 +30,7 @@ from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.models.quirks import OUTPUT_TOKENS, Quirks
 
 CONNECT_SECONDS = 10.0
@@ -81,7 +81,7 @@ class _EndpointChat(ChatOpenAI):
 class Chat:
     """The client for one endpoint, model and event loop."""
 
-    def __init__(self, settings: ModelSettings, base_url: str, api_key: str | None) -> None:
+    def __init__(self, settings: Endpoint, base_url: str, api_key: str | None) -> None:
         address = urlsplit(base_url)
         query = dict(parse_qsl(address.query))
         headers = dict(settings.extra_headers)

@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from agent.config import Settings
+from agent.config import PrivacySettings
 
 
 @contextlib.contextmanager
-def langsmith_tracing(settings: Settings) -> Iterator[None]:
+def langsmith_tracing(privacy: PrivacySettings) -> Iterator[None]:
     """Bracket the code that LangChain may trace. Imports langsmith, which the graph has already imported."""
     from langsmith.run_helpers import tracing_context
 
-    if not settings.langsmith:
+    if not privacy.langsmith:
         with tracing_context(enabled=False):
             yield
         return
@@ -26,7 +26,7 @@ def langsmith_tracing(settings: Settings) -> Iterator[None]:
     from langchain_core.tracers.langchain import LangChainTracer
     from langsmith import Client
 
-    hidden = settings.privacy != "full"
+    hidden = privacy.mode != "full"
     client = Client(hide_inputs=hidden, hide_outputs=hidden, hide_metadata=hidden)
     token = tracing_v2_callback_var.set(LangChainTracer(client=client))
     try:

@@ -33,13 +33,13 @@ from agent.models.prompts import (
 )
 from agent.models.protocol import (
     Capabilities,
+    Endpoint,
     Judgement,
     JudgeRequest,
     ModelAuthError,
     ModelError,
     ModelRefused,
     ModelReplyError,
-    ModelSettings,
     ModelTimeout,
     PlanReply,
     PlanRequest,
@@ -131,7 +131,7 @@ class OpenAIModel:
 
     capabilities = Capabilities()
 
-    def __init__(self, settings: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
+    def __init__(self, settings: Endpoint, *, retry: RetryPolicy | None = None) -> None:
         self.name = settings.model
         self._settings = settings
         self._base_url = (settings.base_url or "").strip().rstrip("/") or OPENAI_URL

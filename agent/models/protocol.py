@@ -297,7 +297,7 @@ class Verifying(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class Endpoint:
     """The settings of an OpenAI-compatible endpoint."""
 
     model: str

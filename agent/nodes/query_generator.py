@@ -65,7 +65,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     except ModelError as error:
         return _given_up(Failure(kind="model", message=str(error)))
     except TimeoutError:
-        message = f"The time for this question ({context.settings.run_seconds:g} s) ran out while writing SQL."
+        message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
         return _given_up(Failure(kind="timeout", message=message))
     draft = _draft(reply)
     if several:

@@ -27,7 +27,7 @@ async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any
     task = state["current_task"]
     attempts = attempts_at(task.id, state["query_results"])
     last = attempts[-1]
-    threshold = context.settings.score_threshold
+    threshold = context.judging.score_threshold
     category, feedback = diagnose(last, threshold)
     privacy = privacy_of(context.model)
     if privacy != "full":

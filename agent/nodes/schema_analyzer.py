@@ -81,8 +81,8 @@ def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str
         context.database,
         schema,
         privacy=privacy_of(context.model),
-        schema_tokens=context.settings.schema_tokens,
-        note_tokens=context.settings.note_tokens,
+        schema_tokens=context.limits.schema_tokens,
+        note_tokens=context.limits.note_tokens,
         reads=context.execute and context.strategy.notes,
     )
     tokens = SchemaTokens(

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
     results = chosen(state["plan"], state.get("query_results", []))
-    stated = doubts(results, context.settings.score_threshold)
+    stated = doubts(results, context.judging.score_threshold)
     if any(r.status == "success" for r in results):
         text = await _written(state, results, stated, context) if context.execute else ""
     else:

@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from agent.config import Settings
+from agent.config import LimitSettings
 from agent.results.errors import BadRequest, ResultError, ResultGone
 from agent.results.facts import ColumnFacts
 from agent.results.pages import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
@@ -154,7 +154,7 @@ class ResultStore:
             raise ResultError(f"the folder for results cannot be used: {e.strerror}") from None
 
     @classmethod
-    def from_settings(cls, folder: Path, settings: Settings) -> ResultStore:
+    def from_settings(cls, folder: Path, settings: LimitSettings) -> ResultStore:
         """Raises ResultError."""
         return cls(
             folder,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import Settings, settings
+from agent.config import DatabaseSettings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
@@ -30,21 +30,21 @@ _opening = threading.Lock()
 
 
 def resolve_database(
-    target: str | None = None, config: Settings | None = None, on_progress: Callable[[str], None] | None = None
+    target: str | None = None, config: DatabaseSettings | None = None, on_progress: Callable[[str], None] | None = None
 ) -> Database:
     """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
 
     `on_progress` is called while a demo database is built. Raises DatabaseError.
     """
-    config = config or settings()
-    name = target or config.database_url or config.db_path or DEFAULT_DEMO
+    config = config or settings().database
+    name = target or config.url or config.path or DEFAULT_DEMO
     with _opening:
         if name not in _open:
             _open[name] = _opened(name, config, on_progress)
         return _open[name]
 
 
-def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | None) -> Database:
+def _opened(name: str, config: DatabaseSettings, on_progress: Callable[[str], None] | None) -> Database:
     if name in demo_ids():
         directory = Path(config.cache_dir) if config.cache_dir else None
 
@@ -59,7 +59,7 @@ def _opened(name: str, config: Settings, on_progress: Callable[[str], None] | No
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
-    if name == config.db_path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
+    if name == config.path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
     return open_database(name, isolation="process")
 
@@ -74,6 +74,8 @@ def close_all() -> None:
 async def default_context(target: str | None) -> RunContext:
     """A context from the settings alone, for runs that the runner did not start."""
     config = settings()
-    database = await asyncio.to_thread(resolve_database, target, config)
-    model = private(make_model(config, database), config.privacy)
-    return RunContext(database=database, model=model, settings=config)
+    database = await asyncio.to_thread(resolve_database, target, config.database)
+    model = private(make_model(config.model, database), config.privacy.mode)
+    return RunContext(
+        database, model, config.judging, config.limits, config.privacy, schema_ttl=config.database.schema_ttl
+    )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.config import Settings
+from agent.config import JudgingSettings, LimitSettings, PrivacySettings
 from agent.events import Event, NodeEvent, StepTokens
 from agent.models.protocol import Model, Usage
 from agent.runtime.strategies import Strategy, strategy
@@ -33,7 +33,11 @@ def _ignore(_: Event) -> None:
 class RunContext:
     database: Database
     model: Model
-    settings: Settings
+    judging: JudgingSettings
+    limits: LimitSettings
+    privacy: PrivacySettings
+    schema_ttl: float = 300.0
+    """Seconds that the schema is cached."""
     emit: Callable[[Event], None] = _ignore
     """Receives each event as it happens; must return at once."""
     usage: Usage = field(default_factory=Usage)
@@ -59,20 +63,20 @@ class RunContext:
 
     def __post_init__(self) -> None:
         if not self.deadline:
-            self.deadline = time.monotonic() + self.settings.run_seconds
+            self.deadline = time.monotonic() + self.limits.run_seconds
 
     @property
     def strategy(self) -> Strategy:
-        return strategy(self.settings.strategy)
+        return strategy(self.judging.strategy)
 
     @property
     def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
 
-    def limits(self) -> Limits:
+    def statement_limits(self) -> Limits:
         """Limits for one statement: the query timeout, or the rest of the run's budget if that is shorter."""
-        seconds = max(0.05, min(self.settings.query_seconds, self.seconds_left))
-        return Limits(seconds=seconds, rows=self.settings.max_rows)
+        seconds = max(0.05, min(self.limits.query_seconds, self.seconds_left))
+        return Limits(seconds=seconds, rows=self.limits.max_rows)
 
     def spend(self, usage: Usage) -> None:
         self.usage = self.usage + usage
@@ -103,8 +107,7 @@ class RunContext:
     def load_schema(self) -> asyncio.Future[Schema]:
         """Start reading the structure off the event loop, if that has not started yet."""
         if self._schema is None:
-            ttl = self.settings.schema_cache_ttl
-            self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=ttl))
+            self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=self.schema_ttl))
         return self._schema
 
     async def schema(self) -> Schema:

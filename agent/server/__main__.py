@@ -68,7 +68,7 @@ def serve(
         config = settings()
     except ValidationError as error:
         _refuse(settings_problem(error))
-    if problem := host_problem(host, config):
+    if problem := host_problem(host, config.server):
         _refuse(problem)
     if reload:
         _serve_with_reload(host, port)
@@ -93,7 +93,7 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                engine = "the built-in offline engine" if config.offline else f"the model {config.model}"
+                engine = "the built-in offline engine" if config.model.offline else f"the model {config.model.name}"
                 sys.stdout.write(f"text2sql at {address} ({engine} answers). Ctrl-C stops it.\n")
                 sys.stdout.flush()
 

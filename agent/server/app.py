@@ -32,6 +32,7 @@ from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
+from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
 from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, open_store
 from agent.store.location import state_folder
 
@@ -56,7 +57,7 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = ThreadPoolExecutor(THREADS, thread_name_prefix="server")
         asyncio.get_running_loop().set_default_executor(threads)
-        async with closing, observed(config), _services(config) as made:
+        async with closing, observed(show_sql=config.privacy.log_sql), _services(config) as made:
             app.state.services = made
             try:
                 async with mcp.running() if mcp else contextlib.nullcontext():
@@ -74,11 +75,11 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
         app.include_router(routes.router)
     _add_agent_to_agent(app, config, url, closing)
     mcp = _mcp_endpoint(app)
-    page_router, otherwise = page.page_routes(page.page_folder(config.page_dir))
+    page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir))
     app.include_router(page_router)
     app.router.default = otherwise
     describe(app)
-    protect(app, config, max_upload=(config.upload_mb << 20) + FORM_BYTES)
+    protect(app, config.server, max_upload=(config.limits.upload_mb << 20) + FORM_BYTES)
     return app
 
 
@@ -109,19 +110,22 @@ def _mcp_endpoint(app: FastAPI) -> McpEndpoint | None:
 @contextlib.asynccontextmanager
 async def _services(config: Settings) -> AsyncIterator[Services]:
     async with contextlib.AsyncExitStack() as stack:
-        checkpointer = await stack.enter_async_context(open_checkpointer(config))
-        store = await open_store(config, checkpointer=checkpointer)
+        checkpointer = await stack.enter_async_context(open_checkpointer(config.state))
+        store = await open_store(config.state, checkpointer=checkpointer)
         stack.push_async_callback(store.close)
-        sources = Sources(config, store)
+        folder = state_folder(config.state)
+        policy = ConnectionPolicy.from_settings(config.connections, users_have_tokens=config.server.tokens is not None)
+        uploads = UploadStore(folder / "uploads", UploadLimits.from_settings(config.limits))
+        sources = Sources(policy, uploads, store)
         stack.push_async_callback(sources.close)
-        live = LiveRuns(store, max_runs=config.max_runs, resume_seconds=config.resume_seconds)
-        models = SharedModels(config)
+        live = LiveRuns(store, max_runs=config.server.max_runs, resume_seconds=config.server.resume_seconds)
+        models = SharedModels(config.model)
         stack.push_async_callback(models.close)
         await live.open()
         stack.push_async_callback(live.close)
-        presets = Presets(config, sources)
+        presets = Presets(config.database, sources)
         warming = Warmup()
-        warming.begin(config, presets)
+        warming.begin(presets, offline=config.model.offline)
         stack.push_async_callback(warming.end)
         yield Services(
             settings=config,
@@ -129,11 +133,11 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
             runs=live,
             presets=presets,
             sources=sources,
-            results=ResultStore.from_settings(state_folder(config) / "results", config),
+            results=ResultStore.from_settings(folder / "results", config.limits),
             models=models,
             checkpointer=checkpointer,
             warming=warming,
-            auth=tokens_needed(config),
+            auth=tokens_needed(config.server),
         )
 
 

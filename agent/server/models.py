@@ -6,7 +6,7 @@ to the runner, and such a model lives as long as its run.
 
 from __future__ import annotations
 
-from agent.config import Settings
+from agent.config import ModelSettings
 from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model
 
@@ -14,13 +14,13 @@ from agent.models.protocol import Model
 class SharedModels:
     """Belongs to one event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ModelSettings) -> None:
         self._settings = settings
         self._default: Model | str | None = None
 
     @property
     def default_name(self) -> str:
-        return OFFLINE if self._settings.offline else self._settings.model
+        return OFFLINE if self._settings.offline else self._settings.name
 
     def named(self, name: str | None) -> Model | str:
         """The value to pass to the runner."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent.config import Settings
+from agent.config import DatabaseSettings
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
@@ -36,11 +36,11 @@ class Preset:
 
 
 class Presets:
-    def __init__(self, settings: Settings, sources: Sources) -> None:
+    def __init__(self, settings: DatabaseSettings, sources: Sources) -> None:
         self._settings = settings
         self._sources = sources
         self._tables: dict[str, int] = {}
-        target = settings.database_url or settings.db_path
+        target = settings.url or settings.path
         self._target = None if target is None or target in demo_ids() else target
         self.default_id = target if target in demo_ids() else CONFIGURED if target else DEFAULT_DEMO
 
@@ -67,7 +67,7 @@ class Presets:
         """Raises ApiError 503 when the database cannot be opened or read."""
         try:
             database = await preset.opened()
-            schema = await asyncio.to_thread(database.schema, ttl=self._settings.schema_cache_ttl)
+            schema = await asyncio.to_thread(database.schema, ttl=self._settings.schema_ttl)
         except DatabaseError as error:
             raise ApiError(503, str(error)) from error
         self._tables[preset.id] = len(schema.tables)

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import AsyncIterable, Sequence
 from datetime import UTC, datetime
 
-from agent.config import Settings
 from agent.server.errors import ApiError
 from agent.sources import (
     ConnectionPolicy,
@@ -20,12 +19,10 @@ from agent.sources import (
     SourceGone,
     SourceRefused,
     SourceTooLarge,
-    UploadLimits,
     UploadStore,
     connect,
 )
 from agent.store import Store
-from agent.store.location import state_folder
 from agent.store.records import SourceRecord
 from eval.databases.base import Database, DatabaseError, DatabaseNotFound
 
@@ -36,10 +33,9 @@ MAX_NAME = 100
 class Sources:
     """Opened databases are kept until they are removed, or the server ends."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
-        """Raises SourceError, ValueError for settings that cannot be used."""
-        self.policy = ConnectionPolicy.from_settings(settings)
-        self.uploads = UploadStore(state_folder(settings) / "uploads", UploadLimits.from_settings(settings))
+    def __init__(self, policy: ConnectionPolicy, uploads: UploadStore, store: Store) -> None:
+        self.policy = policy
+        self.uploads = uploads
         self._store = store
         self._open: dict[str, Database] = {}
         self._opening: dict[str, asyncio.Lock] = {}

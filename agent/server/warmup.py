@@ -9,13 +9,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from typing import TYPE_CHECKING
 
 from agent.server.errors import ApiError
 from agent.server.presets import Presets
-
-if TYPE_CHECKING:
-    from agent.config import Settings
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +23,8 @@ class Warmup:
         self.graph = "still being loaded"
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, settings: Settings, presets: Presets) -> None:
-        self._task = asyncio.create_task(self._warm(settings, presets))
+    def begin(self, presets: Presets, *, offline: bool) -> None:
+        self._task = asyncio.create_task(self._warm(presets, offline))
 
     async def end(self) -> None:
         """Wait for a step that is under way; threads cannot be stopped."""
@@ -36,13 +32,13 @@ class Warmup:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _warm(self, settings: Settings, presets: Presets) -> None:
+    async def _warm(self, presets: Presets, offline: bool) -> None:
         try:
             await presets.schema(await presets.find("", None))
         except ApiError as error:
             log.warning("The default database cannot be used: %s", error)
         try:
-            await asyncio.to_thread(_import_all, settings.offline)
+            await asyncio.to_thread(_import_all, offline)
             gc.collect()
             gc.freeze()  # imported objects stay alive; collecting over them repeatedly costs a tenth of the time
             self.graph = "ok"

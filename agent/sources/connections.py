@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from agent.config import Settings
+from agent.config import ConnectionSettings
 from agent.sources.errors import SourceRefused
 from eval.databases import Database, DatabaseError, DatabaseUnreachable, in_statement_thread, open_database
 from eval.databases.urls import Target, parse_target
@@ -58,18 +58,18 @@ class ConnectionPolicy:
     """Time for resolving, connecting and the first statements together."""
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> ConnectionPolicy:
+    def from_settings(cls, settings: ConnectionSettings, *, users_have_tokens: bool = False) -> ConnectionPolicy:
         """Raises ValueError naming the setting that cannot be read."""
         try:
-            ports = frozenset(map(int, _listed(settings.allowed_ports))) if settings.allowed_ports else None
+            ports = frozenset(map(int, _listed(settings.ports))) if settings.ports else None
         except ValueError:
             raise ValueError("TEXT2SQL_ALLOWED_PORTS holds something that is no port") from None
         return cls(
-            schemes=_listed(settings.allowed_schemes),
-            hosts=_listed(settings.allowed_hosts),
+            schemes=_listed(settings.schemes),
+            hosts=_listed(settings.hosts),
             ports=ports,
-            loopback_ports=_DATABASE_PORTS if settings.tokens and ports is None else None,
-            folder=Path(settings.allowed_folder).expanduser() if settings.allowed_folder else None,
+            loopback_ports=_DATABASE_PORTS if users_have_tokens and ports is None else None,
+            folder=Path(settings.folder).expanduser() if settings.folder else None,
         )
 
 

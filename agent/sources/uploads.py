@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.config import Settings
+from agent.config import LimitSettings
 from agent.sources.delimited import text_encoding
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.store.private_folder import private_folder
@@ -64,7 +64,7 @@ class UploadLimits:
     """Address space of the process that checks and imports."""
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> UploadLimits:
+    def from_settings(cls, settings: LimitSettings) -> UploadLimits:
         return cls(bytes=settings.upload_mb << 20, rows=settings.upload_rows, kept=settings.uploads_kept)
 
 

@@ -16,7 +16,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store.errors import SecretMissing
 from agent.store.location import PRIVATE_FILE, Location, private_folder
 
@@ -28,7 +28,7 @@ SHORTEST_SECRET = 16
 class Sealer:
     """Seals and unseals with one key; the key is made or read when it is first needed."""
 
-    def __init__(self, settings: Settings, location: Location) -> None:
+    def __init__(self, settings: StateSettings, location: Location) -> None:
         self._secret = settings.secret.get_secret_value() if settings.secret else ""
         self._file = location.folder / KEY_FILE if location.sqlite else None
         self._key: Fernet | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store.errors import StateUnusable
 
 PRIVATE_FOLDER = 0o700
@@ -40,12 +40,12 @@ class Location:
         return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-def state_folder(settings: Settings) -> Path:
+def state_folder(settings: StateSettings) -> Path:
     """The folder for state that outlives a process: TEXT2SQL_STATE_DIR, else the platform's folder for user state. Does
     not create it. Raises StateUnusable when none is set and the user has no home (a service account, for example).
     """
-    if settings.state_dir:
-        return Path(settings.state_dir).expanduser()
+    if settings.folder:
+        return Path(settings.folder).expanduser()
     try:
         if sys.platform == "win32":
             return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "text2sql" / "state"
@@ -56,14 +56,14 @@ def state_folder(settings: Settings) -> Path:
         raise StateUnusable("There is no home folder to keep the state in; set TEXT2SQL_STATE_DIR.") from error
 
 
-def state_location(settings: Settings) -> Location:
+def state_location(settings: StateSettings) -> Location:
     """Where runs, threads and feedback are kept. Raises StateUnusable for a URL that is neither SQLite's nor
     PostgreSQL's."""
     folder = state_folder(settings)
-    if not settings.state_url:
+    if not settings.url:
         return _file(folder / "state.sqlite", folder)
     try:
-        url = make_url(settings.state_url)
+        url = make_url(settings.url)
     except (ArgumentError, ValueError):  # the port is not a number
         raise StateUnusable("TEXT2SQL_STATE_URL is not a URL; it looks like postgresql://user@host/database.") from None
     kind = url.drivername.partition("+")[0]

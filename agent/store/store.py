@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store.encryption import Sealer
 from agent.store.errors import StateUnusable
 from agent.store.feedback import FeedbackStore
@@ -35,7 +35,7 @@ class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore):
             raise StateUnusable(f"The state database {self.place} is empty.")
 
 
-async def open_store(settings: Settings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:
+async def open_store(settings: StateSettings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:
     """Open the state that the settings name, after creating it or migrating it to the current version. `checkpointer`
     holds the threads' own state, which `delete_thread` also removes. Raises StoreError. A state that is damaged,
     read-only or newer than this program is not changed."""

@@ -135,13 +135,13 @@ def _kept(
         "examples": examples.name if examples else "",
         "test_suites": suites.resolve().name if suites else "",
         "model": _model(model, config),
-        "threshold": config.score_threshold,
-        "max_retries": config.max_retries,
+        "threshold": config.judging.score_threshold,
+        "max_retries": config.judging.max_retries,
     }
 
 
 def _model(name: str | None, config: Settings) -> str:
-    return name or ("offline" if config.offline else config.model)
+    return name or ("offline" if config.model.offline else config.model.name)
 
 
 def _with_examples(
@@ -151,12 +151,12 @@ def _with_examples(
     examples reveal about it. Without a file no examples are shown, whatever the settings say, because nobody would have
     separated them."""
     if examples is None:
-        return config.model_copy(update={"examples": None}), []
+        return config.changed(judging={"examples": None}), []
     from agent.inspection.memory import examples_apart
 
     kept = out / "examples.jsonl"
     overlap = examples_apart(examples, [(q["question"], q["gold_sql"]) for q in questions], "sqlite", kept)
-    return config.model_copy(update={"examples": str(kept)}), [overlap]
+    return config.changed(judging={"examples": str(kept)}), [overlap]
 
 
 def _usage(message: str) -> typer.Exit:

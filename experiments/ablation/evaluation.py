@@ -86,7 +86,7 @@ def _answering(
     variant: Variant, bench: Bench, recording: Recording | None, config: Settings
 ) -> Iterator[tuple[Settings, dict[str, bool]]]:
     """The settings for the variant's run, and the recording's own verdicts on its answers."""
-    here = config.model_copy(update={"strategy": f"{variant.strategy}/{NO_SUMMARY}"})
+    here = config.changed(judging={"strategy": f"{variant.strategy}/{NO_SUMMARY}"})
     if not variant.system:
         yield here, {}
         return
@@ -102,8 +102,8 @@ def _answering(
     if missing:
         raise ValueError(f"{variant.system} did not answer {len(missing)} of the questions, such as {min(missing)}")
     with running(application(Answers(known))) as url:
-        there = {"openai_base_url": url, "openai_api_key": None, "model": "recorded"}
-        yield here.model_copy(update=there), _reported(recording.file, variant.system)
+        there = {"base_url": url, "api_key": None, "name": "recorded"}
+        yield here.changed(model=there), _reported(recording.file, variant.system)
 
 
 def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
@@ -147,7 +147,7 @@ class _Evaluation:
         from agent.models import shared_model
 
         turns = asyncio.Semaphore(jobs)
-        chosen = await asyncio.to_thread(shared_model, self.config, model)
+        chosen = await asyncio.to_thread(shared_model, self.config.model, model)
 
         async def one(question: Question) -> None:
             async with turns:

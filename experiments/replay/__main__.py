@@ -76,7 +76,7 @@ def replay(
     if out is not None:
         out.write_text("".join(json.dumps(item.line(), ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
     console = Console(width=None if sys.stdout.isatty() else 120)
-    console.print(f"Attempts: {' → '.join(systems)}; {config.max_retries} retries at most.", highlight=False)
+    console.print(f"Attempts: {' → '.join(systems)}; {config.judging.max_retries} retries at most.", highlight=False)
     for table in tables(items):
         console.print(table)
 
@@ -111,8 +111,8 @@ def replay_questions(
     databases = Collection(str(bench / "databases"))
     try:
         with running(application(Answers(known))) as url:
-            there = {"openai_base_url": url, "openai_api_key": None, "model": "recorded"}
-            return asyncio.run(_all(questions, databases, config.model_copy(update=there), jobs))
+            there = {"base_url": url, "api_key": None, "name": "recorded"}
+            return asyncio.run(_all(questions, databases, config.changed(model=there), jobs))
     finally:
         databases.close()
 
@@ -141,7 +141,7 @@ async def _all(questions: list[Question], databases: Collection, config: Setting
     from agent.models import shared_model
 
     turns = asyncio.Semaphore(jobs)
-    model = shared_model(config)
+    model = shared_model(config.model)
 
     async def one(question: Question) -> Replayed:
         async with turns:
@@ -149,7 +149,7 @@ async def _all(questions: list[Question], databases: Collection, config: Setting
 
             database = await asyncio.to_thread(databases.database, question["db"])
             answer = await run(question["question"], database=database, model=model, settings=config)
-            replayed = await asyncio.to_thread(_judged, question, answer, database, config.score_threshold)
+            replayed = await asyncio.to_thread(_judged, question, answer, database, config.judging.score_threshold)
             advance()
             return replayed
 

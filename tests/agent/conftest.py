@@ -14,6 +14,7 @@ from agent.events import AnswerEvent, Event
 from agent.runner import Answer, stream
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.settings import overridden
 
 TABLES = """
 CREATE TABLE cities (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
@@ -58,7 +59,7 @@ def ask(shop: Database, config: Settings) -> Run:
     """Ask the small shop a question of a model; settings can be overridden by name."""
 
     async def asked(question: str, model: object, **overrides: object) -> tuple[list[Event], Answer]:
-        settings = config.model_copy(update=overrides)
+        settings = overridden(config, **overrides)
         events = [e async for e in stream(question, database=shop, model=model, settings=settings)]
         answers = [e for e in events if isinstance(e, AnswerEvent)]
         assert len(answers) == 1, events

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.batch import app
-from agent.config import Settings, settings
+from agent.config import settings
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.settings import PLACES
 
 FIELDS = ["id", "sql", "confidence", "abstained", "reason", "rows", "answer", "retries", "seconds"]
 Answer = Callable[..., list[dict[str, Any]]]
@@ -35,8 +36,8 @@ def databases(tmp_path: Path) -> Path:
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, databases: Path) -> Iterator[Answer]:
     """Answer records (or raw lines), with the given options and variables."""
-    for field in Settings.model_fields.values():
-        monkeypatch.delenv(str(field.alias), raising=False)
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     handlers, level = logging.root.handlers[:], logging.root.level
 

@@ -12,10 +12,11 @@ from langchain_core.callbacks import AsyncCallbackHandler
 
 from agent.graph import build_graph
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.runner import run
 from agent.runtime.context import RunContext
 from tests.openai_server import OpenAIServer, Request, completion
+from tests.settings import overridden
 
 QUESTION = "What are the names of the customers?"
 
@@ -87,7 +88,7 @@ async def test_with_the_setting_the_privacy_mode_holds(
 ) -> None:
     monkeypatch.setenv("LANGSMITH_RUNS_COMPRESSION", "false")
     monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
-    settings = config.model_copy(update={"langsmith": True, "privacy": privacy})
+    settings = overridden(config, langsmith=True, privacy=privacy)
     answer = await run(QUESTION, database=shop, model="offline", settings=settings)
     assert len(answer.rows) == 4
     assert b"executor_eval" in langsmith.received
@@ -120,8 +121,8 @@ async def test_model_calls_are_seen_by_langchain_s_callbacks(shop, config) -> No
     calls = Calls()
     with OpenAIServer() as server:
         server.otherwise = answer
-        model = OpenAIModel(ModelSettings(model="m", base_url=server.url, seconds=60))
-        context = RunContext(shop, model, config)
+        model = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
+        context = RunContext(shop, model, config.judging, config.limits, config.privacy)
         await build_graph().ainvoke({"question": QUESTION}, {"callbacks": [calls]}, context=context)
         await model.close()
     assert sorted(calls.started) == ["judge", "plan", "summarize", "write_sql"]

@@ -12,12 +12,13 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from agent.config import Settings, settings
+from agent.config import settings
 from agent.models.quirks import forget
 from experiments.ablation.__main__ import app
 from experiments.ablation.examples import app as measure_examples
 from experiments.ablation.statistics import Pair, pair
 from experiments.ablation.variants import ItemResult, read_variants
+from tests.settings import PLACES
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
@@ -36,8 +37,8 @@ ANSWERS = {
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for field in Settings.model_fields.values():
-        monkeypatch.delenv(str(field.alias), raising=False)
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
     forget()

@@ -16,6 +16,7 @@ from agent.models.quirks import forget
 from eval.metrics.intervals import Rate
 from experiments.replay.__main__ import app, replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
+from tests.settings import PLACES
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
@@ -78,8 +79,8 @@ def lines(path: Path, records: list[dict[str, Any]]) -> None:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No settings but the defaults."""
-    for field in Settings.model_fields.values():
-        monkeypatch.delenv(str(field.alias), raising=False)
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
     forget()

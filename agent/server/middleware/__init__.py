@@ -16,7 +16,7 @@ from agent.server.middleware.tokens import Tokens, TokensInvalid
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from agent.config import Settings
+    from agent.config import ServerSettings
 
 __all__ = ["TokensInvalid", "host_problem", "protect", "uvicorn_options"]
 
@@ -43,7 +43,7 @@ _CORS_EXPOSED = [
 ]
 
 
-def protect(app: FastAPI, settings: Settings, *, max_upload: int | None = None) -> None:
+def protect(app: FastAPI, settings: ServerSettings, *, max_upload: int | None = None) -> None:
     """Put the layers in front of `app`; call it once, before the app serves. `max_upload`: limit for the body of
     `POST /databases/upload` in bytes, by default the limit of every body. Raises TokensInvalid, or ValueError for an
     invalid origin."""
@@ -72,12 +72,12 @@ def protect(app: FastAPI, settings: Settings, *, max_upload: int | None = None) 
             allow_headers=_CORS_REQUEST,
             expose_headers=_CORS_EXPOSED,
         )
-    app.add_middleware(OriginCheck, tokens=tokens, hosts=listed(settings.server_hosts), origins=origins)
+    app.add_middleware(OriginCheck, tokens=tokens, hosts=listed(settings.hosts), origins=origins)
     app.add_middleware(RequestTelemetry)
     app.add_middleware(ResponseHeaders, max_header_bytes=MAX_HEADER_BYTES)
 
 
-def host_problem(host: str, settings: Settings) -> str | None:
+def host_problem(host: str, settings: ServerSettings) -> str | None:
     """Why a server may not listen at this address, in a sentence; None when it may."""
     try:
         tokens = Tokens.of(settings)
@@ -111,7 +111,7 @@ def uvicorn_options() -> dict[str, object]:
     }
 
 
-def _cors_origins(settings: Settings) -> frozenset[str]:
+def _cors_origins(settings: ServerSettings) -> frozenset[str]:
     from urllib.parse import urlsplit
 
     origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))

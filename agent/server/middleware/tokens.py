@@ -24,7 +24,7 @@ from agent.server.middleware.refusals import refuse
 from eval.errors import InputError
 
 if TYPE_CHECKING:
-    from agent.config import Settings
+    from agent.config import ServerSettings
 
 LOCAL = Client("local")
 MIN_TOKEN_LENGTH = 16
@@ -51,7 +51,7 @@ class TokensInvalid(InputError):
     """TEXT2SQL_TOKENS can't be used; the message repeats no token."""
 
 
-def tokens_needed(settings: Settings) -> bool:
+def tokens_needed(settings: ServerSettings) -> bool:
     """Whether every client has to show a token, from this machine or elsewhere."""
     return settings.auth == "required" or (settings.auth == "auto" and settings.tokens is not None)
 
@@ -64,7 +64,7 @@ class Tokens:
     auth: Literal["auto", "required", "off"] = "auto"
 
     @classmethod
-    def of(cls, settings: Settings) -> Tokens:
+    def of(cls, settings: ServerSettings) -> Tokens:
         """Raises TokensInvalid."""
         names: dict[bytes, str] = {}
         text = settings.tokens.get_secret_value() if settings.tokens else ""

@@ -68,8 +68,8 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
     except DatabaseError as error:
         raise ApiError(503, str(error)) from error
     settings = services.settings
-    limits = Limits(seconds=settings.query_seconds, rows=settings.max_rows)
-    outcome = await run_sql(database, asked.sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
+    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
+    outcome = await run_sql(database, asked.sql, limits=limits, schema_ttl=settings.database.schema_ttl)
     status: Literal["success", "error", "timeout", "refused"] = (
         "error" if outcome.status == "cancelled" else outcome.status
     )
@@ -180,7 +180,7 @@ async def _kept(services: Services, owner: str, run_id: str, task: str | None) -
     preset = await services.presets.find(owner, record.preset)
     try:
         database = await preset.opened()
-        checked = await check_sql(database, text, schema_ttl=services.settings.schema_cache_ttl)
+        checked = await check_sql(database, text, schema_ttl=services.settings.database.schema_ttl)
         if checked.statement is None:
             raise ApiError(404, f"This run has no result: {checked.reason}")
         return await services.results.keep(database, checked.statement, owner=owner)

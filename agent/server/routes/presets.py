@@ -53,7 +53,7 @@ async def profile(
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
     database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
-    report = await asyncio.to_thread(profile_report, database, found, budget, services.settings.privacy)
+    report = await asyncio.to_thread(profile_report, database, found, budget, services.settings.privacy.mode)
     return ProfileReply.of(report)
 
 

@@ -26,12 +26,12 @@ async def health(services: CurrentServices) -> HealthReply:
     return HealthReply(
         version=VERSION,
         model=services.models.default_name,
-        offline=settings.offline,
-        score_threshold=settings.score_threshold,
-        max_retries=settings.max_retries,
+        offline=settings.model.offline,
+        score_threshold=settings.judging.score_threshold,
+        max_retries=settings.judging.max_retries,
         dialect=default.reply.dialect,
         database=default.id,
-        privacy=settings.privacy,
+        privacy=settings.privacy.mode,
         auth=services.auth,
     )
 
@@ -64,7 +64,7 @@ async def _database(services: CurrentServices) -> str:
         async with asyncio.timeout(5):
             preset = await services.presets.find("", None)
             database = await preset.opened()
-            await asyncio.to_thread(database.schema, ttl=services.settings.schema_cache_ttl)
+            await asyncio.to_thread(database.schema, ttl=services.settings.database.schema_ttl)
     except TimeoutError:
         return "the default database has not answered yet"
     except DatabaseError:

@@ -10,23 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from agent.runtime.tracing import start_tracing, stop_tracing
 from agent.server.telemetry.logs import configure_logging
 from agent.server.telemetry.runs import RunTelemetry
 
-if TYPE_CHECKING:
-    from agent.config import Settings
-
 __all__ = ["RunTelemetry", "configure_logging", "observed"]
 
 
 @asynccontextmanager
-async def observed(settings: Settings) -> AsyncIterator[None]:
+async def observed(*, show_sql: bool) -> AsyncIterator[None]:
     """Trace for the lifetime of the app, if tracing is configured."""
-    RunTelemetry.show_sql = settings.log_sql
-    start_tracing(show_sql=settings.log_sql)
+    RunTelemetry.show_sql = show_sql
+    start_tracing(show_sql=show_sql)
     try:
         yield
     finally:

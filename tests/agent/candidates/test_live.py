@@ -13,7 +13,7 @@ import pytest
 from agent.events import ErrorEvent, Event, QueryResultEvent, RetryEvent, RevisionEvent
 from agent.knowledge.privacy import private
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint as EndpointSettings
 from agent.runner import stream
 from agent.state import QueryResult
 from eval.databases.base import Database
@@ -43,7 +43,9 @@ class Endpoint:
         self.two = threading.Event()
         """Set when two queries have been asked for."""
         server.otherwise = self.reply
-        self.model = OpenAIModel(ModelSettings("m", base_url=server.url, seconds=20.0, structured_output="json_schema"))
+        self.model = OpenAIModel(
+            EndpointSettings("m", base_url=server.url, seconds=20.0, structured_output="json_schema")
+        )
 
     def reply(self, request: Request) -> Reply:
         asked = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
@@ -158,7 +160,7 @@ async def test_where_none_runs_the_retry_gets_the_message_of_the_one_taken(ask: 
 async def test_cancelling_stops_all_candidates(shop: Database, config: Any, server: OpenAIServer) -> None:
     slow = completion({"reasoning": "", "sql": COUNT}, delay=60.0)
     endpoint = Endpoint(server, slow)
-    settings = config.model_copy(update={"strategy": "zero-shot/candidates=4"})
+    settings = config.changed(judging={"strategy": "zero-shot/candidates=4"})
 
     async def asked() -> None:
         async for _ in stream(HOW_MANY, database=shop, model=endpoint.model, settings=settings):

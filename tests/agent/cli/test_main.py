@@ -13,10 +13,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agent.cli.as_json import FIELDS
-from agent.config import Settings, settings
+from agent.config import settings
 from agent.main import app
 from agent.runtime.catalogue import close_all
 from tests.openai_server import OpenAIServer, completion, error
+from tests.settings import PLACES
 
 Type = Callable[..., Result]
 
@@ -24,8 +25,8 @@ Type = Callable[..., Result]
 @pytest.fixture
 def type_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Type]:
     """Type a command in an empty folder, with no setting in the environment but those given."""
-    for field in Settings.model_fields.values():
-        monkeypatch.delenv(str(field.alias), raising=False)
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import open_store
 from agent.store.records import FeedbackRecord, RunRecord
 
@@ -64,7 +64,7 @@ def test_a_glossary_is_checked(shop: Path, tmp_path: Path):
 
 def test_what_people_confirmed_is_exported(tmp_path: Path):
     async def said() -> None:
-        store = await open_store(Settings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
+        store = await open_store(StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
         now = datetime.now(UTC)
         for number, verdict in enumerate(("right", "wrong", "corrected")):
             run = RunRecord(run_id=f"r{number}", owner="local", preset="shop", started=now, question=f"q{number}")

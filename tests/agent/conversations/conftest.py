@@ -16,6 +16,7 @@ from agent.conversations import Conversation, memory_checkpointer, open_checkpoi
 from agent.runner import Answer, run
 from eval.databases.base import Database
 from tests.agent.conftest import TABLES
+from tests.settings import overridden
 
 Talk = Callable[..., Coroutine[Any, Any, Answer]]
 
@@ -23,7 +24,7 @@ Talk = Callable[..., Coroutine[Any, Any, Answer]]
 @pytest.fixture
 def kept(config: Settings, tmp_path: Path) -> Settings:
     """Settings with a state in a file."""
-    return config.model_copy(update={"state_dir": str(tmp_path / "state")})
+    return overridden(config, state_dir=str(tmp_path / "state"))
 
 
 @pytest.fixture(params=["file", "postgres", "memory"])
@@ -32,8 +33,8 @@ async def checkpointer(request: pytest.FixtureRequest, kept: Settings) -> AsyncI
         yield memory_checkpointer()
         return
     if request.param == "postgres":
-        kept = kept.model_copy(update={"state_url": request.getfixturevalue("postgres_url")})
-    async with open_checkpointer(kept) as opened:
+        kept = overridden(kept, state_url=request.getfixturevalue("postgres_url"))
+    async with open_checkpointer(kept.state) as opened:
         yield opened
 
 

@@ -17,6 +17,7 @@ from agent.runtime.plans import single_task_plan
 from agent.state import Clarification
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
+from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM orders WHERE status = 'paid'"
@@ -139,7 +140,7 @@ async def test_an_answer_whose_run_was_stopped_can_be_given_again(talk: Talk):
 
 async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept: Settings):
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
-    async with open_checkpointer(kept) as checkpointer:
+    async with open_checkpointer(kept.state) as checkpointer:
         thread = Conversation("t1", checkpointer)
         first = [e async for e in stream("Sales?", database=shop, model=model, settings=kept, conversation=thread)]
         second = [e async for e in stream("2", database=shop, model=model, settings=kept, conversation=thread)]
@@ -164,12 +165,12 @@ async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
     where: str, shop: Database, kept: Settings, request: pytest.FixtureRequest
 ):
     if where == "postgres":
-        kept = kept.model_copy(update={"state_url": request.getfixturevalue("postgres_url")})
-    async with open_checkpointer(kept) as one:
+        kept = overridden(kept, state_url=request.getfixturevalue("postgres_url"))
+    async with open_checkpointer(kept.state) as one:
         thread = Conversation("waits", one)
         model = ScriptedModel(COUNT, plan=ASKING)
         waiting = await run("Sales?", database=shop, model=model, settings=kept, conversation=thread)
-    async with open_checkpointer(kept) as other:
+    async with open_checkpointer(kept.state) as other:
         thread = Conversation("waits", other)
         fresh = ScriptedModel(COUNT, plan=SETTLED, relevance=0.9)
         answer = await run("paid orders", database=shop, model=fresh, settings=kept, conversation=thread)

@@ -20,6 +20,7 @@ from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
+from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM customers"
@@ -104,8 +105,8 @@ def test_anything_that_a_result_may_hold_can_be_written(value: Any):
 
 
 async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database):
-    async with open_checkpointer(kept) as checkpointer:
-        store = await open_store(kept, checkpointer=checkpointer)
+    async with open_checkpointer(kept.state) as checkpointer:
+        store = await open_store(kept.state, checkpointer=checkpointer)
         thread = await store.touch_thread("ann", None, "shop", "q")
         conversation = Conversation(thread.thread_id, checkpointer)
         await run("How many customers are there?", database=shop, model="offline", conversation=conversation)
@@ -150,27 +151,27 @@ async def test_a_cancelled_turn_leaves_the_earlier_ones_and_the_next_begins_afre
 
 
 async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: Settings):
-    file = Path(kept.state_dir or "") / "threads.sqlite"
+    file = Path(kept.state.folder or "") / "threads.sqlite"
     await asyncio.to_thread(file.parent.mkdir)
     content = b"not a database " * 400
     await asyncio.to_thread(file.write_bytes, content)
 
     with pytest.raises(StateUnusable, match="Nothing was changed"):
-        async with open_checkpointer(kept):
+        async with open_checkpointer(kept.state):
             pass
     assert await asyncio.to_thread(file.read_bytes) == content
 
 
 async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings):
-    away = kept.model_copy(update={"state_url": "postgresql://me:hunter2@127.0.0.1:9/state"})
+    away = overridden(kept, state_url="postgresql://me:hunter2@127.0.0.1:9/state")
     with pytest.raises(StateUnavailable, match="does not answer") as refused:
-        async with open_checkpointer(away):
+        async with open_checkpointer(away.state):
             pass
     assert "hunter2" not in str(refused.value)
 
 
 async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database):
-    async with open_checkpointer(kept) as checkpointer:
+    async with open_checkpointer(kept.state) as checkpointer:
         thread = Conversation("t", checkpointer)
         await run("How many customers are there?", database=shop, model="offline", conversation=thread)
         checkpointer.conn.execute("PRAGMA query_only=ON")  # type: ignore[attr-defined]
@@ -184,8 +185,8 @@ async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database
 
 
 async def test_nobody_else_may_read_the_threads(kept: Settings):
-    async with open_checkpointer(kept):
-        file = Path(kept.state_dir or "") / "threads.sqlite"
+    async with open_checkpointer(kept.state):
+        file = Path(kept.state.folder or "") / "threads.sqlite"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         with sqlite3.connect(file) as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -15,6 +15,7 @@ from agent.runner import stream
 from eval.databases import Database, open_database
 from eval.tasks import demo_path
 from tests.openai_server import OpenAIServer
+from tests.settings import overridden
 
 QUESTION = "How many shipped orders came from Amsterdam?"
 
@@ -80,7 +81,7 @@ async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
 ):
     with OpenAIServer() as server:
         changes = {"privacy": mode, "openai_base_url": server.url, "model": "scripted"}
-        settings = config.model_copy(update=changes)
+        settings = overridden(config, **changes)
         events: list[Event] = [
             e async for e in stream(QUESTION, database=database, model="scripted", settings=settings)
         ]

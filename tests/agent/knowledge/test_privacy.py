@@ -181,7 +181,7 @@ async def test_a_failed_request_is_in_the_log_too(tmp_path: Path):
     path = tmp_path / "prompts.jsonl"
     with OpenAIServer() as server:
         config = settings(server, TEXT2SQL_PROMPT_LOG=str(path))
-        model = shared_model(config)
+        model = shared_model(config.model)
         assert not isinstance(model, str)
         answer = await run("How many customers are there?", model=model, settings=config)
         await model.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import JudgeRequest, ModelSettings, PlanRequest, ReviewRequest, SqlRequest, SummaryRequest
+from agent.models.protocol import Endpoint, JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, SummaryRequest
 from agent.models.quirks import forget
 from agent.models.retry_policy import RetryPolicy
 from agent.state import QueryPlan, QueryResult, QueryTask
@@ -48,7 +48,7 @@ async def model_at(server: OpenAIServer) -> AsyncIterator[MakeModel]:
 
     def make(retry: RetryPolicy | None = None, **settings: Any) -> OpenAIModel:
         given = {"model": "m", "api_key": KEY, "base_url": server.url, "seconds": 60.0, **settings}
-        made.append(OpenAIModel(ModelSettings(**given), retry=retry or RetryPolicy(first_wait=0.01, longest_wait=0.05)))
+        made.append(OpenAIModel(Endpoint(**given), retry=retry or RetryPolicy(first_wait=0.01, longest_wait=0.05)))
         return made[-1]
 
     yield make

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.config import Settings
+from agent.config import ModelSettings
 from agent.models import make_model
 from agent.models.openai import OpenAIModel
 from eval.databases import Database, open_database
@@ -20,10 +20,10 @@ def database() -> Iterator[Database]:
         yield opened
 
 
-def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
+def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
         monkeypatch.delenv(name, raising=False)
-    return Settings(_env_file=None, **values)  # type: ignore[call-arg,arg-type]
+    return ModelSettings(_env_file=None, **values)  # type: ignore[call-arg,arg-type]
 
 
 def test_without_key_and_address_the_built_in_engine_answers(
@@ -51,8 +51,8 @@ def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_making_a_model_imports_no_client_library() -> None:
     script = (
-        "import sys; from agent.config import Settings; from agent.models import shared_model;"
-        "shared_model(Settings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
+        "import sys; from agent.config import ModelSettings; from agent.models import shared_model;"
+        "shared_model(ModelSettings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'openai', 'langchain_openai', 'langchain_core'}))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -256,10 +256,10 @@ async def test_a_closed_model_can_be_used_again(server: OpenAIServer, model_at: 
 
 def test_a_model_outlives_its_event_loop(server: OpenAIServer) -> None:
     from agent.models.openai import OpenAIModel
-    from agent.models.protocol import ModelSettings
+    from agent.models.protocol import Endpoint
 
     server.script(GOOD, GOOD)
-    model = OpenAIModel(ModelSettings("m", KEY, server.url))
+    model = OpenAIModel(Endpoint("m", KEY, server.url))
 
     async def once() -> str:
         try:

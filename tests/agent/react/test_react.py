@@ -11,7 +11,7 @@ import pytest
 
 from agent.events import Event, StepEvent
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings, Stepping
+from agent.models.protocol import Endpoint, Stepping
 from agent.models.quirks import forget
 from agent.models.retry_policy import RetryPolicy
 from agent.react.loop import OWN_STEPS
@@ -40,7 +40,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    settings = ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0)
+    settings = Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0)
     made = OpenAIModel(settings, retry=RetryPolicy(first_wait=0.01, longest_wait=0.02))
     yield made
     await made.close()

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from agent.config import Settings
+from agent.config import LimitSettings
 from agent.results import BadRequest, Filter, ResultError, ResultGone, ResultStore, Sort, StatementFailed
 from agent.results.cells import exact_column, stored_column
 from agent.results.spool import SpoolWriter
@@ -318,7 +318,7 @@ def test_several_processes_share_a_folder(database: Database, tmp_path: Path):
 
 
 def test_settings_bound_the_store(database: Database, tmp_path: Path):
-    settings = Settings(_env_file=None, TEXT2SQL_EXPORT_ROWS=2)
+    settings = LimitSettings(_env_file=None, TEXT2SQL_EXPORT_ROWS=2)
     store = ResultStore.from_settings(tmp_path / "set", settings)
 
     assert store.keep_now(database, select("SELECT id FROM t")).row_count == 2

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from agent.config import Settings
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
 from agent.runtime.strategies import STRATEGIES, strategy
 from tests.agent.conftest import Run
@@ -28,7 +28,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
+    made = OpenAIModel(Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
     yield made
     await made.close()
 
@@ -96,7 +96,7 @@ def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, said: str)
 
 
 def test_the_setting_takes_a_changed_strategy():
-    assert Settings.model_validate({"TEXT2SQL_STRATEGY": "Full/No-Judge"}).strategy == "full/no-judge"
+    assert Settings.model_validate({"TEXT2SQL_STRATEGY": "Full/No-Judge"}).judging.strategy == "full/no-judge"
 
 
 def test_every_strategy_says_what_it_is():

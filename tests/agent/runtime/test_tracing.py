@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.models.retry_policy import RetryPolicy
 from agent.runner import run
 from agent.runtime.tracing import start_tracing, stop_tracing
@@ -39,7 +39,7 @@ def answering(request: Request):
 
 
 async def asked(server: OpenAIServer, shop: Database, config) -> Any:
-    model = OpenAIModel(ModelSettings(model="m", base_url=server.url, seconds=60), retry=RetryPolicy(first_wait=0.01))
+    model = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60), retry=RetryPolicy(first_wait=0.01))
     try:
         return await run(QUESTION, database=shop, model=model, settings=config)
     finally:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agent.config import Settings
+from agent.config import ConnectionSettings
 from agent.sources.connections import ConnectionPolicy, check_url, connect
 from agent.sources.errors import SourceError, SourceRefused
 from eval.databases import DatabaseError, DatabaseUnreachable
@@ -263,22 +263,22 @@ async def test_files_open_only_below_the_allowed_folder(tmp_path: Path):
 def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TEXT2SQL_ALLOWED_HOSTS", " DB.Example.org , 10.0.0.0/8 ")
     monkeypatch.setenv("TEXT2SQL_ALLOWED_PORTS", "5432, 6432")
-    policy = ConnectionPolicy.from_settings(Settings(_env_file=None))
+    policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None))
 
     assert policy.hosts == {"db.example.org", "10.0.0.0/8"}
     assert policy.ports == {5432, 6432}
     monkeypatch.setenv("TEXT2SQL_ALLOWED_PORTS", "postgres")
     with pytest.raises(ValueError, match="TEXT2SQL_ALLOWED_PORTS"):
-        ConnectionPolicy.from_settings(Settings(_env_file=None))
+        ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
 async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service(host: str):
-    with_tokens = Settings(_env_file=None, TEXT2SQL_TOKENS="ana=0123456789abcdef")  # type: ignore[call-arg]
-    policy = ConnectionPolicy.from_settings(with_tokens)
+    policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None), users_have_tokens=True)
     with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
         await check_url(f"postgresql://u@{host}:8000/db", policy)
     assert (await check_url("postgresql://u@127.0.0.1:5432/db", policy)).targets
 
-    named = with_tokens.model_copy(update={"allowed_ports": "5432,8000"})
-    assert (await check_url("postgresql://u@127.0.0.1:8000/db", ConnectionPolicy.from_settings(named))).targets
+    named = ConnectionSettings(_env_file=None, TEXT2SQL_ALLOWED_PORTS="5432,8000")
+    policy = ConnectionPolicy.from_settings(named, users_have_tokens=True)
+    assert (await check_url("postgresql://u@127.0.0.1:8000/db", policy)).targets

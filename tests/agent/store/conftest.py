@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import Store, open_store
 from agent.store.records import RunRecord
 
@@ -18,8 +18,8 @@ SECRET = "a long random text, the same on every server"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings that name an empty state."""
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> StateSettings:
+    """StateSettings that name an empty state."""
     values: dict[str, Any] = {"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
     if request.param == "postgres":
         url = request.getfixturevalue("postgres_url")
@@ -29,11 +29,11 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
             connection.execute(text("CREATE SCHEMA public"))
         engine.dispose()
         values |= {"TEXT2SQL_STATE_URL": url, "TEXT2SQL_SECRET": SECRET}
-    return Settings(_env_file=None, **values)
+    return StateSettings(_env_file=None, **values)
 
 
 @pytest.fixture
-async def store(config: Settings) -> AsyncIterator[Store]:
+async def store(config: StateSettings) -> AsyncIterator[Store]:
     opened = await open_store(config)
     yield opened
     await opened.close()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
 from agent.store.location import state_folder, state_location
 from agent.store.records import SourceRecord
@@ -25,8 +25,8 @@ from tests.agent.store.conftest import SECRET, a_run
 URL = "postgresql://me:hunter2@db/sales"
 
 
-def settings(folder: Path, **more: str) -> Settings:
-    return Settings.model_validate({"TEXT2SQL_STATE_DIR": str(folder), **more})
+def settings(folder: Path, **more: str) -> StateSettings:
+    return StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(folder), **more})
 
 
 def source(kind: str = "connected", location: str = URL) -> SourceRecord:
@@ -61,7 +61,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path):
 def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    default = Settings.model_validate({})
+    default = StateSettings.model_validate({})
 
     assert state_folder(default) == tmp_path / "text2sql"
     assert state_folder(settings(tmp_path / "own")) == tmp_path / "own"
@@ -135,7 +135,7 @@ async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
     await store.close()
 
 
-async def test_a_state_of_a_newer_version_is_left_alone(config: Settings):
+async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings):
     store = await open_store(config)
     await store._write(lambda connection: connection.exec_driver_sql("UPDATE text2sql_state SET version = 99"))
     await store.close()
@@ -180,7 +180,7 @@ async def test_a_change_that_stops_half_way_has_never_been(store: Store):
 # --- secrets ---
 
 
-async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: Settings):
+async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: StateSettings):
     store = await open_store(config)
     await store.add_source(source())
     kept = await store._read(lambda c: c.exec_driver_sql("SELECT location FROM text2sql_sources").scalar())
@@ -202,12 +202,12 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
 
 
 async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
-    config: Settings, caplog: pytest.LogCaptureFixture
+    config: StateSettings, caplog: pytest.LogCaptureFixture
 ):
     store = await open_store(config)
     await store.add_source(source())
     await store.close()
-    other = Settings.model_validate(
+    other = StateSettings.model_validate(
         config.model_dump(by_alias=True, exclude={"secret"}) | {"TEXT2SQL_SECRET": SECRET[::-1]}
     )
 
@@ -247,12 +247,12 @@ async def test_a_short_secret_is_refused(tmp_path: Path):
 _WORKER = """
 import asyncio, sys
 from datetime import datetime, UTC
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import open_store
 from agent.store.records import RunRecord, StoredEvent
 
 async def work(name):
-    store = await open_store(Settings())
+    store = await open_store(StateSettings())
     for n in range(25):
         thread = await store.touch_thread("ann", sys.argv[2], "shop", "q")
         run = RunRecord(run_id=f"{name}-{n}", owner="ann", preset="shop", question="q", started=datetime.now(UTC),
@@ -268,11 +268,11 @@ asyncio.run(work(sys.argv[1]))
 
 _OPENER = """
 import asyncio
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import open_store
 
 async def work():
-    store = await open_store(Settings())
+    store = await open_store(StateSettings())
     await store.ping()
     await store.close()
 
@@ -280,7 +280,7 @@ asyncio.run(work())
 """
 
 
-async def test_several_processes_write_at_once_and_lose_nothing(config: Settings):
+async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings):
     store = await open_store(config)
     thread = await store.touch_thread("ann", None, "shop", "q")
     workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
@@ -293,7 +293,7 @@ async def test_several_processes_write_at_once_and_lose_nothing(config: Settings
     await store.close()
 
 
-async def test_processes_that_meet_at_an_empty_state_make_it_once(config: Settings):
+async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateSettings):
     workers = [_started(_OPENER, config) for _ in range(6)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
@@ -312,8 +312,8 @@ async def _all(store: Store) -> list[Any]:
     return found
 
 
-def _started(code: str, config: Settings, *arguments: str) -> subprocess.Popen[str]:
-    named = {"TEXT2SQL_STATE_DIR": config.state_dir, "TEXT2SQL_STATE_URL": config.state_url}
+def _started(code: str, config: StateSettings, *arguments: str) -> subprocess.Popen[str]:
+    named = {"TEXT2SQL_STATE_DIR": config.folder, "TEXT2SQL_STATE_URL": config.url}
     root = str(Path(__file__).resolve().parents[3])
     environment = {**os.environ, "PYTHONPATH": root, **{k: v for k, v in named.items() if v}}
     return subprocess.Popen(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.config import Settings
+from agent.config import StateSettings
 from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
 from agent.store.records import FeedbackRecord, SourceRecord, StoredEvent
 from tests.agent.store.conftest import a_run
@@ -15,7 +15,7 @@ from tests.agent.store.conftest import a_run
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
 
 
-async def test_a_run_is_there_with_its_answer_after_a_restart(config: Settings):
+async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSettings):
     first = await open_store(config)
     await first.begin_run(a_run(), instance="one")
     done = await first.finish_run(

@@ -13,7 +13,7 @@ import pytest
 
 from agent.models.openai import OpenAIModel
 from agent.models.prompts import Prompt
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
 from agent.models.retry_policy import RetryPolicy
 from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA
@@ -91,7 +91,7 @@ async def model_at() -> AsyncIterator[ModelAt]:
 
     def make(url: str, **settings: Any) -> OpenAIModel:
         given = {"model": "m", "api_key": None, "base_url": url, "seconds": 10.0, **settings}
-        made.append(OpenAIModel(ModelSettings(**given), retry=RetryPolicy(first_wait=0.01, longest_wait=0.05)))
+        made.append(OpenAIModel(Endpoint(**given), retry=RetryPolicy(first_wait=0.01, longest_wait=0.05)))
         return made[-1]
 
     yield make

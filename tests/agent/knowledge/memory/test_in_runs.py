@@ -10,12 +10,13 @@ import pytest
 
 from agent.events import AnswerEvent
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import ModelSettings
+from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
 from agent.runner import run, stream
 from eval.databases.base import Database
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, completion
+from tests.settings import overridden
 
 Kept = Callable[[str, str], Path]
 SQL = "SELECT COUNT(*) FROM customers WHERE segment = 'A'"
@@ -38,7 +39,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    made = OpenAIModel(ModelSettings(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
+    made = OpenAIModel(Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
     yield made
     await made.close()
 
@@ -99,7 +100,7 @@ async def test_masked_rows_take_examples_and_constants_with_them(
 
 async def test_what_people_confirmed_is_shown(server: OpenAIServer, model: OpenAIModel, shop: Database, config: object):
     confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
-    settings = config.model_copy(update={"strategy": "few-shot/no-summary"})  # type: ignore[attr-defined]
+    settings = overridden(config, strategy="few-shot/no-summary")
 
     events = [e async for e in stream(QUESTION, database=shop, model=model, settings=settings, confirmed=confirmed)]
 
@@ -118,7 +119,7 @@ async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, 
 
 async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: object, kept: Kept):
     bad = kept("bad.jsonl", EXAMPLES + "{oops\n")
-    settings = config.model_copy(update={"examples": str(bad)})  # type: ignore[attr-defined]
+    settings = overridden(config, examples=str(bad))
 
     answer = await run(QUESTION, database=shop, model="offline", settings=settings)
 

@@ -17,7 +17,7 @@ from fastapi import FastAPI, Request, UploadFile
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from agent.config import Settings
+from agent.config import ServerSettings
 from agent.server.access import CurrentClient
 from agent.server.errors import install_errors
 from agent.server.middleware import protect, uvicorn_options
@@ -60,14 +60,14 @@ def serve() -> Iterator[Serve]:
     with ExitStack() as servers:
 
         def start(*, max_upload: int | None = None, **variables: object) -> Served:
-            settings = Settings(_env_file=None, **variables)  # type: ignore[call-arg, arg-type]
+            settings = ServerSettings.model_validate({"_env_file": None, **variables})
             return servers.enter_context(_running(settings, max_upload))
 
         yield start
 
 
 @contextmanager
-def _running(settings: Settings, max_upload: int | None) -> Iterator[Served]:
+def _running(settings: ServerSettings, max_upload: int | None) -> Iterator[Served]:
     reached: list[str] = []
     app = _app(reached)
     protect(app, settings, max_upload=max_upload)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from agent.config import Settings
+from agent.config import ServerSettings
 from agent.server.middleware import TokensInvalid, host_problem
 from agent.server.middleware.tokens import Tokens
 from tests.agent.server.middleware.conftest import ANA, BO, TOKENS, Serve
@@ -287,7 +287,7 @@ def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str):
     ],
 )
 def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str):
-    settings = Settings(_env_file=None, TEXT2SQL_TOKENS=tokens)  # type: ignore[call-arg]
+    settings = ServerSettings.model_validate({"TEXT2SQL_TOKENS": tokens})
 
     with pytest.raises(TokensInvalid) as raised:
         Tokens.of(settings)
@@ -315,6 +315,6 @@ def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str):
     ],
 )
 def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None):
-    found = host_problem(host, Settings(_env_file=None, **variables))  # type: ignore[arg-type]
+    found = host_problem(host, ServerSettings.model_validate(variables))
 
     assert (problem in found) if problem and found else (found is None and problem is None)
