@@ -44,8 +44,8 @@ async def refreshed(
     except BadParameter as error:
         raise ApiError(400, str(error)) from error
     settings = services.settings
-    limits = Limits(seconds=settings.query_seconds, rows=settings.max_rows)
-    outcome = await run_sql(database, sql, limits=limits, schema_ttl=settings.schema_cache_ttl)
+    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
+    outcome = await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
     return KeptRows(
         status="error" if outcome.status == "cancelled" else outcome.status,
         columns=outcome.columns,
