@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli import exits
+from agent.cli.kit_option import KitOption
 from eval.jsonl import LineError, Record, Submit, answer_lines, input_lines, output, text_field, workers
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def answer(
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="How questions are worked on; default: as the settings say.")
     ] = None,
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
     quiet: _Quiet = False,
 ) -> None:
@@ -94,6 +96,7 @@ def converse(
     file: _File = None,
     model: _Model = None,
     offline: _Offline = False,
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Conversations under way at once.")] = 1,
     quiet: _Quiet = False,
 ) -> None:

@@ -87,6 +87,8 @@ class JudgingSettings(_Group):
     """File or folder of verified examples; None: only examples that people confirmed are shown."""
     glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
     """YAML file with the meanings of business words."""
+    kit: str | None = Field(None, alias="TEXT2SQL_KIT")
+    """Folder of a kit: instructions, glossary, examples and settings that were tuned to a database."""
 
     @field_validator("strategy")
     @classmethod

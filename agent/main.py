@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.cli import exits
+from agent.cli.kit_option import KitOption
 
 if TYPE_CHECKING:
     from agent.cli.output import Output
@@ -81,6 +82,7 @@ def ask(
             help="How to work on it: zero-shot, few-shot-3, stage-0 to stage-3, react, standard, verified, full.",
         ),
     ] = None,
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     timeout: Annotated[
         float | None,
         typer.Option(min=0.1, metavar="SECONDS", help="Seconds for one question, model and database included."),

@@ -43,6 +43,7 @@ from eval.databases.base import Database, DatabaseError
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
+    from agent.knowledge.kit import Kit
     from agent.knowledge.memory import Memory
 
 __all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
@@ -193,6 +194,10 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     """Open the database and model of the request, run the graph, and emit the outcome."""
     if problem := _question_problem(request.question):
         raise _RunFailed("question", problem)
+    kit = await asyncio.to_thread(_kit, config.judging.kit) if config.judging.kit else None
+    if kit is not None:
+        groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
+        config = config.changed(**kit.settings(groups))
     database = await _opened(request.database, config.database)
     model, owned = await _chosen_model(request.model, config.model, database)
     context = RunContext(
@@ -207,7 +212,7 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         execute=request.execute,
     )
     try:
-        context.memory = await asyncio.to_thread(_memory, config.judging, request.confirmed)
+        context.memory = await asyncio.to_thread(_memory, config.judging, kit, request.confirmed)
         async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:
@@ -274,10 +279,21 @@ async def _chosen_model(
     return made, made
 
 
-def _memory(config: JudgingSettings, confirmed: Confirmed) -> Memory | None:
+def _kit(folder: str) -> Kit:
+    """The kit in a folder. Raises _RunFailed."""
+    from agent.knowledge.kit import read_kit
+    from agent.knowledge.memory import BadMemory
+
+    try:
+        return read_kit(folder)
+    except BadMemory as error:
+        raise _RunFailed("settings", f"The kit {folder} cannot be used: {error}") from None
+
+
+def _memory(config: JudgingSettings, kit: Kit | None, confirmed: Confirmed) -> Memory | None:
     """The team's knowledge of its database; None if there is none. Raises _RunFailed, naming each bad line and its
     reason."""
-    if not (config.examples or config.glossary or confirmed):
+    if not (config.examples or config.glossary or confirmed or kit):
         return None
     from agent.knowledge.memory import BadMemory, Example, load_memory
 
@@ -285,6 +301,8 @@ def _memory(config: JudgingSettings, confirmed: Confirmed) -> Memory | None:
         kept = load_memory(config.examples, config.glossary)
     except BadMemory as error:
         raise _RunFailed("settings", str(error)) from None
+    if kit is not None:
+        kept = kept.joined(kit.memory)
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])
 
 

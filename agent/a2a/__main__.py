@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from agent.cli import exits
+from agent.cli.kit_option import KitOption
 from eval.a2a.card_url import CardUrlUnusable, checked_card_url, default_card_url
 from eval.a2a.listener import listening, run
 
@@ -49,6 +50,7 @@ def serve(
             help="How others reach this agent; the card says it. Default: the address, or this machine's name.",
         ),
     ] = None,
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
 ) -> None:
     """Serve tasks that bring their own schema, by plain REST and by A2A's JSON-RPC. TEXT2SQL_TOKENS says who may."""

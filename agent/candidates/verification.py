@@ -49,6 +49,7 @@ async def review(
         preview=tuple(tuple(row) for row in result.data[:PREVIEW_ROWS]),
         rows_returned=result.rows_returned,
         doubts=tuple(objections(seen)[:_DOUBTS]),
+        instructions=context.memory.instructions if context.memory else "",
     )
     try:
         async with asyncio.timeout(context.seconds_left):

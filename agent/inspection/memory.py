@@ -67,3 +67,15 @@ def examples_apart(path: Path, tests: Sequence[tuple[str, str]], dialect: Dialec
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return str(overlap)
+
+
+def kit_problem(folder: str) -> str | None:
+    """Why a kit cannot be used; None if it can."""
+    from agent.knowledge.kit import read_kit
+    from agent.knowledge.memory import BadMemory
+
+    try:
+        read_kit(folder)
+    except BadMemory as error:
+        return str(error)
+    return None

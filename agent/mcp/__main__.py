@@ -13,12 +13,14 @@ from typing import Annotated
 import typer
 
 from agent.cli import exits
+from agent.cli.kit_option import KitOption
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @app.command()
 def serve(
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
 ) -> None:
     """Offer the databases to an MCP client over standard input and output."""

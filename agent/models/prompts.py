@@ -29,7 +29,7 @@ _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
 _TAGS = re.compile(
-    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate)\b)",
+    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis)\b)",
     re.I,
 )
 
@@ -123,7 +123,8 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         raw={
             "sql_rules": template("sql_rules").system,
             "task": task,
-            "previous": known(request.glossary, request.examples) + previous,
+            "instructions": _instructions(request),
+            "previous": known(request) + previous,
             "retry": retry,
         },
     )
@@ -138,15 +139,22 @@ def _filled_rules(name: str, dialect: Dialect) -> str:
     return fill(template(name).system, rules)
 
 
-def known(glossary: str, examples: str) -> str:
+def _instructions(request: SqlRequest | StepRequest | ReviewRequest) -> str:
+    """A kit's instructions, behind the rules; empty if there are none."""
+    return f"\n\nFor this database in particular\n{as_data(request.instructions)}" if request.instructions else ""
+
+
+def known(request: SqlRequest | StepRequest) -> str:
     """The team's knowledge that is relevant to the question; empty if there is none."""
     text = ""
-    if glossary:
-        text += f"\nWhat words of the question mean here:\n{_block('glossary', glossary)}\n"
-    if examples:
+    if request.analysis:
+        text += f"\nWhat an analysis of this database found:\n{_block('analysis', request.analysis)}\n"
+    if request.glossary:
+        text += f"\nWhat words of the question mean here:\n{_block('glossary', request.glossary)}\n"
+    if request.examples:
         text += (
             "\nVerified queries for other questions to this database; keep to their conventions where they fit:\n"
-            f"{_block('examples', examples)}\n"
+            f"{_block('examples', request.examples)}\n"
         )
     return text
 
@@ -164,7 +172,8 @@ def step_prompt(request: StepRequest) -> Prompt:
         question=_question(request),
         raw={
             "task": task,
-            "known": known(request.glossary, request.examples),
+            "instructions": _instructions(request),
+            "known": known(request),
             "steps": steps,
             "allowed": ", ".join(request.allowed),
             "left": str(request.left),
@@ -185,7 +194,11 @@ def review_prompt(request: ReviewRequest) -> Prompt:
         sql=request.sql,
         rows_returned=str(request.rows_returned),
         preview=result_preview(request.columns, request.preview),
-        raw={"task": task, "doubts": f"\nWhat speaks against it:\n{_block('doubts', doubts)}" if doubts else ""},
+        raw={
+            "instructions": _instructions(request),
+            "task": task,
+            "doubts": f"\nWhat speaks against it:\n{_block('doubts', doubts)}" if doubts else "",
+        },
     )
 
 

@@ -121,6 +121,10 @@ class SqlRequest:
     mode."""
     examples: str = ""
     """Similar verified questions with their SQL, as text."""
+    instructions: str = ""
+    """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
+    analysis: str = ""
+    """What a kit's analysis says about the database; it holds values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +245,11 @@ class StepRequest:
     left: int = 1
     """Number of steps left for the model, including this one."""
     evidence: str = ""
-    """As of `SqlRequest`; so are the glossary and the examples."""
+    """As of `SqlRequest`; so are the fields below."""
     glossary: str = ""
     examples: str = ""
+    instructions: str = ""
+    analysis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +284,8 @@ class ReviewRequest:
     rows_returned: int
     doubts: tuple[str, ...] = ()
     """Rule-based objections to the query, as texts cleared for the privacy mode."""
+    instructions: str = ""
+    """As of `SqlRequest`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,10 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
     """The request with the team's knowledge of its database."""
+    from agent.knowledge.analysis import analysis_notes
     from agent.knowledge.memory import remembered
 
+    privacy = privacy_of(context.model)
     found = remembered(
         request.question,
         memory,
@@ -85,10 +87,16 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
         db=context.database.name,
         examples=context.strategy.examples,
         glossary=context.strategy.glossary,
-        privacy=privacy_of(context.model),
+        privacy=privacy,
     )
+    read = privacy == "full" and context.strategy.notes and context.model.capabilities.remote
     return replace(
-        request, glossary=found.glossary_text, examples=found.examples_text, definitions=tuple(found.statements)
+        request,
+        glossary=found.glossary_text,
+        examples=found.examples_text,
+        definitions=tuple(found.statements),
+        instructions=found.instructions,
+        analysis=analysis_notes(memory.analysis, context.database) if read else "",
     )
 
 

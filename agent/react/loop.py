@@ -117,6 +117,8 @@ class _Run:
             left=OWN_STEPS - self.taken + 1,
             glossary=self.request.glossary,
             examples=self.request.examples,
+            instructions=self.request.instructions,
+            analysis=self.request.analysis,
         )
         async with asyncio.timeout(self.context.seconds_left - RESERVE):
             reply = await self.model.next_step(request)

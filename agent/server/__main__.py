@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from agent.cli import exits
+from agent.cli.kit_option import KitOption
 
 if TYPE_CHECKING:
     import socket
@@ -56,6 +57,7 @@ def serve(
     url: Annotated[
         str | None, typer.Option(metavar="URL", help="Where others reach the server; default: where it listens.")
     ] = None,
+    kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     reload: Annotated[bool, typer.Option("--reload", help="Start anew when a source file changes.")] = False,
 ) -> None:
     """Serve the page and the HTTP API."""

@@ -135,7 +135,7 @@ def _serve(pipe: Connection, memory_bytes: int) -> None:
     """A worker process: judge requests until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
-        from eval.databases.isolation.confinement import limit_memory
+        from eval.confinement import limit_memory
 
         limit_memory(memory_bytes)
     stage = "gold"

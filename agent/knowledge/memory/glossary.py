@@ -51,6 +51,11 @@ class Entry:
 class Glossary:
     entries: tuple[Entry, ...] = ()
 
+    def joined(self, other: Glossary) -> Glossary:
+        """Both, without the other's entries for terms that this one has."""
+        known = {(e.kind, e.name.casefold()) for e in self.entries if e.kind != "filter"}
+        return Glossary((*self.entries, *(e for e in other.entries if (e.kind, e.name.casefold()) not in known)))
+
     def named_in(self, question: str, schema: Schema) -> tuple[Entry, ...]:
         """The entries relevant to a question, among those that fit the schema: terms and metrics whose words occur
         consecutively in the question, and every default filter."""

@@ -18,6 +18,19 @@ NO_GLOSSARY = Glossary()
 class Memory:
     examples: tuple[Example, ...] = ()
     glossary: Glossary = NO_GLOSSARY
+    instructions: str = ""
+    """Instructions of a kit, for a model that writes or reviews queries."""
+    analysis: str = ""
+    """A kit's script that prints notes on the database."""
+
+    def joined(self, other: Memory) -> Memory:
+        """Both; where both answer a question or define a term, this memory's own entry counts."""
+        return replace(
+            self.with_examples(other.examples),
+            glossary=self.glossary.joined(other.glossary),
+            instructions=self.instructions or other.instructions,
+            analysis=self.analysis or other.analysis,
+        )
 
     def with_examples(self, more: Sequence[Example]) -> Memory:
         """This memory with confirmed examples added; a question that a file answers keeps the file's SQL."""

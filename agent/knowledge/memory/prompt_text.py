@@ -27,6 +27,7 @@ class Remembered:
     examples: tuple[Example, ...] = ()
     entries: tuple[Entry, ...] = ()
     privacy: Privacy = "full"
+    instructions: str = ""
 
     @property
     def glossary_text(self) -> str:
@@ -66,4 +67,5 @@ def remembered(
         nearest(question, memory.examples, schema, shown, db=db),
         memory.glossary.named_in(question, schema) if glossary else (),
         privacy,
+        instructions=memory.instructions if privacy == "full" else "",  # they may quote values
     )

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from eval.confinement import confine, limit_processor, limit_resources
 from eval.databases.base import Database
-from eval.databases.isolation.confinement import confine, limit_processor, limit_resources
 from eval.databases.isolation.messages import receive_trusted, send
 from eval.databases.row_stream import RowStream
 from eval.databases.sqlite import SQLiteDatabase

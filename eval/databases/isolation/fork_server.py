@@ -19,8 +19,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from eval.confinement import die_with_parent
 from eval.databases.isolation import child
-from eval.databases.isolation.confinement import die_with_parent
 
 REQUEST = struct.Struct("!cI")
 

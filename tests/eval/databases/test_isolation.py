@@ -293,7 +293,7 @@ def test_a_child_can_reach_no_other_file_and_no_network(tmp_path: Path):
     (tmp_path / "mine").write_text("x")
     (tmp_path / "other").write_text("x")
     script = (
-        "import socket, sys\nfrom pathlib import Path\nfrom eval.databases.isolation.confinement import confine\n"
+        "import socket, sys\nfrom pathlib import Path\nfrom eval.confinement import confine\n"
         "mine, other = map(Path, sys.argv[1:])\nprint(confine([mine], []))\n"
         "print(mine.read_text())\n"
         "for forbidden in (other.read_text, lambda: mine.write_text('y'), socket.socket):\n"

@@ -1,0 +1,94 @@
+"""Runs an untrusted Python script, sealed off from everything but one folder that it may read.
+
+In: the script's text and the folder, in which it starts. Out: what it printed. It has the standard library, no
+environment and no input; it can write to nothing but its output, start nothing and reach nothing. A system that cannot
+enforce that refuses the script (`ConfinementUnavailable`).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from eval.confinement import ConfinementUnavailable, die_with_parent, limit_processor, limit_resources, seal
+from eval.errors import Text2SQLError
+
+__all__ = ["ScriptFailed", "run_script"]
+
+_UNAVAILABLE = 97
+_MEMORY_BYTES = 512 * 1024 * 1024
+_TOLD = 2_000
+"""Characters of an error's text."""
+_ROOT = Path(__file__).resolve().parents[1]
+_START = f"import sys; sys.path.append({str(_ROOT)!r}); from eval.untrusted_script import sealed; sealed()"
+
+
+class ScriptFailed(Text2SQLError):
+    """The script ended with an error, or used more than it may; the message is the end of what it said."""
+
+
+def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes: int = 256 * 1024) -> str:
+    """The text that the script prints. `seconds` limits processor time and elapsed time. Raises ScriptFailed and
+    ConfinementUnavailable."""
+    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        script.write(source.encode())
+        script.seek(0)
+        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", _START, str(seconds), str(output_bytes)]
+        process = subprocess.Popen(  # noqa: S603 (our own interpreter)
+            command, stdin=script, stdout=output, stderr=errors, cwd=folder, env={}, start_new_session=True
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise ScriptFailed(f"The script ran longer than {seconds:g} s.") from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                process.wait()
+        if code == _UNAVAILABLE:
+            raise ConfinementUnavailable(_text(errors, output_bytes)[-_TOLD:].strip())
+        if code != 0:
+            said = _text(errors, output_bytes)[-_TOLD:].strip()
+            why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            raise ScriptFailed(f"The script failed ({why}): {said}" if said else f"The script failed ({why}).")
+        return _text(output, output_bytes)
+
+
+def _text(file: BinaryIO, limit: int) -> str:
+    file.seek(0)
+    return file.read(limit).decode("utf-8", "replace")
+
+
+def sealed() -> None:
+    """In the child process: read the script from standard input, give up every privilege, run it."""
+    seconds, output_bytes = float(sys.argv[1]), int(sys.argv[2])
+    source = sys.stdin.buffer.read()
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    sys.argv, sys.path = ["analysis.py"], [path for path in sys.path if path != str(_ROOT)]
+    die_with_parent()
+    os.umask(0o777)
+    limit_resources(memory_bytes=_MEMORY_BYTES, file_bytes=output_bytes)
+    limit_processor(seconds)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    try:
+        seal([Path(), *_code()])
+    except ConfinementUnavailable as error:
+        sys.stderr.write(str(error))
+        sys.exit(_UNAVAILABLE)
+    exec(compile(source, "analysis.py", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})  # noqa: S102
+
+
+def _code() -> list[Path]:
+    """The standard library and the shared libraries that it loads; no installed package."""
+    stdlib = [Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("platstdlib"), "lib-dynload")]
+    return [*stdlib, *map(Path, ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/localtime"))]

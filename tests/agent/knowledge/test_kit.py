@@ -1,0 +1,206 @@
+"""A kit at work: what a model is told, what the offline engine takes from it, at every door; and bad kits."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+import agent.batch
+import agent.main
+from agent.config import Settings, settings
+from agent.knowledge.kit import read_kit
+from agent.knowledge.memory import BadMemory
+from agent.models.quirks import forget
+from agent.runner import Answer, run
+from eval.databases.base import Database
+from tests.agent.a2a.conftest import serving
+from tests.agent.server.running import running, settings_for
+from tests.openai_server import OpenAIServer, completion
+from tests.settings import overridden
+
+Ask = Callable[..., Coroutine[None, None, Answer]]
+SQL = "SELECT COUNT(*) FROM customers"
+FILES = {
+    "kit.yaml": "strategy: standard/no-summary/verify=1\nsettings: {max_retries: 1}\nparents: [abc]\n",
+    "instructions.md": "Totals leave out orders that were given back.",
+    "glossary.yaml": "terms:\n  - term: northerners\n    means: cities.country = 'Finland'\n",
+    "examples.jsonl": json.dumps({"question": "How many customers live in Porto?", "sql": SQL}) + "\n",
+    "analysis.py": "import sqlite3\nc = sqlite3.connect('file:database.sqlite?mode=ro', uri=True)\n"
+    "print('paid orders:', c.execute(\"SELECT COUNT(*) FROM orders WHERE status = 'paid'\").fetchone()[0])",
+}
+NAMED = "How many northerners are there?"
+
+
+def kit_with(folder: Path, **files: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in (FILES if not files else {k.replace("_", "."): v for k, v in files.items()}).items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    return kit_with(tmp_path / "kit")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OpenAIServer]:
+    forget()
+    with OpenAIServer() as found:
+        reply = {"reasoning": "counts", "sql": SQL, "accept": True, "relevance": 0.9, "plan_type": "single"}
+        found.otherwise = completion({**reply, "confidence": 0.9, "tasks": [{"id": "t", "description": NAMED}]})
+        yield found
+    forget()
+
+
+@pytest.fixture
+def ask(shop: Database, config: Settings, endpoint: OpenAIServer) -> Ask:
+    async def asked(**overrides: object) -> Answer:
+        there = config.changed(model={"base_url": endpoint.url, "name": "m"})
+        return await run(NAMED, database=shop, settings=overridden(there, **overrides))
+
+    return asked
+
+
+async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask: Ask):
+    await ask(kit=str(kit))
+
+    written, reviewed = (
+        next(r for r in endpoint.requests if word in r.prompt)
+        for word in ("You write one read-only", "You check your own work")
+    )
+    rules, data = written.prompt.split("<schema>", 1)
+    assert rules.index("Exactly one statement") < rules.index("Totals leave out orders")
+    assert all(text in data for text in ("paid orders: 3", "northerners: cities.country", "live in Porto?"))
+    assert "Totals leave out orders" in reviewed.prompt
+    assert "summar" not in "".join(r.prompt.lower() for r in endpoint.requests)  # its strategy
+
+
+async def test_a_model_that_may_see_no_rows_gets_neither_instructions_nor_notes(
+    kit: Path, endpoint: OpenAIServer, ask: Ask
+):
+    await ask(kit=str(kit), privacy="masked")
+
+    sent = "".join(r.prompt for r in endpoint.requests)
+    assert "northerners: cities.country = …" in sent
+    assert "Totals leave out" not in sent
+    assert "paid orders" not in sent
+    assert "Porto" not in sent
+
+
+async def test_what_the_user_set_wins_over_the_kit(kit: Path, endpoint: OpenAIServer, ask: Ask):
+    await ask(kit=str(kit), strategy="zero-shot/no-summary")
+
+    assert len(endpoint.requests) == 1
+
+
+async def test_notes_that_cannot_be_had_are_left_out_and_logged(
+    tmp_path: Path, endpoint: OpenAIServer, ask: Ask, caplog: pytest.LogCaptureFixture
+):
+    kit = kit_with(tmp_path / "kit", analysis_py="open('/etc/passwd')")
+    with caplog.at_level(logging.WARNING):
+        answer = await ask(kit=str(kit), strategy="stage-0")
+
+    assert answer.sql == SQL
+    assert "analysis.py gave no notes" in caplog.text
+
+
+BAD = {
+    "no folder": ("kit/nowhere", {}, "a kit is a folder"),
+    "nothing in it": ("kit", {"readme_txt": "x"}, "the folder holds none of"),
+    "an unknown strategy": ("kit", {"kit_yaml": "strategy: best"}, "there is no strategy 'best'"),
+    "an unknown key": ("kit", {"kit_yaml": "model: m"}, "'model' is none of strategy, settings, parents"),
+    "a setting that is not for kits": ("kit", {"kit_yaml": "settings: {privacy: full}"}, "'privacy' is none of"),
+    "a setting out of range": ("kit", {"kit_yaml": "settings: {max_retries: 99}"}, "a number from 0 to 10, not '99'"),
+    "long instructions": ("kit", {"instructions_md": "word " * 2_001}, "at most 2,000 are taken"),
+    "a bad glossary": ("kit", {"glossary_yaml": "terms: 1"}, "glossary.yaml, line 1: terms must be a list"),
+    "a bad example": ("kit", {"examples_jsonl": "{oops\n"}, "examples.jsonl, line 1: no JSON object"),
+    "no text": ("kit", {"kit_yaml": "\udcff"}, "the file is no UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("folder", "files", "reason"), BAD.values(), ids=BAD)
+async def test_a_bad_kit_is_a_clear_error(
+    folder: str, files: dict[str, str], reason: str, tmp_path: Path, shop: Database, config: Settings
+):
+    for name, text in files.items():
+        (tmp_path / "kit").mkdir(exist_ok=True)
+        (tmp_path / "kit" / name.replace("_", ".")).write_bytes(text.encode(errors="surrogateescape"))
+
+    changed = overridden(config, kit=str(tmp_path / folder))
+    answer = await run(NAMED, database=shop, model="offline", settings=changed)
+
+    assert (answer.status, answer.error_kind) == ("error", "settings")
+    assert reason in answer.reason
+
+
+def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_path: Path):
+    first = read_kit(kit).digest
+    (kit / "EVIDENCE.md").write_text("It was better.")
+    other = kit_with(tmp_path / "other")
+    (other / "instructions.md").write_text("Otherwise.")
+
+    assert read_kit(kit).digest == first == "".join(c for c in first if c in "0123456789abcdef")
+    assert read_kit(other).digest != first
+    with pytest.raises(BadMemory):
+        read_kit(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[CliRunner]:
+    """A terminal in an empty folder, whose `TEXT2SQL_KIT` is forgotten afterwards."""
+    for name in [name for name in os.environ if name.startswith(("TEXT2SQL_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("TEXT2SQL_KIT", "")
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    yield CliRunner()
+    settings.cache_clear()
+
+
+def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path):
+    words = ["--kit", str(kit), "--db", str(shop_file), "--json", NAMED]
+    done = alone.invoke(agent.main.app, words)
+
+    assert json.loads(done.stdout)["rows"] == [[1]]
+
+
+def test_the_command_line_refuses_a_bad_kit(alone: CliRunner, tmp_path: Path):
+    done = alone.invoke(agent.main.app, ["--kit", str(tmp_path / "nowhere"), NAMED])
+
+    assert done.exit_code == 2
+    assert "a kit is a folder" in done.output
+
+
+def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path):
+    line = json.dumps({"id": 1, "db": shop_file.stem, "question": NAMED})
+    words = ["answer", "--kit", str(kit), "--databases", str(shop_file.parent), "--offline", "-q"]
+    done = alone.invoke(agent.batch.app, words, input=line)
+
+    assert json.loads(done.stdout)["rows"] == [[1]]
+
+
+def test_the_server_takes_a_kit(kit: Path, shop_file: Path, tmp_path: Path):
+    config = settings_for(tmp_path, TEXT2SQL_KIT=str(kit), TEXT2SQL_DB_PATH=shop_file)
+    with running(config) as server:
+        (answer,) = server.ask(NAMED, preset=server.get("/presets").json()[0]["id"]).of("answer")
+
+    assert answer["rows"] == [[1]]
+
+
+def test_the_a2a_server_takes_a_kit(kit: Path):
+    columns = {"customers": ["id", "city_id"], "cities": ["id", "country"]}
+    tables = [{"name": t, "columns": [{"name": c, "type": "TEXT"} for c in cs]} for t, cs in columns.items()]
+    with serving(TEXT2SQL_KIT=str(kit)) as url:
+        task = {"task_id": "t", "question": NAMED, "schema": {"tables": tables}, "dialect": "sqlite"}
+        found = httpx.post(url + "generate", json=task, timeout=30).json()
+
+    assert "country = 'Finland'" in found["sql"]

@@ -1,0 +1,102 @@
+"""What a hostile analysis script may try: each piece of code must raise. `VICTIM`, `PORT`, `SOCKET` and `PARENT` name a
+file outside the script's folder, a TCP server, a Unix socket and the process that started the script."""
+
+CALLS = "import ctypes; libc = ctypes.CDLL(None, use_errno=True)\n"
+"""`libc.syscall` returns -1 for a refused call."""
+
+
+def _syscall(number: int, *arguments: object) -> str:
+    told = ", ".join(map(str, (number, *arguments)))
+    return f"{CALLS}if libc.syscall({told}) < 0: raise OSError(ctypes.get_errno())"
+
+
+ATTEMPTS = {
+    "read a file": "open(VICTIM).read()",
+    "read the passwords": "open('/etc/shadow').read()",
+    "read the users": "open('/etc/passwd').read()",
+    "read another process's environment": "open(f'/proc/{PARENT}/environ', 'rb').read()",
+    "read its own environment at the start": "open('/proc/self/environ', 'rb').read()",
+    "read another process's memory": "open(f'/proc/{PARENT}/mem', 'rb').read()",
+    "list a folder": "import os; os.listdir(os.path.dirname(VICTIM))",
+    "list the root": "import os; os.listdir('/')",
+    "list its own open files": "import os; os.listdir('/proc/self/fd')",
+    "climb out of its folder": "open('../victim.txt').read()",
+    "change folder": "import os; os.chdir('/'); open(VICTIM.lstrip('/')).read()",
+    "change root": "import os; os.chroot('/')",
+    "overwrite a file": "open(VICTIM, 'w').write('x')",
+    "append to a file": "open(VICTIM, 'a').write('x')",
+    "make a file": "open('new.txt', 'x')",
+    "make a temporary file": "import tempfile; tempfile.TemporaryFile()",
+    "overwrite the database": "open('database.sqlite', 'r+b').write(b'x')",
+    "change rows": "import sqlite3; c = sqlite3.connect('database.sqlite'); c.execute('DELETE FROM t'); c.commit()",
+    "make a database": "import sqlite3; sqlite3.connect('other.sqlite').execute('CREATE TABLE a (b)')",
+    "attach a database": "import sqlite3; sqlite3.connect('database.sqlite').execute(\"ATTACH '/tmp/x.db' AS x\")",
+    "write out a database": "import sqlite3; sqlite3.connect('database.sqlite').execute(\"VACUUM INTO '/tmp/y.db'\")",
+    "load an extension": "import sqlite3; c = sqlite3.connect(':memory:'); c.enable_load_extension(True); "
+    "c.load_extension(VICTIM)",
+    "delete a file": "import os; os.unlink(VICTIM)",
+    "delete the database": "import os; os.unlink('database.sqlite')",
+    "rename a file": "import os; os.rename('database.sqlite', 'moved.sqlite')",
+    "link to a file": "import os; os.link(VICTIM, 'link')",
+    "make a symbolic link": "import os; os.symlink(VICTIM, 'link')",
+    "make a folder": "import os; os.mkdir('folder')",
+    "make a pipe with a name": "import os; os.mkfifo('pipe')",
+    "make a device": "import os; os.mknod('device', 0o20666, os.makedev(1, 1))",
+    "change a file's mode": "import os; os.chmod(VICTIM, 0o777)",
+    "change a file's owner": "import os; os.chown(VICTIM, 0, 0)",
+    "change a file's times": "import os; os.utime(VICTIM, (0, 0))",
+    "cut a file": "import os; os.truncate(VICTIM, 0)",
+    "set an attribute": "import os; os.setxattr(VICTIM, 'user.a', b'x')",
+    "run a program": "import subprocess; subprocess.run(['/bin/true'])",
+    "run a shell": "import os\nif os.system('true'): raise OSError",
+    "replace itself by a program": "import os; os.execv('/bin/true', ['true'])",
+    "run a program from memory": "import os; os.memfd_create('x')",
+    "fork": "import os\nif os.fork() == 0: os._exit(0)",
+    "spawn": "import os; os.posix_spawn('/bin/true', ['true'], {})",
+    "start a thread": "import threading; threading.Thread(target=print).start()",
+    "start a pool": "import multiprocessing; multiprocessing.Pool(1)",
+    "open a socket": "import socket; socket.create_connection(('127.0.0.1', PORT), 1)",
+    "send a datagram": "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
+    "listen": "import socket; socket.create_server(('127.0.0.1', 0))",
+    "reach a Unix socket": "import socket; socket.socket(socket.AF_UNIX).connect(SOCKET)",
+    "make a pair of sockets": "import socket; socket.socketpair()",
+    "fetch a page": "import urllib.request; urllib.request.urlopen(f'http://127.0.0.1:{PORT}/', timeout=1)",
+    "ask a name server": "import socket; socket.getaddrinfo('example.org', 80)[0]",
+    "kill its parent": "import os; os.kill(PARENT, 0)",
+    "kill everybody": "import os; os.kill(-1, 0)",
+    "lift its limits": "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10**9, 10**9))",
+    "lift its parent's limits": "import resource; resource.prlimit(PARENT, resource.RLIMIT_CPU, (1, 1))",
+    "change its user": "import os; os.setuid(1)",
+    "slow down others": "import os; os.nice(-5)",
+    "share memory": "from multiprocessing import shared_memory; shared_memory.SharedMemory(create=True, size=10)",
+    "import an installed package": "import sqlglot",
+    "import this project": "import agent.config",
+    "raw call: open for writing": CALLS
+    + "if libc.syscall(257, -100, VICTIM.encode(), 1) < 0: raise OSError(ctypes.get_errno())",
+    "raw call: socket": _syscall(41, 2, 1, 0),
+    "raw call: socket, in the x32 form": _syscall(0x40000029, 2, 1, 0),
+    "raw call: clone": _syscall(56, 17, 0, 0, 0, 0),
+    "raw call: clone3": _syscall(435, 0, 0),
+    "raw call: execve": _syscall(59, 0, 0, 0),
+    "raw call: io_uring": _syscall(425, 8, 0),
+    "raw call: ptrace": _syscall(101, 16, "PARENT", 0, 0),
+    "raw call: read another process": _syscall(310, "PARENT", 0, 0, 0, 0, 0),
+    "raw call: mount": _syscall(165, 0, 0, 0, 0, 0),
+    "raw call: new namespaces": _syscall(272, 0x10000000),
+    "raw call: bpf": _syscall(321, 0, 0, 0),
+    "raw call: keyring": _syscall(250, 0, -3, 0),
+    "raw call: set the clock": _syscall(227, 0, 0),
+    "raw call: restart the machine": _syscall(169, 0, 0, 0),
+    "raw call: a new Landlock rule": _syscall(444, 0, 0, 1),
+}
+
+USING_UP = {
+    "time": "while True: pass",
+    "sleep": "import time; time.sleep(60)",
+    "memory": "x = bytearray(4 * 1024**3)",
+    "output": "while True: print('x' * 1000)",
+    "errors": "import sys\nwhile True: sys.stderr.write('x' * 1000)",
+    "stack": "import sys; sys.setrecursionlimit(10**9)\ndef f(): f()\nf()",
+    "a crash": "import ctypes; ctypes.string_at(0)",
+    "open files": "kept = [open('database.sqlite') for _ in range(10_000)]",
+}
