@@ -172,6 +172,9 @@ class StateSettings(_Group):
     """None means the user's state folder."""
     url: str | None = Field(None, alias="TEXT2SQL_STATE_URL", repr=False)
     """`sqlite:///path` or `postgresql://…`, which several servers can share; None means a file in the folder."""
+    days: float | None = Field(None, gt=0.0, alias="TEXT2SQL_STATE_DAYS")
+    """Days after their last use that threads and runs are kept, with their answers and feedback; None: until they are
+    deleted."""
     secret: SecretStr | None = Field(None, alias="TEXT2SQL_SECRET")
     """Encrypts the addresses of connected databases; None means a key file beside a SQLite state."""
 

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
 from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 MAX_SESSIONS = 1_000
+SESSIONS_OF_A_CLIENT = 100
+"""One client cannot take the sessions of the others."""
 IDLE_SECONDS = 1_800.0
+
+
+class _SharedManager(StreamableHTTPSessionManager):
+    """Gives each client a share of the sessions; the SDK's own limit is for all clients together."""
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        if sum(owner == requestor for owner in self._session_owners.values()) >= SESSIONS_OF_A_CLIENT:
+            return None
+        return super()._admit_session(requestor)
 
 
 class McpEndpoint:
@@ -42,7 +54,7 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        manager = StreamableHTTPSessionManager(
+        manager = _SharedManager(
             self._server._lowlevel_server, max_sessions=MAX_SESSIONS, session_idle_timeout=IDLE_SECONDS
         )
         async with manager.run():

@@ -35,7 +35,7 @@ from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.server.submission import begin
-from agent.store import StoreError
+from agent.store import StoreError, client_message
 from eval.databases.base import DatabaseError, Limits
 from eval.schema import Table
 from eval.version import VERSION
@@ -275,12 +275,18 @@ def _owner(context: Context) -> str:
     return client.name
 
 
+log = logging.getLogger(__name__)
+
+
 @contextmanager
 def _told() -> Iterator[None]:
     """Turn known failures into sentences for the caller. All others are logged and not shown."""
     try:
         yield
-    except (ApiError, StoreError, DatabaseError) as error:
+    except StoreError as error:
+        log.warning("The state cannot be used: %s", error)
+        raise ToolError(client_message(error)) from error
+    except (ApiError, DatabaseError) as error:
         raise ToolError(str(error)) from error
     except ValidationError as error:
         raise ToolError("; ".join(e["msg"] for e in error.errors(include_input=False))) from error

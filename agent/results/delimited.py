@@ -3,7 +3,8 @@
 CSV follows RFC 4180: UTF-8, CRLF, a header row. NULL is an empty field and an empty text is `""`, as in PostgreSQL's
 COPY; in a file with one column, NULL is an empty line. Numbers, dates and booleans are written as in JSON, bytes as
 `\\x` and hex, lists and dicts as JSON. For spreadsheets, `guard_formulas` puts an apostrophe before a text that would
-be read as a formula (starting with = + - @, tab or return). This changes the data, so it is off by default.
+be read as a formula: one that starts with = + - @ or their full-width forms, also behind blanks and marks that a
+spreadsheet skips, and one that starts with a tab or the end of a line. This changes the data, so it is off by default.
 
 A JSON line is an object; columns that share a name are numbered (`name`, `name_2`).
 """
@@ -20,7 +21,7 @@ from eval.databases.base import Value
 from eval.databases.values import interval_text, json_value
 
 _QUOTED = re.compile(r'[",\r\n]|^$|^[ \t]|[ \t]$').search
-_FORMULA = re.compile(r"[=+\-@\t\r]").match
+_FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]").match
 Batches = Iterator[list[Sequence[Value]]]
 
 

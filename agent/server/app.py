@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -33,7 +34,7 @@ from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
 from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
-from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, open_store
+from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, client_message, open_store
 from agent.store.location import state_folder
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ THREADS = 32
 threads."""
 FORM_BYTES = 64 * 1024
 """Size allowed for an upload's body in addition to its files."""
+
+
+log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1:8000") -> FastAPI:
@@ -118,7 +122,12 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
         uploads = UploadStore(folder / "uploads", UploadLimits.from_settings(config.limits))
         sources = Sources(policy, uploads, store)
         stack.push_async_callback(sources.close)
-        live = LiveRuns(store, max_runs=config.server.max_runs, resume_seconds=config.server.resume_seconds)
+        live = LiveRuns(
+            store,
+            max_runs=config.server.max_runs,
+            resume_seconds=config.server.resume_seconds,
+            state_days=config.state.days,
+        )
         models = SharedModels(config.model)
         stack.push_async_callback(models.close)
         await live.open()
@@ -149,7 +158,8 @@ def _install_store_errors(app: FastAPI) -> None:
             return error_response(404, str(error), request_id=request_id)
         if isinstance(error, ThreadBusy):
             return error_response(409, str(error), kind="busy", request_id=request_id, headers={"Retry-After": "2"})
-        return error_response(503, str(error), request_id=request_id)
+        log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
+        return error_response(503, client_message(error), request_id=request_id)
 
     @app.exception_handler(BadCursor)
     async def bad_cursor(request: Request, error: BadCursor) -> JSONResponse:

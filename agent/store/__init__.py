@@ -14,6 +14,7 @@ from agent.store.errors import (
     StateUnusable,
     StoreError,
     ThreadBusy,
+    client_message,
 )
 from agent.store.store import Store, open_store
 
@@ -26,5 +27,6 @@ __all__ = [
     "Store",
     "StoreError",
     "ThreadBusy",
+    "client_message",
     "open_store",
 ]

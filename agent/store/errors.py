@@ -50,6 +50,13 @@ class BadCursor(InputError):
     """Not a cursor of this store."""
 
 
+def client_message(error: StoreError) -> str:
+    """What a client of the server is told: never the place of the state, which is for the log and the operator."""
+    if isinstance(error, ThreadBusy | NotFound):
+        return str(error)
+    return "The server's state cannot be used now; the server's log says why."
+
+
 _UNUSABLE = {
     "malformed": "is damaged",
     "not a database": "is not a state database, or is damaged",

@@ -6,19 +6,21 @@ the same state.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, and_, delete, select, update
 
 from agent.config import StateSettings
+from agent.store.base import now
 from agent.store.encryption import Sealer
-from agent.store.errors import StateUnusable
+from agent.store.errors import StateUnusable, ThreadBusy
 from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
 from agent.store.location import state_location
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
-from agent.store.tables import version
+from agent.store.tables import events, feedback, runs, threads, version
 from agent.store.threads import ThreadStore
 
 if TYPE_CHECKING:
@@ -30,9 +32,30 @@ class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore):
     cannot be used."""
 
     async def ping(self) -> None:
-        """Raises StoreError when the state database is away."""
-        if await self._read(lambda connection: connection.scalar(select(version.c.version))) is None:
+        """Raises StoreError when the state database is away or takes no writes: it is locked, or its disk is full."""
+        written = update(version).values(version=version.c.version)
+        if not await self._write(lambda connection: connection.execute(written).rowcount):
             raise StateUnusable(f"The state database {self.place} is empty.")
+
+    async def prune(self, days: float) -> int:
+        """Delete threads that were last used more than `days` ago with everything that belongs to them, and older runs
+        outside of threads; running ones are kept. Returns how many threads and runs."""
+        oldest = now() - int(days * 86_400e6)
+        old = select(threads.c.owner, threads.c.thread_id).where(threads.c.updated < oldest)
+        found = await self._read(lambda connection: connection.execute(old).all())
+        gone = 0
+        for one in found:
+            with contextlib.suppress(ThreadBusy):
+                gone += await self.delete_thread(one.owner, one.thread_id)
+        single = and_(runs.c.thread_id.is_(None), runs.c.started < oldest, runs.c.status != "running")
+
+        def pruned(connection: Connection) -> int:
+            its_runs = select(runs.c.run_id).where(single)
+            for table in (events, feedback):
+                connection.execute(delete(table).where(table.c.run_id.in_(its_runs)))
+            return connection.execute(delete(runs).where(single)).rowcount
+
+        return gone + await self._write(pruned)
 
 
 async def open_store(settings: StateSettings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:

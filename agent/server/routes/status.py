@@ -55,7 +55,7 @@ async def _state(services: CurrentServices) -> str:
         async with asyncio.timeout(5):
             await services.store.ping()
     except (StoreError, TimeoutError):
-        return "the state database does not answer"
+        return "the state database takes no writes"
     return "ok"
 
 

@@ -34,13 +34,14 @@ PRUNE_SECONDS = 3600.0
 class LiveRuns:
     """Belongs to one event loop; `open` and `close` bracket its life."""
 
-    def __init__(self, store: Store, *, max_runs: int, resume_seconds: float) -> None:
+    def __init__(self, store: Store, *, max_runs: int, resume_seconds: float, state_days: float | None = None) -> None:
         self.instance = uuid.uuid4().hex
         self.closing = False
         self._drained_at = 0.0
         self._store = store
         self._max_runs = max_runs
         self._resume_seconds = resume_seconds
+        self._state_days = state_days
         self._starting = 0
         self._runs: dict[str, LiveRun] = {}
         self._pulse: asyncio.Task[None] | None = None
@@ -125,6 +126,8 @@ class LiveRuns:
                 if time.monotonic() - pruned > PRUNE_SECONDS:
                     pruned = time.monotonic()
                     await self._store.prune_events()
+                    if self._state_days is not None:
+                        await self._store.prune(self._state_days)
                 if self._runs:
                     await self._store.renew(self.instance)
                     await self._heed()

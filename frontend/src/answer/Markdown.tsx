@@ -1,5 +1,5 @@
 /**
- * Markdown to elements. No HTML of the text's own is ever made, links go to http addresses only, images are left out:
+ * Markdown to elements. No HTML of the text's own is ever made, links are shown as text, images are left out:
  * what a model writes is data.
  */
 import { useMemo } from "react";
@@ -18,10 +18,12 @@ const REMARK = [remarkGfm];
 
 const COMPONENTS: Components = {
   img: ({ alt }) => <span>{alt}</span>,
+  // the address can be read and copied, but not clicked: a value in a row may have made the model write it
   a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noreferrer noopener">
+    <span>
       {children}
-    </a>
+      {href && href !== String(children) ? ` (${href})` : null}
+    </span>
   ),
   table: ({ children }) => (
     // a wide table scrolls by itself, also with the keyboard

@@ -153,6 +153,20 @@ def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path):
         assert listed("wrong-token-0123456789") == 401
 
 
+def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent.mcp.http.SESSIONS_OF_A_CLIENT", 2)
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+
+        def begun(token: str) -> int:
+            headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
+            return httpx.post(f"{server.url}/mcp", json=body, headers=headers).status_code
+
+        assert [begun(ANA), begun(ANA), begun(ANA)] == [200, 200, 503]
+        assert begun(BO) == 200
+
+
 async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path):
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
         async with over_http(server.url, ANA) as client:

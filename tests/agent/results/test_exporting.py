@@ -75,13 +75,29 @@ def test_csv_keeps_null_apart_from_empty_text(result: KeptResult):
 
 
 def test_csv_for_a_spreadsheet_has_a_mark_and_no_formulas(tmp_path: Path):
-    texts = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "plain", "-", " =1"]
+    formulas = [
+        "=1+1",
+        "+1",
+        "-1",
+        "@x",
+        "\tx",
+        "\rx",
+        "-",
+        " =1",
+        "\n=1",
+        "\nx",
+        "\xa0=1",
+        "\ufeff=1",
+        "\uff1d1",
+        "\uff0b1",
+    ]
+    texts = [*formulas, "plain", "a=1", " a"]
     result = kept(tmp_path, {"=head": texts, "n": [-1.0] * len(texts)})
     written = whole(result, "csv", bom=True, guard_formulas=True)
     rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline="")))
 
     assert written.startswith(b"\xef\xbb\xbf")
-    assert [row[0] for row in rows] == ["'=head", "'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "plain", "'-", " =1"]
+    assert [row[0] for row in rows] == ["'=head", *(f"'{text}" for text in formulas), "plain", "a=1", " a"]
     assert {row[1] for row in rows[1:]} == {"-1.0"}
     assert [row[0] for row in csv.reader(io.StringIO(whole(result, "csv").decode(), newline=""))][1:] == texts
 

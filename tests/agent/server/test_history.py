@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -11,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.running import Running, running, settings_for, wait_until
 
 QUESTION = "How many customers are there?"
 
@@ -230,3 +231,19 @@ def test_figures_for_prometheus(server: Running):
     server.ask(QUESTION)
 
     assert 'text2sql_runs_total{status="success"}' in server.get("/metrics").text
+
+
+def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.1)
+    with running(settings_for(tmp_path)) as server:
+        wait_until(lambda: server.get("/ready").json()["ready"])
+        with contextlib.closing(sqlite3.connect(tmp_path / "state" / "state.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            ready, asked = server.get("/ready"), server.post("/query", {"question": QUESTION})
+        assert (ready.status_code, ready.json()["checks"]["state"]) == (503, "the state database takes no writes")
+        assert (asked.status_code, asked.json()["error"]["kind"]) == (503, "unavailable")
+        assert str(tmp_path) not in asked.text
+        assert "log says why" in asked.text
+        wait_until(lambda: server.get("/ready").json()["ready"])

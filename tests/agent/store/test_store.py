@@ -6,10 +6,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
 from agent.config import StateSettings
 from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
 from agent.store.records import FeedbackRecord, SourceRecord, StoredEvent
+from agent.store.tables import threads
 from tests.agent.store.conftest import a_run
 
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
@@ -191,6 +193,25 @@ async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_g
     assert (by_age, left_by_age) == (1, ["a", "c", "d"])
     assert (by_size, left_by_size) == (1, ["a", "d"])
     assert len((await store.runs("ann"))[0]) == 4
+
+
+async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: Store):
+    at = datetime.now(UTC)
+    for name, age, status in [("a", 9, "running"), ("b", 9, "success"), ("c", 1, "success")]:
+        await store.begin_run(a_run(name, started=at - timedelta(days=age), status=status))
+        await store.append_events(name, [StoredEvent(number=1, data="{}")])
+        await store.add_feedback(_feedback(feedback_id=name, run_id=name))
+    old, new, busy = [await store.touch_thread("ann", None, "shop", name) for name in ("old", "new", "busy")]
+    await store.begin_run(a_run("d", thread_id=busy.thread_id, turn=1))
+    aged = update(threads).where(threads.c.thread_id != new.thread_id).values(updated=0)
+    await store._write(lambda connection: connection.execute(aged))
+
+    assert await store.prune(days=3) == 2
+    assert {run.run_id for run in (await store.runs("ann"))[0]} == {"a", "c", "d"}
+    assert await store.events_after("b") == []
+    assert {one.run_id for one in await store.feedback("ann")} == {"a", "c"}
+    assert {one.thread_id for one in (await store.threads("ann"))[0]} == {new.thread_id, busy.thread_id}
+    assert await store.thread("ann", old.thread_id) is None
 
 
 async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store):

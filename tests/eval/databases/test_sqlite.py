@@ -380,3 +380,13 @@ def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> No
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("function", ["printf", "format", "PRINTF"])
+def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str):
+    """SQLite's own function gives NULL for a text over its limit, without an error."""
+    path = made(tmp_path / "f.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (hex(zeroblob(10000)))")
+    with open_database(path) as database:
+        assert database.execute(read(f"SELECT length({function}('%s%s', x, x)) FROM d")).rows == ((40_000,),)
+        both = f"SELECT {function}('%d', 7), replace('aXb', 'X', '-') FROM d"
+        assert database.execute(read(both)).rows == (("7", "a-b"),)
