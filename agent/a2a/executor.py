@@ -3,7 +3,8 @@
 In: the SDK's request context. Out: events on its queue. A task that is answered is `completed` with one artifact of one
 text part, the JSON of the contract; so is one for which no SQL was found, whose JSON holds the error. A message that
 holds no task leaves it `input-required`, with a message that says what to send. The next message is read together with
-the earlier ones. A fault of this program makes it `failed`, without a stack trace.
+the earlier ones, and a new task takes the schema from an earlier one of its context. A fault of this program makes it
+`failed`, without a stack trace.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from google.protobuf.json_format import MessageToDict
 
 from agent.a2a.answer import answering
 from agent.a2a.progress import sentence
-from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts
+from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts, structure_in
 from agent.config import Settings
 from agent.models.protocol import Model
+from eval.a2a.jsonrpc import RecentTasks
 
 log = logging.getLogger(__name__)
 
@@ -33,10 +35,11 @@ JSON_TYPE = "application/json"
 
 
 class SqlExecutor(AgentExecutor):
-    """Answers tasks; stateless."""
+    """Answers tasks. `store`: the tasks of this endpoint, in which a context's schema is looked up."""
 
-    def __init__(self, config: Settings, model: Model | None = None) -> None:
+    def __init__(self, config: Settings, store: RecentTasks, model: Model | None = None) -> None:
         self._config = config
+        self._store = store
         self._model = model
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -50,7 +53,8 @@ class SqlExecutor(AgentExecutor):
             await event_queue.enqueue_event(new)
         updater = TaskUpdater(event_queue, task_id, context_id)
         try:
-            task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect)
+            known = await self._structure_of_context(context_id, context)
+            task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect, known)
         except InputMissing as problem:
             await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))
             return
@@ -64,6 +68,11 @@ class SqlExecutor(AgentExecutor):
             log.exception("A task failed inside")
             said = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
             await updater.failed(updater.new_agent_message([_part(said)]))
+
+    async def _structure_of_context(self, context_id: str, context: RequestContext) -> dict[str, Any]:
+        """The schema and dialect that were last sent in this context; empty where there are none."""
+        tasks = await self._store.of_context(context_id, context.call_context)
+        return next((found for task in tasks if (found := structure_in(_parts([*task.history])))), {})
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
         await updater.start_work()

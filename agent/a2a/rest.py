@@ -20,6 +20,7 @@ from agent.a2a.answer import answered
 from agent.a2a.task import QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
 from agent.config import Settings
 from agent.models.protocol import Model
+from eval.a2a.content_types import from_web_page
 from eval.a2a.disconnect import while_there
 from eval.errors import Text2SQLError
 
@@ -134,9 +135,8 @@ def _parts(given: Any) -> list[Any]:
 
 
 async def _json(request: Request) -> Any:
-    """The body as JSON. Raises _Refused, also for the types that a web page may send anywhere without being asked."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+    """The body as JSON. Raises _Refused."""
+    if from_web_page(request.headers.get("content-type", "")):
         raise _Refused(415, "Send the request as application/json.")
     body = bytearray()
     async for chunk in request.stream():

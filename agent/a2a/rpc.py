@@ -15,9 +15,11 @@ from eval.a2a.jsonrpc import RecentTasks, RpcRoutes, served
 __all__ = ["RecentTasks", "RpcRoutes", "rpc_routes"]
 
 
-def rpc_routes(config: Settings, card_url: str, *, path: str = "/", model: Model | None = None) -> RpcRoutes:
-    """The endpoint at `path`, and the card that says `card_url`. Tasks belong to the authenticated client
+def rpc_routes(
+    config: Settings, card_url: str, *, path: str = "/", also_at: tuple[str, ...] = (), model: Model | None = None
+) -> RpcRoutes:
+    """The endpoint at `path` and `also_at`, and the card that says `card_url`. Tasks belong to the authenticated client
     (`request.scope["state"]["client"].name`); without one, all tasks share one owner. Raises CardUrlUnusable."""
-    return served(
-        SqlExecutor(config, model), agent_card(card_url, bearer_token=tokens_needed(config.server)), path=path
-    )
+    store = RecentTasks()
+    card = agent_card(card_url, bearer_token=tokens_needed(config.server))
+    return served(SqlExecutor(config, store, model), card, store, path=path, also_at=also_at)

@@ -1,8 +1,9 @@
 """The schema of a task in whatever form it was sent → `eval.schema.Schema`.
 
-In: a list or dict of tables, a dict of column lists, JSON in a text, or CREATE TABLE statements. Out: a `Schema` in the
-asked dialect, with bounded sizes and names that can be quoted; or `InputError`, which says what to change. Minor faults
-are tolerated: a key to a missing table is left out, an unknown type is kept as written.
+In: a list or dict of tables, a dict of column lists, JSON in a text, CREATE TABLE statements, or the name of a demo
+database. Out: a `Schema` in the asked dialect, with bounded sizes and names that can be quoted; or `InputError`, which
+says what to change. Minor faults are tolerated: a key to a missing table is left out, an unknown type is kept as
+written.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from agent.a2a.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
 from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+from eval.tasks.demos import demo_ids, demo_named
 
 MAX_NAME = 200
 """Maximum characters of one name."""
@@ -62,7 +64,12 @@ def _from_text(text: str, dialect: Dialect) -> tuple[Table, ...]:
             for name in (table.name, *(c.name for c in table.columns)):
                 _name(name, "a table or column")
         return tables
-    raise InputError('the schema is a text that is neither JSON nor CREATE TABLE statements; send {"tables": …}')
+    if text in demo_ids():
+        return tuple(definition.table for definition in demo_named(text).tables)
+    raise InputError(
+        "the schema is a text that is neither JSON nor CREATE TABLE statements nor the name of a demo database; send "
+        '{"tables": …}'
+    )
 
 
 def _tables(given: Any) -> tuple[Table, ...]:

@@ -21,6 +21,8 @@ from eval.schema import Dialect, Schema, dialect_named
 MAX_ID = 200
 """Characters of a task's id that are echoed."""
 MAX_PARTS = 64
+_SCHEMAS = ("schema", "schema_info")
+"""The fields that may hold the structure, the first one first."""
 WHAT_TO_SEND = (
     'Send a task as JSON, in a data part or in a text part: {"question": "How many customers are there?", "schema": '
     '{"tables": [{"name": "customers", "columns": [{"name": "id", "type": "INTEGER"}]}]}, "dialect": "sqlite"}.'
@@ -102,7 +104,7 @@ def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
     question = given.get("question")
     if not isinstance(question, str) or not question.strip():
         raise QuestionMissing(f"The task has no question. {WHAT_TO_SEND}", named)
-    structure = next((given[key] for key in ("schema", "schema_info") if given.get(key)), None)
+    structure = next((given[key] for key in _SCHEMAS if given.get(key)), None)
     if structure is None:
         raise InputMissing(f"The task has no schema, and no other database is asked here. {WHAT_TO_SEND}", named)
     try:
@@ -128,12 +130,28 @@ def _sentence(error: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def read_parts(parts: Iterable[Any], default_dialect: str = "sqlite") -> SqlTask:
-    """The task in the parts of one or more messages, each a data value or a text.
+def read_parts(
+    parts: Iterable[Any], default_dialect: str = "sqlite", known: Mapping[str, Any] | None = None
+) -> SqlTask:
+    """The task in the parts of one or more messages, each a data value or a text. `known`: the structure that counts
+    where the parts have none (`structure_in`). Raises TaskUnusable."""
+    task = _merged(parts)
+    return read_task(task if any(task.get(key) for key in _SCHEMAS) else {**(known or {}), **task}, default_dialect)
 
-    The objects are merged, later ones over earlier ones, so a schema may follow its question. A text without JSON is
-    the question if no object has one. Raises TaskUnusable.
-    """
+
+def structure_in(parts: Iterable[Any]) -> dict[str, Any]:
+    """The schema and the dialect in the parts; empty where there is no schema."""
+    try:
+        found = _merged(parts)
+    except TaskUnusable:
+        return {}
+    held = {key: found[key] for key in (*_SCHEMAS, "dialect") if found.get(key)}
+    return held if any(key in held for key in _SCHEMAS) else {}
+
+
+def _merged(parts: Iterable[Any]) -> dict[str, Any]:
+    """The fields of all objects in the parts, later ones over earlier ones, so a schema may follow its question. A text
+    without JSON is the question if no object has one. Raises TaskUnusable."""
     task: dict[str, Any] = {}
     said: str | None = None
     for number, part in enumerate(parts):
@@ -148,7 +166,7 @@ def read_parts(parts: Iterable[Any], default_dialect: str = "sqlite") -> SqlTask
             said = part.strip()
     if said is not None and "question" not in task:
         task["question"] = said
-    return read_task(task, default_dialect)
+    return task
 
 
 def _object_in(text: str) -> Mapping[str, Any] | None:

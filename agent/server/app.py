@@ -95,7 +95,7 @@ def _add_agent_to_agent(app: FastAPI, config: Settings, url: str, closing: conte
     if find_spec("a2a") is not None:
         from agent.a2a import rpc_routes
 
-        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a")
+        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a", also_at=("/",))
         app.router.routes.extend(rpc.routes)
         closing.push_async_callback(rpc.aclose)
 

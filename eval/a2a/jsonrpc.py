@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any
 
 from a2a.auth.user import User
@@ -18,11 +19,13 @@ from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.tasks import InMemoryTaskStore
-from a2a.types.a2a_pb2 import AgentCard, Task, TaskState
+from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from eval.a2a.content_types import from_web_page
 
 KEPT_TASKS = 1_000
 """Tasks that can still be queried; the oldest inactive one is dropped first."""
@@ -32,6 +35,7 @@ CARD_SECONDS = 300
 """How long a client may cache the card."""
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Protocol 0.2 and some clients of 0.3 look at the second path."""
+_CONTENT_TYPE_NOT_SUPPORTED = -32005
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,18 @@ class RpcRoutes:
     """Stops every active run; call it when the server shuts down."""
 
 
-def served(executor: AgentExecutor, card: AgentCard, *, path: str = "/") -> RpcRoutes:
-    """JSON-RPC at `path`, with and without its trailing slash; HTTP+JSON below it; the card.
+def served(
+    executor: AgentExecutor, card: AgentCard, store: RecentTasks, *, path: str = "/", also_at: tuple[str, ...] = ()
+) -> RpcRoutes:
+    """JSON-RPC at `path`, with and without its trailing slash, and at the paths of `also_at`; HTTP+JSON below `path`;
+    the card.
 
     Tasks belong to the client that the server identified (`request.scope["state"]["client"].name`). Without
     identification, all tasks belong to the same client.
     """
     handler = DefaultRequestHandlerV2(
         agent_executor=executor,
-        task_store=RecentTasks(),
+        task_store=store,
         agent_card=card,
         interrupted_task_timeout=PARKED_SECONDS,
         validate_input_modes=True,
@@ -57,22 +64,39 @@ def served(executor: AgentExecutor, card: AgentCard, *, path: str = "/") -> RpcR
     [endpoint] = create_jsonrpc_routes(handler, path, context_builder=_Callers(), enable_v0_3_compat=True)
     rpc = _with_checked_params(endpoint.endpoint)
     base = path.rstrip("/")
-    routes = [Route(at, rpc, methods=["POST"]) for at in dict.fromkeys((path, f"{base}/"))]
+    routes = [Route(at, rpc, methods=["POST"]) for at in dict.fromkeys((path, f"{base}/", *also_at))]
     rest = create_rest_routes(handler, context_builder=_Callers(), enable_v0_3_compat=True, path_prefix=base)
     routes += [route for route in rest if isinstance(route, Route)]  # all but tenant routes; there are no tenants
     for card_path in CARD_PATHS:
-        routes += create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
+        [served_card] = create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
+        routes.append(Route(card_path, _dated(served_card.endpoint), methods=["GET"]))
     return RpcRoutes(routes, handler.aclose)
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+def _dated(endpoint: _Endpoint) -> _Endpoint:
+    """The card with a Last-Modified header: it changes only when the server starts."""
+    began = formatdate(usegmt=True)
+
+    async def card(request: Request) -> Response:
+        response = await endpoint(request)
+        response.headers["Last-Modified"] = began
+        return response
+
+    return card
+
+
 def _with_checked_params(endpoint: _Endpoint) -> _Endpoint:
-    """The SDK answers wrong parameters of a 0.3 method with -32600 and pydantic's whole text; the protocol requires
-    -32602. Everything else is left to the SDK, including bodies that are not JSON-RPC."""
+    """Refuses what a web page may send without being asked. The SDK answers wrong parameters of a 0.3 method with
+    -32600 and pydantic's whole text; the protocol requires -32602. Everything else is left to the SDK, including bodies
+    that are not JSON-RPC."""
 
     async def call(request: Request) -> Response:
+        if from_web_page(request.headers.get("content-type", "")):
+            refused = {"code": _CONTENT_TYPE_NOT_SUPPORTED, "message": "Send the request as application/json."}
+            return JSONResponse({"jsonrpc": "2.0", "id": None, "error": refused}, 415)
         try:
             body = await request.json()
         except (ValueError, RecursionError):
@@ -129,6 +153,11 @@ class RecentTasks(InMemoryTaskStore):
         super().__init__()
         self._kept = kept
         self._order: OrderedDict[tuple[str, str], tuple[ServerCallContext, bool]] = OrderedDict()
+
+    async def of_context(self, context_id: str, context: ServerCallContext) -> list[Task]:
+        """The client's tasks of one context, the newest first; at most 50."""
+        wanted = ListTasksRequest(context_id=context_id, page_size=50)
+        return list((await self.list(wanted, context)).tasks)
 
     async def save(self, task: Task, context: ServerCallContext) -> None:
         await super().save(task, context)

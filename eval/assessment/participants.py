@@ -1,4 +1,4 @@
-"""Participants: other people's servers, called over plain REST (`POST /generate`) or A2A's JSON-RPC (protocol 0.3).
+"""Participants: other people's servers, called over plain REST (`POST /generate`) or A2A, as their card says.
 
 In: a name, a URL, a task as JSON. Out: always an `Answer`; a server that is down, slow, broken or hostile yields one
 with a `failure`. A reply is read up to a size limit, and redirects are not followed. An agent card may say which path
@@ -14,10 +14,11 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
+from eval.assessment.interfaces import Interface, interface_in, parts, state, task_in
 from eval.assessment.replies import read_answer
 from eval.assessment.types import Answer
 from eval.errors import InputError, Text2SQLError
@@ -67,8 +68,8 @@ class _Failed(Text2SQLError):
         self.answer = answer
 
 
-class _NoRpc(Text2SQLError):
-    """The server that answers does not speak JSON-RPC."""
+class _NoA2A(Text2SQLError):
+    """The server that answers does not speak A2A."""
 
 
 class Caller:
@@ -78,7 +79,7 @@ class Caller:
         self.whom = whom
         self._timeout = timeout
         self._finding = asyncio.Lock()
-        self._rpc_url: str | None = None
+        self._interface: Interface | None = None
         self._found = whom.protocol == "rest"
         limits = httpx.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
         self._http = httpx.AsyncClient(
@@ -115,15 +116,15 @@ class Caller:
     async def _asked(self, message: Mapping[str, Any]) -> Answer:
         async with self._finding:
             if not self._found:
-                self._rpc_url = await self._find_rpc()
+                self._interface = await self._find_interface()
                 self._found = True
-        if self._rpc_url:
+        if self._interface:
             try:
-                return await self._by_rpc(self._rpc_url, message)
-            except _NoRpc as problem:
+                return await self._by_a2a(self._interface, message)
+            except _NoA2A as problem:
                 if self.whom.protocol == "a2a":
                     raise _Failed(Answer(failure="unreadable", error=str(problem))) from None
-                self._rpc_url = None
+                self._interface = None
         return await self._by_rest(message)
 
     async def _by_rest(self, message: Mapping[str, Any]) -> Answer:
@@ -135,32 +136,26 @@ class Caller:
             raise _Failed(_http_error(status, said))
         return read_answer([found if isinstance(found, Mapping) else _text(body)], str(message["task_id"]))
 
-    async def _by_rpc(self, url: str, message: Mapping[str, Any]) -> Answer:
-        params = {
-            "message": {
-                "kind": "message",
-                "role": "user",
-                "messageId": uuid.uuid4().hex,
-                "parts": [{"kind": "text", "text": json.dumps(message, ensure_ascii=False)}],
-            },
-            "configuration": {"blocking": True, "acceptedOutputModes": ["application/json", "text/plain"]},
-        }
-        result = await self._call(url, "message/send", params)
+    async def _by_a2a(self, interface: Interface, message: Mapping[str, Any]) -> Answer:
+        task = task_in(await self._call(interface, *interface.send(message)))
         pause = 0.1
-        while _state(result) in ("submitted", "working"):  # the server does not wait, although asked to
+        while state(task) in ("submitted", "working"):  # the server does not wait, although asked to
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
-            result = await self._call(url, "tasks/get", {"id": result.get("id")})
-        parts = _parts(result)
-        if not parts and _state(result) not in ("", "completed"):
-            raise _Failed(Answer(failure="no_sql", error=f"The task ended as {_state(result)!r} without a word."))
-        return read_answer(parts, str(message["task_id"]))
+            task = task_in(await self._call(interface, interface.get, {"id": task.get("id")}))
+        found = parts(task)
+        if not found and state(task) not in ("", "completed"):
+            raise _Failed(Answer(failure="no_sql", error=f"The task ended as {state(task)!r} without a word."))
+        return read_answer(found, str(message["task_id"]))
 
-    async def _call(self, url: str, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _call(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The result of one method."""
+        if interface.binding == "HTTP+JSON":
+            return await self._call_http(interface, method, params)
         request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
-        status, body = await self._exchange("POST", url, request)
+        status, body = await self._exchange("POST", interface.url, request, interface.headers)
         if status in (404, 405, 501):
-            raise _NoRpc(f"POST {urlsplit(url).path or '/'} answers {status}: there is no JSON-RPC.")
+            raise _NoA2A(f"POST {urlsplit(interface.url).path or '/'} answers {status}: there is no JSON-RPC.")
         found = _loaded(body)
         if not isinstance(found, Mapping) or not ("result" in found or "error" in found):
             if status >= 300:
@@ -170,32 +165,34 @@ class Caller:
         if problem is not None:
             said = problem.get("message") if isinstance(problem, Mapping) else problem
             raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {_short(said)}"))
-        result = found["result"]
-        if not isinstance(result, Mapping):
-            raise _Failed(Answer(failure="unreadable", error="The result is neither a task nor a message."))
-        return result
+        return _task_or_message(found["result"])
 
-    async def _find_rpc(self) -> str | None:
-        """The JSON-RPC endpoint from the agent card, on the host that the user named; None without a card."""
+    async def _call_http(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        base = interface.url.rstrip("/")
+        if method == "GetTask":
+            place = f"{base}/tasks/{quote(str(params['id']), safe='')}"
+            status, body = await self._exchange("GET", place, None, interface.headers)
+        else:
+            status, body = await self._exchange("POST", f"{base}/message:send", params, interface.headers)
+        found = _loaded(body)
+        if status >= 300:
+            said = found.get("detail") or found.get("error") if isinstance(found, Mapping) else None
+            raise _Failed(_http_error(status, said))
+        return _task_or_message(found)
+
+    async def _find_interface(self) -> Interface | None:
+        """What the agent card offers; None without a card, or without an interface that is spoken here."""
         for path in _CARDS:
             status, body = await self._exchange("GET", self.whom.url + path, None)
             card = _loaded(body) if status == 200 else None
             if isinstance(card, Mapping):
-                return self._at_our_host(_rpc_address(card))
-        return self.whom.url + "/" if self.whom.protocol == "a2a" else None
+                return interface_in(card, self.whom.url)
+        return Interface(self.whom.url + "/") if self.whom.protocol == "a2a" else None
 
-    def _at_our_host(self, said: str | None) -> str | None:
-        if said is None:
-            return None
-        try:
-            path = urlsplit(said).path
-        except ValueError:
-            path = "/"
-        here = urlsplit(self.whom.url)
-        return f"{here.scheme}://{here.netloc}{path if path.startswith('/') else '/'}"
-
-    async def _exchange(self, method: str, url: str, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
-        async with self._http.stream(method, url, json=body) as response:
+    async def _exchange(
+        self, method: str, url: str, body: Mapping[str, Any] | None, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        async with self._http.stream(method, url, json=body, headers=headers) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise _Failed(Answer(failure="unreadable", error="The reply is compressed, which was not asked for."))
             got = bytearray()
@@ -206,39 +203,10 @@ class Caller:
             return response.status_code, bytes(got)
 
 
-def _rpc_address(card: Mapping[str, Any]) -> str | None:
-    """The card's JSON-RPC endpoint: 1.0 lists interfaces, 0.3 has one `url` with its transport."""
-    listed = [*_maps(card.get("supportedInterfaces")), *_maps(card.get("additionalInterfaces"))]
-    for interface in listed:
-        binding = interface.get("protocolBinding") or interface.get("transport")
-        if str(binding).upper() == "JSONRPC" and isinstance(interface.get("url"), str):
-            return str(interface["url"])
-    if str(card.get("preferredTransport", "JSONRPC")).upper() != "JSONRPC" or not isinstance(card.get("url"), str):
-        return None
-    return str(card["url"])
-
-
-def _maps(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _state(result: Mapping[str, Any]) -> str:
-    """A task's state in the notation of 0.3; empty for a message."""
-    status = result.get("status")
-    return str(status.get("state", "")) if isinstance(status, Mapping) else ""
-
-
-def _parts(result: Mapping[str, Any]) -> list[Any]:
-    """All parts of a task or a message: artifacts first, then the message of its status, then its own."""
-    status = result.get("status")
-    said = status.get("message") if isinstance(status, Mapping) else None
-    found: list[Any] = []
-    for holder in (*_maps(result.get("artifacts")), *([said] if isinstance(said, Mapping) else []), result):
-        for part in _maps(holder.get("parts")):
-            content = part.get("data", part.get("text"))
-            if isinstance(content, Mapping | str):
-                found.append(content)
-    return found
+def _task_or_message(result: Any) -> Mapping[str, Any]:
+    if not isinstance(result, Mapping):
+        raise _Failed(Answer(failure="unreadable", error="The result is neither a task nor a message."))
+    return result
 
 
 def _loaded(body: bytes) -> Any:

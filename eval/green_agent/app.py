@@ -1,4 +1,4 @@
-"""The evaluator's server: A2A at `/`, plain REST at `/assess`, and a health check.
+"""The evaluator's server: A2A at `/`, plain REST at `/assess` and `/assess/stream`, and a health check.
 
 In: an `Evaluator` and the card's URL. Out: a Starlette app. It has no authentication, and it calls the URLs that
 clients send: run it only on loopback or in an isolated network.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from eval.a2a.body_limit import BodyLimit
 from eval.a2a.disconnect import while_there
-from eval.a2a.jsonrpc import served
+from eval.a2a.jsonrpc import RecentTasks, served
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
 from eval.green_agent.executor import AssessmentExecutor, agent_card
@@ -34,7 +34,7 @@ GONE = 499
 
 def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
     """The app with a card for `card_url`. Raises CardUrlUnusable."""
-    rpc = served(AssessmentExecutor(evaluator), agent_card(card_url))
+    rpc = served(AssessmentExecutor(evaluator), agent_card(card_url), RecentTasks())
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -52,8 +52,12 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
             asked = read_request(given)
             if "text/event-stream" in request.headers.get("accept", ""):
                 return _streamed(evaluator, asked)
+            if request.url.path.endswith("/stream"):
+                return _told(evaluator, asked)
             found = await while_there(request, _whole(evaluator, asked))
-            return JSONResponse(found, GONE if found is None else 200)
+            if found is None:
+                return JSONResponse(None, GONE)
+            return JSONResponse({**found, "status": "completed", "artifact": found})
         except Busy as busy:
             return JSONResponse({"error": str(busy)}, 503)
         except RequestUnusable as problem:
@@ -61,6 +65,7 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
 
     routes = [
         Route("/assess", assess, methods=["POST"]),
+        Route("/assess/stream", assess, methods=["POST"]),
         Route("/health", _healthy),
         Route("/ready", _healthy),
         Route("/", _about),
@@ -79,7 +84,7 @@ async def _about(_: Request) -> JSONResponse:
         {
             "name": "text2sql evaluator",
             "card": "/.well-known/agent-card.json",
-            "endpoints": ["POST /", "POST /assess", "GET /health", "GET /ready"],
+            "endpoints": ["POST /", "POST /assess", "POST /assess/stream", "GET /health", "GET /ready"],
         }
     )
 
@@ -93,17 +98,42 @@ async def _whole(evaluator: Evaluator, asked: AssessmentRequest) -> dict[str, An
 
 
 def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
-    """Server-sent events: `progress` with a sentence, then `artifact`, or `error`. The assessment stops when the client
-    disconnects."""
+    """Server-sent events of `/assess`: `progress` with a sentence, then `artifact`, or `error`."""
+    return _events(
+        evaluator,
+        asked,
+        progress=lambda said: {"event": "progress", "message": said},
+        artifact=lambda found: {"event": "artifact", "data": found},
+        error=lambda said: {"event": "error", "message": said},
+    )
+
+
+def _told(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
+    """Server-sent events of `/assess/stream`: objects with a status, as tasks of A2A have it."""
+    return _events(
+        evaluator,
+        asked,
+        progress=lambda said: {"status": "working", "message": said},
+        artifact=lambda found: {"status": "completed", "message": "Done.", "artifact": found},
+        error=lambda said: {"status": "error", "error": said},
+    )
+
+
+_Event = Callable[[Any], dict[str, Any]]
+
+
+def _events(
+    evaluator: Evaluator, asked: AssessmentRequest, *, progress: _Event, artifact: _Event, error: _Event
+) -> Response:
+    """An assessment as server-sent events. It stops when the client disconnects."""
     from sse_starlette import EventSourceResponse
 
     async def events() -> AsyncIterator[dict[str, str]]:
         try:
             async with aclosing(evaluator.assessing(asked)) as steps:
                 async for step in steps:
-                    told = {"event": "progress", "message": step} if isinstance(step, str) else {}
-                    yield {"data": json.dumps(told or {"event": "artifact", "data": step})}
+                    yield {"data": json.dumps(progress(step) if isinstance(step, str) else artifact(step))}
         except (Busy, RequestUnusable) as problem:
-            yield {"data": json.dumps({"event": "error", "message": str(problem)})}
+            yield {"data": json.dumps(error(str(problem)))}
 
-    return EventSourceResponse(events())
+    return EventSourceResponse(events(), headers={"Cache-Control": "no-store, no-transform"})

@@ -1,6 +1,8 @@
 """The one artifact of an assessment, in the format of the contract.
 
 In: results. Out: JSON. It contains no gold queries and none of their rows, because the requester may be a participant.
+Some figures are there twice, under the names of the contract and under those that evaluators of the same kind use
+(`participant_id`, `overall_score`, `agent_scores`, …), so that queries written for either find them.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[s
         "rankings": [_rank(place, f, counted) for place, f in enumerate(counted)],
         "participants": {
             f.participant: {
+                "participant_id": f.participant,
+                "total_tasks": f.ex.total,
+                "successful": f.va.right,
+                "failed": f.ex.total - f.va.right,
                 "scores": _scores(f),
                 "task_results": [_task_result(r) for r in found[f.participant]],
                 "error_metrics": _errors(found[f.participant]),
@@ -45,7 +51,11 @@ def _rank(place: int, f: Figures, all_of_them: Sequence[Figures]) -> dict[str, A
     return {
         "rank": better + 1,
         "participant": f.participant,
+        "participant_id": f.participant,
         "overall": round(f.overall, 4),
+        "overall_score": round(f.overall, 4),
+        "tasks": f.ex.total,
+        "correct": f.ex.right,
         "execution_accuracy": round(f.ex.value, 4),
         "execution_accuracy_interval": _interval(f.ex),
     }
@@ -83,12 +93,15 @@ def _task_result(r: TaskResult) -> dict[str, Any]:
         "difficulty": r.difficulty,
         "question": r.question,
         "sql": r.answer.sql,
+        "sql_submitted": r.answer.sql,
         "correct": r.right,
         "score": judged.overall,
         "scores": dict(judged.dimensions),
         "executes": judged.va,
+        "execution_success": judged.va,
         "failure": r.answer.failure or None,
         "error": judged.error,
+        "error_message": judged.error or r.answer.error or None,
         "gold_error": judged.gold_error,
         "errors": [{"category": m.category, "reason": m.reason} for m in judged.mistakes],
         "seconds": round(r.answer.seconds, 3),
@@ -124,6 +137,9 @@ def _comparison(results: Sequence[TaskResult]) -> list[dict[str, Any]]:
             "difficulty": of[0].difficulty,
             "question": of[0].question,
             "scores": {r.participant: r.judgement.overall for r in of},
+            "agent_scores": {
+                r.participant: {"overall": r.judgement.overall, "execution_success": r.judgement.va} for r in of
+            },
             "correct": [r.participant for r in of if r.right],
         }
         for task_id, of in by_task.items()

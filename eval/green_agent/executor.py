@@ -1,7 +1,8 @@
 """The evaluator over A2A's JSON-RPC: a message → an assessment → status updates and one artifact with one data part.
 
-In: the SDK's request context. Out: events on its queue. A message that is not a request leaves the task `rejected` with
-a sentence that says what to send. An internal error leaves it `failed`, without a stack trace.
+In: the SDK's request context. Out: events on its queue. A message without a request leaves the task `input-required`, a
+request that cannot be used ends it as `rejected`, both with a sentence that says what to send. An internal error leaves
+it `failed`, without a stack trace.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from google.protobuf.json_format import MessageToDict
 from eval.a2a.card import card
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
-from eval.green_agent.request import WHAT_TO_SEND, RequestUnusable, read_parts
+from eval.green_agent.request import WHAT_TO_SEND, RequestMissing, RequestUnusable, read_parts
 from eval.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ class AssessmentExecutor(AgentExecutor):
                     else:
                         await updater.add_artifact([new_data_part(step)], name="assessment", last_chunk=True)
             await updater.complete()
+        except RequestMissing as problem:
+            await updater.requires_input(said(str(problem)))
         except (RequestUnusable, Busy) as problem:
             await updater.reject(said(str(problem)))
         except Exception:

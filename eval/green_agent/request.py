@@ -36,6 +36,10 @@ class RequestUnusable(InputError):
     """The request cannot be turned into an assessment; the message says why, and what to send."""
 
 
+class RequestMissing(RequestUnusable):
+    """The message holds no request yet; a further message may bring it."""
+
+
 def _words(value: Any) -> Any:
     """A list of words from a list, or from a text with commas; `all` and an empty value mean no filter."""
     if value is None or value in ("all", ""):
@@ -144,10 +148,10 @@ def read_request(given: Any) -> AssessmentRequest:
 
 
 def read_parts(parts: Iterable[Any]) -> AssessmentRequest:
-    """Read the request from the parts of a message, data or text. Raises RequestUnusable."""
+    """Read the request from the parts of a message, data or text. Raises RequestUnusable, RequestMissing among them."""
     found = next((o for o in objects_in(parts) if "participants" in o), None)
     if found is None:
-        raise RequestUnusable(f"The message holds no JSON with participants. {WHAT_TO_SEND}")
+        raise RequestMissing(f"The message holds no JSON with participants. {WHAT_TO_SEND}")
     return read_request(found)
 
 

@@ -80,6 +80,29 @@ async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(ur
     assert json.loads(second.task.artifacts[0].parts[0].text)["sql"] == COUNT
 
 
+async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str):
+    async with httpx.AsyncClient(timeout=30) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+        [first] = [e async for e in client.send_message(request(new_text_part(json.dumps(task()))))]
+        context = first.task.context_id
+        again = []
+        for words in ("List the ids of customers", "How many customers are there?"):
+            [event] = [e async for e in client.send_message(request(new_text_part(words), context_id=context))]
+            again.append(event.task)
+        [stranger] = [e async for e in client.send_message(request(new_text_part(words), context_id="another"))]
+
+    assert {t.id for t in again}.isdisjoint({first.task.id})
+    assert [t.status.state for t in again] == [TaskState.TASK_STATE_COMPLETED] * 2
+    assert [json.loads(t.artifacts[0].parts[0].text)["sql"] for t in again] == ["SELECT id FROM customers", COUNT]
+    assert stranger.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+
+
+async def test_a_schema_may_be_the_name_of_a_demo_database(url: str):
+    [event] = await sent(url, new_data_part({"question": "How many reviews are there?", "schema": "shop"}))
+
+    assert json.loads(event.task.artifacts[0].parts[0].text)["sql"] == "SELECT COUNT(*) FROM reviews"
+
+
 async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]):
     url, model = slow
     async with httpx.AsyncClient(timeout=30) as http:

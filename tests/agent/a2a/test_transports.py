@@ -85,3 +85,25 @@ def test_the_standalone_agent_answers_to_the_name_in_its_card_and_to_those_confi
     with serving(TEXT2SQL_SERVER_HOSTS="agent.internal") as url:
         for host, status in (("agent.internal", 200), ("127.0.0.1", 200), ("other.internal", 403)):
             assert httpx.get(f"{url}health", headers={"Host": host}).status_code == status
+
+
+def test_the_servers_root_answers_json_rpc_and_still_has_its_page(tmp_path: Path):
+    message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": json.dumps(task())}]}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+    with running(settings_for(tmp_path)) as server:
+        reply = httpx.post(server.url, json=body, headers=ONE, timeout=60)
+        page = httpx.get(server.url)
+    assert "COUNT" in sql_in(reply.json()["result"])
+    assert page.status_code == 200
+
+
+def test_json_rpc_that_a_web_page_could_send_is_refused(url: str):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}}
+
+    reply = httpx.post(url, content=json.dumps(body), headers={"Content-Type": "text/plain", **ONE})
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (415, -32005)
+
+
+def test_the_card_says_since_when_it_is_so(url: str):
+    assert httpx.get(f"{url}.well-known/agent-card.json").headers["last-modified"].endswith("GMT")

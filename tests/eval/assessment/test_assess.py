@@ -29,6 +29,7 @@ from eval.assessment import (
 from eval.assessment.participants import Caller
 from eval.assessment.subprocesses import free_port
 from experiments.reference_participants import Raw, Reply, serving
+from tests.eval.assessment.a2a_participant import serving_a2a
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,45 @@ def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(selection: S
         assert counted[dead].overall == 0.0
         assert counted[dead].failures == {"unreachable": len(golds)}
         assert counted[empty.url].failures == {"no_sql": len(golds)}
+
+
+ONLY_1_0 = {"supportedInterfaces": [{"url": "http://x/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}
+BOTH = {"url": "http://x/old", "supportedInterfaces": [
+    {"url": "http://x/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+    {"url": "http://x/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+]}  # fmt: skip
+OVER_HTTP = {"supportedInterfaces": [{"url": "http://x", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"}]}
+
+
+@pytest.mark.parametrize(
+    ("card", "paths"),
+    [
+        (ONLY_1_0, ["/rpc SendMessage", "/rpc GetTask"]),
+        (BOTH, ["/rpc SendMessage", "/rpc GetTask"]),
+        ({"url": "http://x/old"}, ["/old message/send", "/old tasks/get"]),
+        (OVER_HTTP, ["/message:send", "/tasks/a%2F1"]),
+    ],
+    ids=["1.0", "both", "0.3", "HTTP+JSON"],
+)
+def test_a_participant_is_called_in_the_protocol_of_its_card(
+    selection: Selection, golds: dict[str, str], card: dict[str, Any], paths: list[str]
+):
+    """The participant answers with a task that is still at work, and has the SQL when it is asked again."""
+    by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
+    with serving_a2a(card, by_question) as stand:
+        found = ask(selection, stand.url, jobs=1)[stand.url]
+    assert [r.judgement.ex for r in found] == [True] * len(golds)
+    assert stand.paths[:2] == paths
+    versions = {line for text in stand.received for line in text.splitlines() if line.lower().startswith("a2a-version")}
+    assert bool(versions) == (card != {"url": "http://x/old"})
+
+
+def test_a_participant_behind_a_proxy_is_called_below_its_path(selection: Selection, golds: dict[str, str]):
+    """A gateway serves participants below their names and leaves a card alone that says another host."""
+    by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
+    with serving_a2a({"url": "http://purple:9019/"}, by_question, below="/purple") as stand:
+        found = ask(selection, f"{stand.url}/purple", jobs=1)[f"{stand.url}/purple"]
+    assert [r.judgement.ex for r in found] == [True] * len(golds)
 
 
 def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection, golds: dict[str, str]):

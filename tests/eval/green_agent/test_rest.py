@@ -47,11 +47,13 @@ def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict
         "participants",
         "task_comparison",
         "error_metrics_summary",
+        "status",
+        "artifact",
     }
     assert artifact["config"]["scorer_preset"] == "strict"
     assert artifact["config"]["task_count"] == len(golds)
     for one in artifact["participants"].values():
-        assert set(one) == {"scores", "task_results", "error_metrics"}
+        assert {"scores", "task_results", "error_metrics"} <= set(one)
         assert {"overall", *DIMENSIONS} <= set(one["scores"])
         assert {r["task_id"] for r in one["task_results"]} == set(golds)
         assert one["error_metrics"].keys() == artifact["error_metrics_summary"].keys()
@@ -62,6 +64,27 @@ def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict
         "sql": {"syntax", "condition_filter", "join", "incorrect_dialect_function_usage"},
     }
     assert [c["task_id"] for c in artifact["task_comparison"]] == list(golds)
+
+
+def test_the_artifact_has_the_field_names_of_evaluators_of_its_kind_too(
+    artifact: dict[str, Any], golds: dict[str, str]
+):
+    inner = artifact["artifact"]
+    assert artifact["status"] == "completed"
+    assert inner == {name: value for name, value in artifact.items() if name not in ("status", "artifact")}
+    assert [(r["participant_id"], r["overall_score"] == r["overall"]) for r in inner["rankings"]] == [
+        ("right", True),
+        ("idle", True),
+        ("dead", True),
+    ]
+    assert [(r["correct"], r["tasks"]) for r in inner["rankings"]] == [(4, 4), (0, 4), (0, 4)]
+    dead, right = inner["participants"]["dead"], inner["participants"]["right"]
+    assert (dead["participant_id"], dead["total_tasks"], dead["successful"], dead["failed"]) == ("dead", 4, 0, 4)
+    assert (right["successful"], right["failed"]) == (4, 0)
+    assert {r["sql_submitted"] for r in right["task_results"]} == set(golds.values())
+    assert all(r["execution_success"] and r["error_message"] is None for r in right["task_results"])
+    assert all(r["error_message"] for r in dead["task_results"])
+    assert all(c["agent_scores"]["right"]["overall"] == c["scores"]["right"] for c in inner["task_comparison"])
 
 
 def test_right_answers_rank_first_and_a_dead_participant_has_nothing(artifact: dict[str, Any], golds: dict[str, str]):
@@ -182,6 +205,18 @@ def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, gold
     assert {"event": "progress", "message": "4 of 4 answers judged, 4 right."} in events
     assert events[-1]["event"] == "artifact"
     assert events[-1]["data"]["config"]["ignored"] == ["unheard_of"]
+
+
+def test_the_stream_at_a_path_of_its_own_tells_a_status(evaluator: str, golds: dict[str, str]):
+    with serving(gold_echo(golds)) as stand:
+        asked = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
+        reply = httpx.post(evaluator + "assess/stream", json=asked, timeout=60)
+    wrong = httpx.post(evaluator + "assess/stream", json={"participants": {}}, timeout=30)
+    events = [json.loads(line[5:]) for line in reply.text.splitlines() if line.startswith("data:")]
+    assert "no-transform" in reply.headers["cache-control"]
+    assert [event["status"] for event in events] == ["working", "working", "completed"]
+    assert events[-1]["artifact"]["rankings"][0]["participant_id"] == "p"
+    assert wrong.status_code == 400
 
 
 WRONG: list[tuple[Any, str]] = [

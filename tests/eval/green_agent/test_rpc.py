@@ -67,7 +67,6 @@ def test_a_stream_tells_progress(evaluator: str):
 @pytest.mark.parametrize(
     ("part", "told"),
     [
-        (new_text_part("Who is the best?"), "holds no JSON with participants"),
         (new_data_part({"participants": {"a": "gopher://x"}}), "not an http:// or https:// URL"),
         (new_data_part({"participants": {"a": "http://h"}, "config": {"tags": ["absent"]}}), "there is no tag"),
     ],
@@ -77,6 +76,24 @@ def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: 
     assert event.task.status.state == TaskState.TASK_STATE_REJECTED
     assert told in event.task.status.message.parts[0].text
     assert not event.task.artifacts
+
+
+async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(evaluator: str, golds: dict[str, str]):
+    def message(part: Any, **others: str) -> SendMessageRequest:
+        return SendMessageRequest(message=Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part], **others))
+
+    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
+        request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
+        async with httpx.AsyncClient(timeout=60) as http:
+            client = await create_client(evaluator, client_config=ClientConfig(httpx_client=http, streaming=False))
+            [first] = [e async for e in client.send_message(message(new_text_part("Who is the best?")))]
+            follow_up = message(new_data_part(request), task_id=first.task.id)
+            [second] = [e async for e in client.send_message(follow_up)]
+
+    assert first.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+    assert "holds no JSON with participants" in first.task.status.message.parts[0].text
+    assert second.task.id == first.task.id
+    assert second.task.status.state == TaskState.TASK_STATE_COMPLETED
 
 
 def test_cancelling_stops_asking(evaluator: str):
