@@ -39,7 +39,8 @@ from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
 from agent.state import QueryPlan, QueryResult, Retry
-from eval.databases.base import Database, DatabaseError
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:

@@ -48,6 +48,41 @@ class Relevance(_Value):
     weight: float = 0.15
 
 
+class Evidence(_Value):
+    """One observation for or against a query, as of `eval.scoring.Evidence`."""
+
+    name: str
+    supports: bool | None
+    """True speaks for the query, False against it, None only informs."""
+    weight: float
+    text: str
+    """One sentence for the user."""
+    kind: str = "habit"
+
+
+class Phantom(_Value):
+    """A name in the query that the database does not have, or has more than once."""
+
+    name: str
+    nearest: list[str] = Field(default_factory=list)
+
+
+class Hallucinations(_Value):
+    tables: list[Phantom] = Field(default_factory=list)
+    columns: list[Phantom] = Field(default_factory=list)
+    functions: list[Phantom] = Field(default_factory=list)
+    ambiguous: list[Phantom] = Field(default_factory=list)
+
+
+class Analysis(_Value):
+    """What a score rests on."""
+
+    hallucinations: Hallucinations = Hallucinations()
+    evidence: list[Evidence] = Field(default_factory=list)
+    notes: dict[str, str] = Field(default_factory=dict)
+    """By dimension: why it lost points."""
+
+
 class EvalReport(_Value):
     overall: float
     overall_before_relevance: float
@@ -56,9 +91,7 @@ class EvalReport(_Value):
     probability: float | None = None
     """0..1: how likely the rows are right, from the evidence; None if there is no estimate."""
     relevance: Relevance = Relevance()
-    analysis: dict[str, Any] = Field(default_factory=dict)
-    """`hallucinations` {tables, columns, functions, ambiguous: [{name, nearest}]} and
-    `evidence` (`eval.scoring.Evidence` as objects)."""
+    analysis: Analysis = Analysis()
     vetoes: list[str] = Field(default_factory=list)
 
 

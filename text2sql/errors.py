@@ -30,7 +30,7 @@ from agent.models.protocol import (
     ModelTimeout,
     ModelUnavailable,
 )
-from eval.databases.base import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.errors import Busy, InputError, Text2SQLError
 
 __all__ = [

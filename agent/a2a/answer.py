@@ -17,8 +17,8 @@ from agent.config import Settings
 from agent.events import Event
 from agent.models.protocol import Model
 from agent.runner import Answer, stream
-from eval.databases.base import DatabaseError
 from eval.databases.scratch import ScratchDatabase, scratch_database
+from eval.databases.types import DatabaseError
 
 log = logging.getLogger(__name__)
 

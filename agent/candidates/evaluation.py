@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.examination import Query, examine
 from eval.schema import Schema
 from eval.scoring import Case, SecondOpinion, score

@@ -21,7 +21,7 @@ from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.models.protocol import ModelAuthError, ModelError, SqlReply, SqlRequest
 from agent.runtime.context import RunContext
 from agent.runtime.probability import ENOUGH_CANDIDATES
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.examination import Query
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 from eval.metrics.comparison import same_result
 
 LEAST = 1e-6

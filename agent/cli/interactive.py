@@ -124,7 +124,7 @@ class Prompt:
         self._say(f"model: {self._asker.model or configured}")
 
     def _schema(self, name: str) -> None:
-        from eval.databases.base import DatabaseError
+        from eval.databases.types import DatabaseError
 
         if (database := self._opened()) is None:
             return

@@ -7,7 +7,7 @@ both are written unchanged.
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -79,7 +79,7 @@ def show_explanation(console: Console, answer: Answer) -> None:
     _show_attempts(console, answer.attempts)
     last = _report_of(answer)
     if last:
-        notes = last.analysis.get("notes") or {}
+        notes = last.analysis.notes
         _heading(console, "Score")
         for name, value in last.dimensions.items():
             _line(console, f"{name:<18}{_bar(value)} {value:4.2f}  {notes.get(name, '')}")
@@ -89,10 +89,10 @@ def show_explanation(console: Console, answer: Answer) -> None:
             _heading(console, "Vetoes")
             for veto in last.vetoes:
                 _line(console, f"✗ {veto}")
-        if evidence := last.analysis.get("evidence"):
+        if evidence := last.analysis.evidence:
             _heading(console, "Evidence")
-            for item in sorted(evidence, key=lambda e: -abs(float(e.get("weight", 0.0)))):
-                _line(console, f"{_SIGNS[item.get('supports')]} {item.get('text', '')}")
+            for item in sorted(evidence, key=lambda e: -abs(e.weight)):
+                _line(console, f"{_SIGNS[item.supports]} {item.text}")
     if answer.reason:
         _heading(console, "Reading")
         _line(console, answer.reason)
@@ -104,7 +104,7 @@ def show_explanation(console: Console, answer: Answer) -> None:
     _line(console, _spent(answer))
 
 
-_SIGNS: dict[Any, str] = {True: "+", False: "-", None: "·"}
+_SIGNS: dict[bool | None, str] = {True: "+", False: "-", None: "·"}
 
 
 def _show_plan(console: Console, answer: Answer) -> None:

@@ -89,7 +89,7 @@ class Asker:
         from pydantic import ValidationError
 
         from agent.config import settings, settings_problem
-        from eval.databases.base import DatabaseError
+        from eval.databases.types import DatabaseError
 
         direct_logs(self.verbose)
         try:

@@ -10,7 +10,8 @@ from agent.knowledge.preview import result_preview
 from agent.knowledge.privacy import Privacy, kinds, scrubbed, words_known
 from agent.knowledge.value_store import complete_value_index
 from agent.knowledge.values import EMPTY
-from eval.databases.base import Database, ExecutionResult
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
 from eval.databases.values import json_rows
 from eval.schema import Schema
 

@@ -300,15 +300,15 @@ def _report(result: QueryResult, known: frozenset[str], *, hide_shape: bool) -> 
     assert report is not None
     own = known | _words(result.sql)
     evidence = [
-        {**one, "text": _IN_QUOTES.sub(lambda found: _only(found.group(), own), str(one["text"]))}
-        for one in report.analysis.get("evidence", [])
-        if not hide_shape and not str(one.get("name", "")).startswith("value_stored")
+        one.model_copy(update={"text": _IN_QUOTES.sub(lambda quoted: _only(quoted.group(), own), one.text)})
+        for one in report.analysis.evidence
+        if not hide_shape and not one.name.startswith("value_stored")
     ]
     shown = {name: v for name, v in report.dimensions.items() if not hide_shape or name == "safety"}
     ran = result.status == "success"
     return report.model_copy(
         update={
-            "analysis": {**report.analysis, "evidence": evidence},
+            "analysis": report.analysis.model_copy(update={"evidence": evidence}),
             "dimensions": shown,
             "vetoes": [] if hide_shape and ran else [scrubbed(veto, own) for veto in report.vetoes],
         }

@@ -35,7 +35,8 @@ from agent.knowledge.values import (
     value_index,
     values_key,
 )
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.schema import Column, Schema, Table
 from eval.sql.nearest import distance
 from eval.tasks.cache_folder import cache_folder, kept_file

@@ -317,7 +317,7 @@ def may_hold_names(table: Table, column: Column) -> bool:
 def _distinct(database: Database, schema: Schema, table: Table, columns: list[Column]) -> list[tuple[int, object]]:
     from sqlglot import exp
 
-    from eval.databases.base import Limits
+    from eval.databases.types import Limits
     from eval.sql import check, parsed_from_tree
 
     parts: list[exp.Select] = []

@@ -36,7 +36,7 @@ from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.server.submission import begin
 from agent.store import StoreError, client_message
-from eval.databases.base import DatabaseError, Limits
+from eval.databases.types import DatabaseError, Limits
 from eval.schema import Table
 from eval.version import VERSION
 

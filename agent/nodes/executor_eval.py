@@ -21,12 +21,25 @@ from agent.runtime.attempts import attempts_at
 from agent.runtime.context import RunContext
 from agent.runtime.probability import SETTLED
 from agent.runtime.summary_start import begin_summary
-from agent.state import AgentState, Draft, EvalReport, QueryResult, QueryTask, Relevance, asked
-from eval.databases.base import DatabaseError
+from agent.state import (
+    AgentState,
+    Analysis,
+    Draft,
+    EvalReport,
+    Evidence,
+    Hallucinations,
+    Phantom,
+    QueryResult,
+    QueryTask,
+    Relevance,
+    asked,
+)
+from eval.databases.types import DatabaseError
 from eval.databases.values import json_rows
 from eval.examination import Query
 from eval.scoring import Case, Score, final_score, score
 from eval.sql import References
+from eval.sql.types import PhantomKind
 
 log = logging.getLogger(__name__)
 
@@ -218,21 +231,24 @@ async def _relevance(step: _Step, case: Case, data: list[list[Any]]) -> Relevanc
 
 
 def _report(scored: Score, references: References, relevance: Relevance) -> EvalReport:
-    kinds = {"tables": "table", "columns": "column", "functions": "function", "ambiguous": "ambiguous"}
-    hallucinations = {
-        plural: [{"name": p.name, "nearest": list(p.nearest)} for p in references.phantoms if p.kind == kind]
-        for plural, kind in kinds.items()
-    }
+    def named(kind: PhantomKind) -> list[Phantom]:
+        return [Phantom(name=p.name, nearest=list(p.nearest)) for p in references.named(kind)]
+
     return EvalReport(
         overall=round(final_score(scored, relevance.score), 4),
         overall_before_relevance=round(scored.weighted, 4),
         probability=scored.probability,
         dimensions={name: round(value, 4) for name, value in scored.dimensions.items()},
         relevance=relevance,
-        analysis={
-            "hallucinations": hallucinations,
-            "evidence": [asdict(e) for e in scored.evidence],
-            "notes": dict(scored.notes),
-        },
+        analysis=Analysis(
+            hallucinations=Hallucinations(
+                tables=named("table"),
+                columns=named("column"),
+                functions=named("function"),
+                ambiguous=named("ambiguous"),
+            ),
+            evidence=[Evidence(**asdict(e)) for e in scored.evidence],
+            notes=dict(scored.notes),
+        ),
         vetoes=list(scored.vetoes),
     )

@@ -17,7 +17,8 @@ from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanReq
 from agent.runtime.context import RunContext
 from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
 from agent.state import AgentState, Failure, Turn
-from eval.databases.base import Database, DatabaseError
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from agent.runtime.attempts import attempts_at, shortfall
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
 from agent.runtime.verdict import objections
-from agent.state import AgentState, QueryResult, Retry, RetryCategory, standalone, with_evidence
-from eval.databases.base import DatabaseError
+from agent.state import AgentState, Hallucinations, QueryResult, Retry, RetryCategory, standalone, with_evidence
+from eval.databases.types import DatabaseError
 from eval.schema import Schema
 
 WEAK = 0.6
@@ -55,7 +55,7 @@ def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]
         return "execution_error", f"The query failed with this error:\n{result.error}\nFix exactly this."
     report = result.eval_report
     dimensions = report.dimensions if report else {}
-    if report and (phantoms := _phantoms(report.analysis.get("hallucinations", {}))):
+    if report and (phantoms := _phantoms(report.analysis.hallucinations)):
         return "hallucination", "The query names things that this database does not have:\n" + "\n".join(phantoms)
     if dimensions.get("safety", 1.0) < 0.5:
         why = "; ".join(report.vetoes) if report else ""
@@ -80,14 +80,13 @@ def _by_value(item: tuple[str, float]) -> float:
     return item[1]
 
 
-def _phantoms(hallucinations: dict[str, Any]) -> list[str]:
-    singular = {"tables": "table", "columns": "column", "functions": "function", "ambiguous": "ambiguous column"}
+def _phantoms(of: Hallucinations) -> list[str]:
+    by_kind = {"table": of.tables, "column": of.columns, "function": of.functions, "ambiguous column": of.ambiguous}
     lines = []
-    for kind, word in singular.items():
-        for phantom in hallucinations.get(kind, []):
-            nearest = ", ".join(phantom["nearest"])
-            hint = f" (nearest: {nearest})" if nearest else ""
-            lines.append(f"- {word} {phantom['name']}{hint}")
+    for kind, phantoms in by_kind.items():
+        for phantom in phantoms:
+            hint = f" (nearest: {', '.join(phantom.nearest)})" if phantom.nearest else ""
+            lines.append(f"- {kind} {phantom.name}{hint}")
     return lines
 
 

@@ -18,7 +18,7 @@ from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
 from agent.runtime.context import RunContext
 from agent.state import AgentState, Failure, with_evidence
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.schema import Schema
 
 EARLIER_QUESTIONS = 2

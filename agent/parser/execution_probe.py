@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.sql import check, parsed_from_tree
 
 _LIMITS = Limits(seconds=0.2, rows=200, bytes=1024 * 1024, cell_bytes=4096)

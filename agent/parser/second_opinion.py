@@ -10,7 +10,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.schema import Schema
 from eval.scoring.types import SecondOpinion
 from eval.sql.types import ParsedQuery, ReadStatement

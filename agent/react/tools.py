@@ -16,7 +16,7 @@ from agent.knowledge.privacy import Privacy, privacy_of
 from agent.models.protocol import SqlRequest
 from agent.runtime.context import RunContext
 from agent.state import with_evidence
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.examination import Query, inspect
 from eval.scoring.guards import advice
 from eval.scoring.intent import Intent, read_intent

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.databases.values import json_value
 
 Stored = int | float | str | bytes | None

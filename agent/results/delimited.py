@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.databases.values import interval_text, json_value
 
 _QUOTED = re.compile(r'[",\r\n]|^$|^[ \t]|[ \t]$').search

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from eval.databases.base import Database, DatabaseError, Limits
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError, Limits
 from eval.databases.values import json_rows, json_value
 from eval.sql import ReadStatement, check, parse, resolve
 

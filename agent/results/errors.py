@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from eval.databases.base import Status
+from eval.databases.types import Status
 from eval.errors import Text2SQLError
 
 

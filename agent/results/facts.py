@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.databases.values import json_value
 
 MAX_DISTINCT = 1000

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from agent.results.cells import exact_column
 from agent.results.errors import BadRequest
 from agent.results.facts import ColumnFacts
-from eval.databases.base import Value
+from eval.databases.types import Value
 
 MAX_PAGE = 10_000
 COUNTED = 100_000

@@ -17,7 +17,7 @@ from typing import Any
 from agent.results.delimited import Batches, text_of, unique_names
 from agent.results.errors import ExtraMissing
 from agent.results.facts import ColumnFacts
-from eval.databases.base import Value
+from eval.databases.types import Value
 
 BATCH_ROWS = 20_000
 _CHUNK = 256 * 1024

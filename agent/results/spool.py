@@ -19,8 +19,9 @@ from pathlib import Path
 from agent.results.cells import stored_cell, stored_column
 from agent.results.errors import ResultError, StatementFailed
 from agent.results.facts import FactGatherer
-from eval.databases.base import CancelToken, Database, Limits, Value
+from eval.databases.base import Database
 from eval.databases.row_stream import RowStream
+from eval.databases.types import CancelToken, Limits, Value
 from eval.sql.types import ReadStatement
 
 MAX_COLUMNS = 900

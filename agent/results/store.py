@@ -30,7 +30,8 @@ from agent.results.facts import ColumnFacts
 from agent.results.pages import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
 from agent.results.spool import spool
 from agent.store.private_folder import private_folder
-from eval.databases.base import CancelToken, Database, DatabaseError, Limits, Value, in_statement_thread
+from eval.databases.base import Database, in_statement_thread
+from eval.databases.types import CancelToken, DatabaseError, Limits, Value
 from eval.databases.values import json_value
 from eval.sql.types import ReadStatement
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from agent.results.delimited import Batches, text_of
 from agent.results.errors import BadRequest, ExtraMissing
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.databases.values import json_value
 
 MAX_ROWS = 1_048_576

@@ -16,7 +16,8 @@ from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
 from eval.databases import open_database
-from eval.databases.base import Database, DatabaseNotFound
+from eval.databases.base import Database
+from eval.databases.types import DatabaseNotFound
 from eval.schema import dialect_named
 from eval.tasks import DEMOS, demo_ids, demo_path
 

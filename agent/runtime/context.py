@@ -17,7 +17,8 @@ from agent.events import Event, NodeEvent, StepTokens
 from agent.models.protocol import Model, Usage
 from agent.runtime.strategies import Strategy, strategy
 from agent.runtime.summary_ahead import SummaryAhead
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.schema import Schema
 
 if TYPE_CHECKING:

@@ -40,9 +40,8 @@ def objections(result: QueryResult) -> list[str]:
     report = result.eval_report
     if report is None:
         return []
-    evidence = report.analysis.get("evidence", [])
-    contradictions = (e for e in evidence if e.get("kind") == "contradiction" and e.get("supports") is False)
-    return [*report.vetoes, *(str(e["text"]) for e in contradictions)]
+    against = (e for e in report.analysis.evidence if e.kind == "contradiction" and e.supports is False)
+    return [*report.vetoes, *(e.text for e in against)]
 
 
 def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ from agent.server.errors import ApiError
 from agent.server.runs.encoding import few_rows
 from agent.server.services import Services
 from agent.store.records import KeptParameter, KeptRecord, KeptRows
-from eval.databases.base import Database, DatabaseError, Limits
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError, Limits
 from eval.sql import BadParameter, parameters, parse, with_values
 
 

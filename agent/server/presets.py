@@ -16,7 +16,8 @@ from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
 from agent.server.sources import Sources
 from agent.store.records import SourceRecord
-from eval.databases.base import Database, DatabaseError
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError
 from eval.databases.urls import parse_target
 from eval.schema import Schema
 from eval.tasks import DEMOS, demo_ids, demo_named

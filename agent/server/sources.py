@@ -24,7 +24,8 @@ from agent.sources import (
 )
 from agent.store import Store
 from agent.store.records import SourceRecord
-from eval.databases.base import Database, DatabaseError, DatabaseNotFound
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError, DatabaseNotFound
 
 MAX_NAME = 100
 """Characters of a name for people."""

@@ -26,7 +26,7 @@ from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.store import StoreError
 from agent.store.records import RunRecord
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.errors import Busy
 
 BUSY_SECONDS = 2

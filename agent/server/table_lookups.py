@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from agent.server.errors import ApiError
 from agent.server.replies import SampleReply, ValueCount, ValuesReply
-from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult, Limits
 from eval.databases.values import json_rows
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree

@@ -18,7 +18,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from agent.config import StateSettings
 from agent.store.errors import SecretMissing
-from agent.store.location import PRIVATE_FILE, Location, private_folder
+from agent.store.location import Location, make_state_folder
+from agent.store.private_folder import PRIVATE_FILE
 
 KEY_FILE = "secret.key"
 SHORTEST_SECRET = 16
@@ -76,7 +77,7 @@ class Sealer:
 
 def _made_whole(path: Path, content: bytes) -> None:
     """Write a private file atomically. When two processes write it, the first one's file is kept."""
-    private_folder(path.parent)
+    make_state_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(descriptor, "wb") as file:

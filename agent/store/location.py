@@ -16,9 +16,7 @@ from sqlalchemy.exc import ArgumentError
 
 from agent.config import StateSettings
 from agent.store.errors import StateUnusable
-
-PRIVATE_FOLDER = 0o700
-PRIVATE_FILE = 0o600
+from agent.store.private_folder import PRIVATE_FILE, PRIVATE_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +81,9 @@ def _file(path: Path, folder: Path) -> Location:
     return Location(URL.create("sqlite", database=str(path)), str(path), folder)
 
 
-def private_folder(folder: Path) -> None:
-    """Create the folder for this user only, if it does not exist. An existing folder keeps its mode."""
+def make_state_folder(folder: Path) -> None:
+    """Create the folder for this user only, if it does not exist. An existing folder keeps its mode, because it may
+    hold other files (`sqlite:////tmp/state.sqlite`). Raises StateUnusable."""
     try:
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
@@ -93,7 +92,7 @@ def private_folder(folder: Path) -> None:
 
 def private_file(path: Path) -> None:
     """Create an empty file for this user only, if it does not exist; SQLite gives its journals the same mode."""
-    private_folder(path.parent)
+    make_state_folder(path.parent)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
     except OSError as error:

@@ -16,33 +16,11 @@ from typing import TypeVar
 
 from eval.databases.row_stream import RowStream
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import (
-    CancelToken,
-    DatabaseError,
-    DatabaseNotFound,
-    DatabaseUnreachable,
-    DriverMissing,
-    ExecutionResult,
-    Limits,
-    Status,
-    Value,
-)
+from eval.databases.types import CancelToken, ExecutionResult, Limits, Value
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
 
-__all__ = [
-    "CancelToken",
-    "Database",
-    "DatabaseError",
-    "DatabaseNotFound",
-    "DatabaseUnreachable",
-    "DriverMissing",
-    "ExecutionResult",
-    "Limits",
-    "Status",
-    "Value",
-    "in_statement_thread",
-]
+__all__ = ["Database", "in_statement_thread"]
 
 _T = TypeVar("_T")
 _PLAN_LIMITS = Limits(seconds=5.0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from eval.databases.base import CancelToken, Database, Limits, in_statement_thread
+from eval.databases.base import Database, in_statement_thread
+from eval.databases.types import CancelToken, Limits
 from eval.examination.query_plan import full_scans
 from eval.examination.stored_values import stored_constants
 from eval.schema import Schema

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from eval.databases.base import CancelToken, Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import CancelToken, Limits
 from eval.schema import Schema, Table
 from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, StoredConstant

@@ -31,7 +31,7 @@ from itertools import pairwise
 from operator import itemgetter, ne
 from typing import TypeAlias
 
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 
 RELATIVE_TOLERANCE = 1e-6
 ABSOLUTE_FLOOR = 1e-9

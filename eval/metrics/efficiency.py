@@ -7,7 +7,8 @@ efficiency score (Li et al. 2023), which takes the square root of this ratio.
 
 from __future__ import annotations
 
-from eval.databases.base import Database, Limits
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.sql.types import ReadStatement
 
 RUNS = 5

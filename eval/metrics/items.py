@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult, Limits
 from eval.metrics.comparison import same_result, same_set
 from eval.metrics.efficiency import time_ratio
 from eval.metrics.exact_match import exact_match

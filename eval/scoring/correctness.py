@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from eval.metrics.comparison import same_result
-from eval.scoring.evidence.kinds import kind_of, sign
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import kind_of, sign
 from eval.scoring.regression import read_weights
 from eval.scoring.types import Case, Evidence
 

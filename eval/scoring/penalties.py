@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from eval.scoring.correctness import coefficients
-from eval.scoring.evidence.kinds import kind_of
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import kind_of
 
 PER_LOG_ODDS = 0.1
 MOST = 0.3

@@ -9,8 +9,8 @@ from eval.scoring.completeness import completeness
 from eval.scoring.correctness import correctness, evidence
 from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations
-from eval.scoring.evidence.kinds import kind_of
 from eval.scoring.evidence.question_reading import Observation, Reading
+from eval.scoring.evidence_kinds import kind_of
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 from eval.schema import Schema
-from eval.scoring.evidence.kinds import Kind
+from eval.scoring.evidence_kinds import Kind
 from eval.sql.types import ParsedQuery, QueryFacts, ReadStatement, References, Verdict
 
 DIMENSIONS = (

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.tasks.demos import DEMOS, Demo, demo_named, demo_path
 from eval.tasks.load import OnProgress
 from eval.tasks.load import Progress as Step

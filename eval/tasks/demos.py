@@ -126,7 +126,7 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
             on_progress(Progress(0, len(demo.tables), f"{refused}; using {spare} instead", is_note=True))
         return kept_file(spare / file_name(demo), build)
     except OSError as error:
-        from eval.databases.base import DatabaseError
+        from eval.databases.types import DatabaseError
 
         raise DatabaseError(
             f"{refused}, nor to the folder for temporary files; set TEXT2SQL_CACHE_DIR to a folder you can write to"

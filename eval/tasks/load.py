@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from eval.databases.base import DatabaseError, DriverMissing
+from eval.databases.types import DatabaseError, DriverMissing
 from eval.schema import Dialect
 from eval.tasks import ddl
 from eval.tasks.archive import Row, TableDef

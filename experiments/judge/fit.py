@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from eval.scoring.completeness import SIGNS as INCOMPLETE
 from eval.scoring.correctness import NOT_RUN, Coefficients, dimension, logit
-from eval.scoring.evidence.kinds import sign
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.regression import auc, calibration_error, fit

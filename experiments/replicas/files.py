@@ -12,8 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.databases.base import DatabaseError
 from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.types import DatabaseError
 
 SAMPLED_ROWS = 2_000
 """Rows read from each table, spread over it."""

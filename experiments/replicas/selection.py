@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.databases import Database, Limits, open_database
-from eval.databases.base import DatabaseError, ExecutionResult
+from eval.databases.types import DatabaseError, ExecutionResult
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.sql import check, facts, parse

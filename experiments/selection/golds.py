@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.base import Database
 from eval.databases.factory import open_database
+from eval.databases.types import ExecutionResult, Limits
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
 from eval.scoring.expectation import Expectation

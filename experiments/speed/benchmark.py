@@ -31,7 +31,7 @@ from eval.assessment import Options, Selection, assess, participant, select_task
 from eval.assessment.selection import Assignment
 from eval.assessment.types import TaskResult
 from eval.databases import ExecutionResult, open_database
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.metrics.comparison import same_result
 from eval.run_folder import RunFolder
 from eval.sql import check, parse, render

@@ -105,7 +105,7 @@ async def test_retry_2_hallucination_names_the_nearest_real_names_and_nothing_is
     assert "custommers" in model.sql_requests[1].feedback
     assert "customers" in model.sql_requests[1].feedback.replace("custommers", "")
     assert answer.attempts[0].execution_time_ms == 0.0
-    assert answer.attempts[0].eval_report.analysis["hallucinations"]["tables"][0]["name"] == "custommers"
+    assert answer.attempts[0].eval_report.analysis.hallucinations.tables[0].name == "custommers"
 
 
 async def test_retry_3_safety_and_the_table_is_still_there(ask: Run, shop: Database) -> None:

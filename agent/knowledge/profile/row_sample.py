@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Column, Dialect, ForeignKey, Table
 from eval.sql import check, parsed_from_tree
 

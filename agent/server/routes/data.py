@@ -37,7 +37,7 @@ from agent.server.routes.answers import refusals
 from agent.server.runs.encoding import few_rows
 from agent.server.services import CurrentServices, Services
 from agent.store.records import RunRecord, RunStatus
-from eval.databases.base import DatabaseError, Limits
+from eval.databases.types import DatabaseError, Limits
 
 router = APIRouter(tags=["results"])
 

@@ -12,7 +12,7 @@ from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
 from agent.server.telemetry.metrics import CONTENT_TYPE, exposition
 from agent.store import StoreError
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.version import VERSION
 
 router = APIRouter(tags=["status"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.scoring.types import Case, SecondOpinion

@@ -17,16 +17,16 @@ from eval.scoring.evidence import (
     schema_linking,
     shape,
 )
+from eval.scoring.evidence.familiarity import clarity, familiarity, reach
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.expectation import Expectation
-from eval.scoring.familiarity import clarity, familiarity, reach
 from eval.sql.traversal import unchanging
 
 KINDS = (form, logic, pitfalls, literals, shape, projection, schema_linking, joins, agreement, complexity)
 
 
 def observations(reading: Reading, learned: Expectation | None = None) -> tuple[Observation, ...]:
-    """What is seen of a query that parses, each value scaled by how far it reaches (`eval.scoring.familiarity`).
+    """What is seen of a query that parses, each value scaled by how far it reaches (`familiarity`).
 
     Empty for a query that does not parse. `learned` replaces the shipped expectation, where that has seen the question.
     """

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from eval.databases.base import Value
+from eval.databases.types import Value
 from eval.language.inflection import light_stem
 from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column

@@ -14,7 +14,7 @@ from agent.candidates.verification import stands
 from agent.candidates.weights import INTERCEPT, probability, weights
 from agent.runtime.attempts import best_attempt
 from agent.state import QueryResult
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 from experiments.selection.measure import paired, rate
 
 

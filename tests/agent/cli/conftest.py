@@ -10,7 +10,7 @@ from rich.console import Console
 
 from agent.cli.console import PIPE_WIDTH
 from agent.runner import Answer, Tokens
-from agent.state import EvalReport, QueryPlan, QueryResult, QueryTask, Relevance
+from agent.state import Analysis, EvalReport, Evidence, QueryPlan, QueryResult, QueryTask, Relevance
 
 DIMENSIONS = {
     "correctness": 0.88,
@@ -63,14 +63,14 @@ def attempt(sql: str, number: int = 1, score: float = 0.91, **more: object) -> Q
         overall_before_relevance=score,
         dimensions=DIMENSIONS,
         relevance=Relevance(score=0.75, reasoning="The rows name customers."),
-        analysis={
-            "notes": {"best_practices": "No alias for the count."},
-            "evidence": [
-                {"name": "executes", "supports": True, "weight": 0.5, "text": "It runs."},
-                {"name": "shape", "supports": False, "weight": -1.5, "text": "Three rows where one was expected."},
-                {"name": "size", "supports": None, "weight": 0.0, "text": "The table has 12 rows."},
+        analysis=Analysis(
+            notes={"best_practices": "No alias for the count."},
+            evidence=[
+                Evidence(name="executes", supports=True, weight=0.5, text="It runs."),
+                Evidence(name="shape", supports=False, weight=-1.5, text="Three rows where one was expected."),
+                Evidence(name="size", supports=None, weight=0.0, text="The table has 12 rows."),
             ],
-        },
+        ),
     )
     values: dict[str, object] = {
         "task_id": "t1",

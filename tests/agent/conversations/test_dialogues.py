@@ -20,7 +20,8 @@ from agent.runner import Answer, run
 from agent.runtime.catalogue import resolve_database
 from agent.runtime.plans import single_task_plan
 from agent.state import Clarification
-from eval.databases.base import Database, ExecutionResult, Limits
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult, Limits
 from eval.metrics.comparison import same_result
 from eval.sql import check, parse
 from text2sql.testing import ScriptedModel

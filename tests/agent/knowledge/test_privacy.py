@@ -22,7 +22,7 @@ from agent.knowledge.privacy import for_feedback, kinds, scrubbed, visible_schem
 from agent.models import shared_model
 from agent.models.prompt_log import PromptLog
 from agent.runner import run
-from agent.state import EvalReport, QueryResult, Turn
+from agent.state import Analysis, EvalReport, Evidence, QueryResult, Turn
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, Schema, Table
@@ -304,7 +304,7 @@ def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any):
 
 def test_evidence_that_was_looked_up_among_the_values_is_left_out():
     evidence = [
-        {"name": name, "supports": False, "weight": -1.0, "text": text}
+        Evidence(name=name, supports=False, weight=-1.0, text=text)
         for name, text in {
             "value_stored_otherwise": "mood holds “Paris” in other capitals only.",
             "value_foreign": "The query looks for “zqxother”.",
@@ -315,7 +315,7 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out():
         overall=0.4,
         overall_before_relevance=0.4,
         dimensions={"safety": 1.0, "completeness": 0.2},
-        analysis={"evidence": evidence},
+        analysis=Analysis(evidence=evidence),
         vetoes=["The database could not run it: Could not convert string 'zqxAda' to INT32."],
     )
     result = QueryResult(
@@ -326,9 +326,9 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out():
     bare = for_feedback(result, "schema", SCHEMA, "How many in Paris?")
 
     assert "zqx" not in masked.model_dump_json()
-    assert [e["name"] for e in masked.eval_report.analysis["evidence"]] == ["value_foreign", "count_missing"]  # type: ignore[union-attr]
+    assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]  # type: ignore[union-attr]
     assert bare.eval_report is not None
-    assert (bare.data, bare.rows_returned, bare.eval_report.analysis["evidence"], bare.eval_report.vetoes) == (
+    assert (bare.data, bare.rows_returned, bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == (
         [],
         1,
         [],

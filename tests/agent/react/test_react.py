@@ -18,7 +18,8 @@ from agent.react.loop import OWN_STEPS
 from agent.react.order import EDGES, WRITES, Tool, following
 from agent.react.tools import constraints
 from agent.runner import Answer
-from eval.databases.base import Database, ExecutionResult
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
 from eval.scoring.intent import read_intent
 from eval.sql import ReadStatement
 from tests.agent.conftest import Run

@@ -7,7 +7,7 @@ import pytest
 from agent.runtime.attempts import best_attempt, chosen, doubts, passes
 from agent.runtime.plans import single_task_plan
 from agent.runtime.verdict import verdict
-from agent.state import EvalReport, QueryResult
+from agent.state import Analysis, EvalReport, Evidence, QueryResult
 
 
 def attempt(number: int, score: float, *, status: str = "success", vetoes: tuple[str, ...] = (), **more) -> QueryResult:
@@ -42,14 +42,14 @@ def test_the_gate_needs_score_and_no_veto_and_rows_from_the_database() -> None:
 
 
 def test_a_doubtful_answer_names_what_can_be_checked_and_no_habit() -> None:
-    def evidence(kind: str, text: str) -> dict[str, object]:
-        return {"kind": kind, "text": text, "supports": False}
+    def evidence(kind: str, text: str) -> Evidence:
+        return Evidence(name=kind, supports=False, weight=-1.0, text=text, kind=kind)
 
     report = EvalReport(
         overall=0.41,
         overall_before_relevance=0.41,
         dimensions={},
-        analysis={"evidence": [evidence("habit", "Few ask so."), evidence("contradiction", "2024 is not held.")]},
+        analysis=Analysis(evidence=[evidence("habit", "Few ask so."), evidence("contradiction", "2024 is not held.")]),
     )
     low = attempt(1, 0.41).model_copy(update={"eval_report": report})
     assert doubts([low], 0.7) == ("treat this with care: 2024 is not held.",)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases.base import DatabaseError
 from eval.databases.scratch import scratch_database
+from eval.databases.types import DatabaseError
 from eval.schema import DIALECTS, Column, Dialect, ForeignKey, Schema, Table
 from eval.sql import check, parse
 from eval.sql.types import ReadStatement

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.databases.base import ExecutionResult
+from eval.databases.types import ExecutionResult
 from eval.metrics.comparison import same_result, same_set
 
 

@@ -11,7 +11,7 @@ import pytest
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
-from eval.scoring.evidence.kinds import sign
+from eval.scoring.evidence_kinds import sign
 from eval.scoring.guards import GUARDS, advice
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from eval.databases.base import Database, ExecutionResult
+from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
 from eval.scoring import DIMENSIONS, PRESETS, THRESHOLD, Case, SecondOpinion, final_score, score
 from eval.scoring.correctness import coefficients, dimension

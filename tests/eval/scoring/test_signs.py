@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval.scoring.correctness import coefficients
-from eval.scoring.evidence.kinds import sign
+from eval.scoring.evidence_kinds import sign
 from eval.scoring.regression import fit
 
 

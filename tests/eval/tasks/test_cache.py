@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases.base import DatabaseError
+from eval.databases.types import DatabaseError
 from eval.tasks import cache_folder, demo_ids, demo_named, demo_path, demos
 from eval.tasks.cache_folder import kept_file
 from eval.tasks.load import Progress

@@ -13,8 +13,8 @@ from functools import lru_cache
 from sqlglot import exp
 
 from eval.schema import Schema
-from eval.scoring.evidence.kinds import kind_of, sign
 from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence_kinds import kind_of, sign
 from eval.scoring.expectation import expectation
 from eval.scoring.question_wording import Wording
 from eval.sql.traversal import every
