@@ -12,8 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from agent.knowledge.schema_context import estimate_tokens
-from eval.databases.base import Database, DatabaseError
+from eval.databases.base import Database
 from eval.databases.copying import copy_sqlite
+from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 from eval.untrusted_script import run_script
 
