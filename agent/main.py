@@ -25,6 +25,7 @@ _EPILOG = "\n".join(
         "Examples:",
         '  python -m agent.main "Which cities have the most customers?"',
         '  python -m agent.main --db sales.sqlite "total revenue by month" --explain',
+        '  python -m agent.main --db sales.csv "which customer bought the most?"',
         '  python -m agent.main --db postgresql://me@host/sales --json "how many orders?" | jq .rows',
         '  python -m agent.main --dry-run "late orders" > query.sql',
         '  echo "how many products are there?" | python -m agent.main -',
@@ -40,7 +41,7 @@ _EPILOG = "\n".join(
     ]
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def _version(wanted: bool) -> None:
@@ -51,16 +52,24 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _strategies() -> list[str]:
+    from agent.runtime.strategies import STRATEGIES
+
+    return list(STRATEGIES)
+
+
 @app.command(epilog=_EPILOG)
 def ask(
     question: Annotated[
-        list[str] | None, typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input.")
+        list[str] | None,
+        typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input; none opens a prompt."),
     ] = None,
     db: Annotated[
         str | None,
         typer.Option(
-            metavar="URL|FILE|DEMO",
-            help="Database: a URL, a file, or a demo (shop, enterprise). Default: the configured one.",
+            metavar="URL|FILE|FOLDER|DEMO",
+            help="Database: a URL, a database file, a CSV, Parquet or Excel file, a folder of such files, or a demo "
+            "(shop, enterprise). Default: the configured one.",
         ),
     ] = None,
     model: Annotated[
@@ -78,6 +87,7 @@ def ask(
     strategy: Annotated[
         str | None,
         typer.Option(
+            autocompletion=_strategies,
             metavar="NAME",
             help="How to work on it: zero-shot, few-shot-3, stage-0 to stage-3, react, standard, verified, full.",
         ),
@@ -106,7 +116,8 @@ def ask(
     output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
     asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy)
     try:
-        code = _prompted(asker, output, question) if interactive else _answered(asker, output, question)
+        nothing_said = not question and sys.stdin.isatty() and not as_json
+        code = _prompted(asker, output, question) if interactive or nothing_said else _answered(asker, output, question)
     except KeyboardInterrupt:
         progress.print("Stopped.")
         code = exits.INTERRUPTED
@@ -145,7 +156,7 @@ def _question(words: list[str] | None) -> tuple[str, str | None]:
     elif words or not sys.stdin.isatty():
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     else:
-        return "", "No question. Ask one in quotes, or use --interactive; --help has examples."
+        return "", "No question. Ask one in quotes; --help has examples."
     return text.strip(), None if text.strip() else "The question is empty."
 
 

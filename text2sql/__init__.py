@@ -5,8 +5,9 @@
     print(answer.sql, answer.rows, answer.score)
 
 `ask` returns when the answer is there, `run` is `ask` for async code, and `stream` is an async iterator of the events
-on the way. `text2sql.errors` shows what can be raised, and `text2sql.testing` has a model for tests. Importing this
-package loads nothing else: each name loads what it needs when it is first used.
+on the way. `Thread` is a conversation. An `Answer` shows itself in a notebook. `text2sql.errors` shows what can be
+raised, and `text2sql.testing` has a model for tests. Importing this package loads nothing else: each name loads what it
+needs when it is first used.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from typing import TYPE_CHECKING, Any
 from eval.version import VERSION
 
 if TYPE_CHECKING:
-    from agent.runner import Answer, run, stream
+    from agent.runner import stream
     from text2sql import errors, testing
-    from text2sql.blocking import ask
+    from text2sql.answer import Answer
+    from text2sql.questions import ask, run
+    from text2sql.thread import Thread
 
 __version__ = VERSION
 
-__all__ = ["Answer", "__version__", "ask", "errors", "run", "stream", "testing"]
+__all__ = ["Answer", "Thread", "__version__", "ask", "errors", "run", "stream", "testing"]
 
 _MODULES = {
-    "Answer": "agent.runner",
-    "ask": "text2sql.blocking",
-    "run": "agent.runner",
+    "Answer": "text2sql.answer",
+    "Thread": "text2sql.thread",
+    "ask": "text2sql.questions",
+    "run": "text2sql.questions",
     "stream": "agent.runner",
 }
 

@@ -2,6 +2,9 @@
 
 Text2SQLError                the root of all of them, those that are not listed here included
 ├── InputError               what was passed in cannot be used (also a ValueError)
+├── QuestionFailed           a question has no answer because something failed; it holds the Answer
+├── PackageMissing           an optional package for a view of an answer is not installed
+├── NoChart                  the rows have a shape that no chart fits
 ├── Busy                     as many runs as may run at once are running
 ├── DatabaseError            a database could not be opened or read
 │   ├── DatabaseNotFound     the file, server or database does not exist
@@ -15,11 +18,13 @@ Text2SQLError                the root of all of them, those that are not listed 
     ├── ModelReplyError      the reply is empty, cut off or not what was asked for
     └── ModelRefused         the endpoint rejects the request: an unknown model, or a prompt that is too long
 
-`ask`, `run` and `stream` raise none of these: they report a failure as an answer of status `error`. They are raised by
-databases and models that a program opens itself.
+`ask` and `run` raise QuestionFailed, whatever failed inside; `stream` reports it as an event. The others are raised by
+databases and models that a program opens itself, and by the views of an answer.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from agent.models.protocol import (
     ModelAuthError,
@@ -32,6 +37,9 @@ from agent.models.protocol import (
 )
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.errors import Busy, InputError, Text2SQLError
+
+if TYPE_CHECKING:
+    from text2sql.answer import Answer
 
 __all__ = [
     "Busy",
@@ -47,5 +55,29 @@ __all__ = [
     "ModelReplyError",
     "ModelTimeout",
     "ModelUnavailable",
+    "NoChart",
+    "PackageMissing",
+    "QuestionFailed",
     "Text2SQLError",
 ]
+
+
+class QuestionFailed(Text2SQLError):
+    """A question has no answer, because the database, the model or the settings failed."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.reason)
+        self.answer = answer
+        self.kind = answer.error_kind or "internal"
+        """As `error_kind` of the answer: `question`, `settings`, `database`, `model`, `model_auth`, `timeout`, …"""
+
+
+class PackageMissing(Text2SQLError):
+    """An optional package for a view of an answer is not installed."""
+
+    def __init__(self, view: str, package: str) -> None:
+        super().__init__(f"{view} needs {package}: pip install 'text2sql[notebook]'")
+
+
+class NoChart(Text2SQLError):
+    """The rows have a shape that no chart fits."""

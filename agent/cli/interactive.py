@@ -18,6 +18,7 @@ from rich.text import Text
 
 from agent.cli import exits
 from agent.cli.console import printable
+from eval.language.inflection import counted
 
 if TYPE_CHECKING:
     from agent.cli.output import Output
@@ -135,8 +136,8 @@ class Prompt:
             return
         if not name:
             for table in schema.tables:
-                rows = "" if table.row_count is None else f"{table.row_count:,} rows"
-                self._print(f"{table.name}  {len(table.columns)} columns  {rows}".rstrip())
+                rows = "" if table.row_count is None else counted(table.row_count, "row")
+                self._print(f"{table.name}  {counted(len(table.columns), 'column')}  {rows}".rstrip())
         elif found := schema.table(name):
             self._table(found)
         else:

@@ -114,7 +114,7 @@ class Asker:
         from agent.runtime.catalogue import resolve_database
 
         try:
-            self.database = resolve_database(self.target, self.config.database, steps.working_on)
+            self.database = resolve_database(self.target, self.config.database, steps.working_on, steps.note)
         except DatabaseError as error:
             return failed(question, "database", str(error))
         return None

@@ -13,6 +13,7 @@ from rich.status import Status
 from rich.text import Text
 
 from agent.cli.console import one_line, printable
+from eval.language.inflection import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +36,9 @@ _RUNNING = {
     "executor_eval": "running and checking it",
     "summarizer": "summing up",
 }
+
+
+_LONG_SECONDS = 3.0
 
 
 class Steps:
@@ -88,10 +92,10 @@ class Steps:
                 self._done(event)
             case "schema":
                 data = event.data
-                self._detail = f"{data.tables:,} tables, {data.columns:,} columns"
+                self._detail = f"{counted(data.tables, 'table')}, {counted(data.columns, 'column')}"
             case "plan":
                 tasks = len(event.data.tasks)
-                self._detail = "one query" if tasks == 1 else f"{tasks} queries"
+                self._detail = "one query" if tasks == 1 else counted(tasks, "query")
             case "query_result":
                 self._detail, self._good = self._attempt(event.data)
             case "retry":
@@ -105,7 +109,7 @@ class Steps:
                 self._line("·" if data.ok else "✗", text, "dim" if data.ok else "yellow")
             case "token" if self._live:
                 self._characters += len(event.data)
-                self._turn(f"summing up · {self._characters:,} characters")
+                self._turn(f"summing up · {counted(self._characters, 'character')}")
 
     def _begin(self, event: Any) -> None:
         if event.node in _RUNNING:
@@ -131,7 +135,7 @@ class Steps:
         if not self._execute:
             return "allowed, not run", True
         vetoes = result.eval_report.vetoes if result.eval_report else []
-        rows = f"{result.rows_returned:,} row{'' if result.rows_returned == 1 else 's'}"
+        rows = counted(result.rows_returned, "row")
         good = result.score >= self.threshold and not vetoes
         return f"{rows} · score {result.score:.2f}" + ("" if good else f", {self.threshold:.2f} needed"), good
 
@@ -141,10 +145,22 @@ class Steps:
 
     def _turn(self, text: str) -> None:
         if self._status is None:
-            self._status = Status(Text(text), console=self._console, spinner="dots")
+            self._status = Status(_Running(text), console=self._console, spinner="dots")
             self._status.start()
         else:
-            self._status.update(Text(text))
+            self._status.update(_Running(text))
+
+
+class _Running:
+    """The text of a running step, with the seconds it has taken when they are more than a few."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._since = time.monotonic()
+
+    def __rich__(self) -> Text:
+        seconds = time.monotonic() - self._since
+        return Text(self._text + (f" · {seconds:.0f} s" if seconds >= _LONG_SECONDS else ""))
 
 
 _CATEGORIES = {

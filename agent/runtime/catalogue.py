@@ -15,6 +15,7 @@ from agent.config import DatabaseSettings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
+from agent.sources.files import is_data, open_files
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import DatabaseNotFound
@@ -30,29 +31,38 @@ _open: dict[str, Database] = {}
 _opening = threading.Lock()
 
 
+def _ignore(_: str) -> None:
+    """The default listener."""
+
+
 def resolve_database(
-    target: str | None = None, config: DatabaseSettings | None = None, on_progress: Callable[[str], None] | None = None
+    target: str | None = None,
+    config: DatabaseSettings | None = None,
+    on_progress: Callable[[str], None] = _ignore,
+    on_note: Callable[[str], None] = _ignore,
 ) -> Database:
     """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
 
-    `on_progress` is called while a demo database is built. Raises DatabaseError.
+    `on_progress` is called while a demo database is built, `on_note` when data files are imported, with what was
+    decided. Raises DatabaseError.
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
     with _opening:
         if name not in _open:
-            _open[name] = _opened(name, config, on_progress)
+            _open[name] = _opened(name, config, on_progress, on_note)
         return _open[name]
 
 
-def _opened(name: str, config: DatabaseSettings, on_progress: Callable[[str], None] | None) -> Database:
+def _opened(
+    name: str, config: DatabaseSettings, on_progress: Callable[[str], None], on_note: Callable[[str], None]
+) -> Database:
     if name in demo_ids():
         directory = Path(config.cache_dir) if config.cache_dir else None
 
         def said(step: Progress) -> None:
-            if on_progress:
-                count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
-                on_progress(f"building the demo database {name}: {step.message}{count}")
+            count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
+            on_progress(f"building the demo database {name}: {step.message}{count}")
 
         database = open_database(demo_path(name, directory, said), isolation="process")
         database.name = name
@@ -60,6 +70,8 @@ def _opened(name: str, config: DatabaseSettings, on_progress: Callable[[str], No
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
+    if "://" not in name and Path(name).exists() and is_data(Path(name)):
+        return open_files(Path(name), config.cache_dir, on_note)
     if name == config.path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
     return open_database(name, isolation="process")

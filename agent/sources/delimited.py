@@ -25,6 +25,7 @@ from pathlib import Path
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from eval.databases.catalogue.table_drafts import quoted
+from eval.language.inflection import counted
 
 _SAMPLE = 64 * 1024
 _BATCH = 5000
@@ -265,7 +266,7 @@ def _notes(form: _Form, heads: Sequence[str], names: Sequence[str], kinds: Seque
     odd = sum(count for width, count in form.widths.items() if width != len(form.first))
     if odd:
         notes.append(
-            f"{_counted(odd, 'row')} with more or fewer than {len(form.first)} fields (the first is row "
+            f"{counted(odd, 'row')} with more or fewer than {len(form.first)} fields (the first is row "
             f"{form.odd_row:,}); missing fields are NULL, further fields have columns of their own"
         )
     pairs = zip(heads, names, strict=True) if form.has_header else ()
@@ -274,9 +275,5 @@ def _notes(form: _Form, heads: Sequence[str], names: Sequence[str], kinds: Seque
         notes.append(f"columns renamed: {', '.join(renamed[:10])}{', …' if len(renamed) > 10 else ''}")
     for name, kind, missing in zip(names, kinds, form.missing, strict=True):
         if missing and kind != "TEXT":
-            notes.append(f"{_counted(missing, 'value')} of {name} such as NA read as NULL")
+            notes.append(f"{counted(missing, 'value')} of {name} such as NA read as NULL")
     return notes
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -26,6 +26,7 @@ from eval.databases.base import Database  # noqa: E402
 from eval.metrics.comparison import same_result  # noqa: E402
 from eval.sql import check, facts, parse  # noqa: E402
 from text2sql import Answer, ask  # noqa: E402
+from text2sql.errors import QuestionFailed  # noqa: E402
 
 SHOWN_ROWS = 5
 
@@ -64,11 +65,12 @@ def _target(name: str) -> str | None:
 
 
 def _ask(database: Database, question: str, gold_sql: list[str]) -> Asked:
-    answer = ask(question, database=database, model="offline")
+    try:
+        answer = ask(question, database=database, model="offline")
+    except QuestionFailed as failure:
+        return Asked(question, failure.answer, "failed")
     if answer.abstained:
         return Asked(question, answer, "declined")
-    if answer.status == "error":
-        return Asked(question, answer, "failed")
     return Asked(question, answer, "right" if _matches(database, answer.sql, gold_sql) else "wrong")
 
 

@@ -85,3 +85,8 @@ def plural(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 row`, `1,200 rows`."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"

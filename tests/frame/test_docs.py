@@ -1,8 +1,8 @@
 """What the documentation says is so: its commands and examples run, its links lead somewhere, its tables are whole.
 
 In README.md and docs/, the lines after `$` in a `console` block are commands, and a `python` block is a program. Both
-run offline, in a folder that holds nothing but the shop demo as shop.sqlite and two files of lines for the batch
-commands, with no setting in the environment.
+run offline, in a folder that holds nothing but the shop demo as shop.sqlite, a data file, and two files of lines for
+the batch commands, with no setting in the environment.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     shutil.copy(demo_path("shop", cache), folder / "shop.sqlite")
     (folder / "questions.jsonl").write_text('{"id": 1, "db": "shop", "question": "How many customers are there?"}\n')
+    (folder / "exports").mkdir(exist_ok=True)
+    for place in (folder, folder / "exports"):
+        (place / "sales.csv").write_text("customer,amount\nAda,12.5\nBo,7\n")
     (folder / "statements.jsonl").write_text('{"id": 1, "db": "shop", "sql": "SELECT COUNT(*) FROM customers"}\n')
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(cache), "PYTHONUTF8": "1"}

@@ -329,3 +329,30 @@ def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_pat
 
     assert "other (sqlite)" in done.stderr
     assert "SELECT COUNT(*) FROM planets" in done.stdout
+
+
+def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp_path: Path):
+    file = tmp_path / "people.csv"
+    file.write_text("full name,city\nAda,Rome\nBo,Oslo\n")
+    first = type_("--db", "people.csv", "--json", "how many people?")
+    again = type_("--db", "people.csv", "--json", "how many people?")
+    file.write_text(file.read_text() + "Cy,Rome\n")
+    close_all()
+    changed = type_("--db", "people.csv", "--json", "how many people?")
+    assert [json.loads(done.stdout)["rows"] for done in (first, again, changed)] == [[[2]], [[2]], [[3]]]
+    assert ["importing people.csv" in done.stderr for done in (first, again, changed)] == [True, False, True]
+    assert "'full name' is full_name" in first.stderr
+    assert len(list((tmp_path / "cache" / "files").rglob("*.sqlite"))) == 1
+
+
+def test_a_folder_is_a_database_with_a_table_for_each_file(type_: Type, tmp_path: Path):
+    (tmp_path / "data").mkdir()
+    for name in ("cats", "dogs"):
+        (tmp_path / "data" / f"{name}.csv").write_text("name,age\nAda,3\n")
+    (tmp_path / "data" / "notes.md").write_text("no data")
+    done = type_("--db", "data", "--json", "--explain", "how many dogs?")
+    assert json.loads(done.stdout)["rows"] == [[1]]
+    (tmp_path / "none").mkdir()
+    assert "no data files" in type_("--db", "none", "how many dogs?").stderr
+    (tmp_path / "bad.csv").write_bytes(bytes(range(256)))
+    assert type_("--db", "bad.csv", "how many dogs?").exit_code == 3

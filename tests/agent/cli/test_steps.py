@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from agent.cli.steps import Steps
 from agent.events import (
     NodeEvent,
@@ -122,3 +124,11 @@ def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen):
     assert lines[1].startswith("✗ run")
     assert "\x1b" not in lines[1]
     assert lines[1].endswith("· not allowed now")
+
+
+def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.MonkeyPatch):
+    clock = iter([0.0, 0.0, 12.4])
+    monkeypatch.setattr("agent.cli.steps.time.monotonic", lambda: next(clock, 12.4))
+    with Steps(terminal.console) as steps:
+        steps.working_on("running")
+    assert "running · 12 s" in terminal.text

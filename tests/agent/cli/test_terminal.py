@@ -242,3 +242,10 @@ def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_f
     assert done.returncode in (0, 5)
     assert done.stderr.startswith(b"\\xb7 starting")
     assert "Chloé" in done.stdout.decode("utf-8")
+
+
+def test_nothing_said_opens_the_prompt(tmp_path: Path, shop_file: Path):
+    with Terminal(tmp_path, "--db", str(shop_file), "--model", "offline") as terminal:
+        terminal.wait_for("Ask a question")
+        terminal.type("\\quit\n")
+        assert terminal.end() == 0

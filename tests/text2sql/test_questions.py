@@ -1,0 +1,102 @@
+"""`ask`, `run`, `Thread` and the views of an `Answer`, offline on the shop demo."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+
+from text2sql import Answer, Thread, ask, run
+from text2sql.errors import NoChart, PackageMissing, QuestionFailed
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def answer(columns: list[str], *rows: list[object], text: str = "", **more: object) -> Answer:
+    return Answer(question="?", status="success", answer=text, columns=columns, rows=list(rows), **more)  # type: ignore[arg-type]
+
+
+def test_a_failure_is_an_exception_that_holds_the_answer():
+    with pytest.raises(QuestionFailed, match="no database file") as caught:
+        ask("How many orders?", database="missing.sqlite", model="offline")
+    assert (caught.value.kind, caught.value.answer.status) == ("database", "error")
+
+
+def test_a_declined_question_is_an_answer():
+    assert ask("gribble the frobs", database="shop", model="offline").status == "abstained"
+
+
+async def test_asking_works_inside_a_running_loop():
+    waited = ask("How many customers are there?", database="shop", model="offline")
+    awaited = await run("How many customers are there?", database="shop", model="offline")
+    assert waited.rows == awaited.rows
+
+
+def test_a_thread_keeps_its_context_and_goes_on_after_a_failure():
+    thread = Thread("shop", model="offline")
+    listed = thread.ask("which customers are from Berlin?")
+    with pytest.raises(QuestionFailed):
+        thread.ask(" ")
+    counted = asyncio.run(thread.run("how many are they?"))
+    assert counted.rows == [[len(listed.rows)]]
+    assert counted.read_as
+    assert thread.answers == [listed, counted]
+
+
+def test_rows_become_a_frame_and_an_arrow_table_with_dates_and_numbers():
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rows = answer(["day", "n", "n", "code"], ["2024-01-31", 1, 1.5, "2024-13-45"], [None, None, 2.5, "2024-01-01"])
+    assert [t.kind for t in rows.df.dtypes] == ["M", "f", "f", "O"]
+    assert rows.df.shape == (2, 4)
+    unique = answer(["day", "n"], ["2024-01-31", 1])
+    assert [str(field.type)[:9] for field in unique.arrow.schema] == ["timestamp", "int64"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "drawn"),
+    [
+        (answer(["month", "revenue"], ["2024-01-01", 3], ["2024-02-01", 5]), "lines"),
+        (answer(["year", "revenue"], [2023, 3], [2024, 5]), "lines"),
+        (answer(["city", "customers"], ["$a$", 3], [None, 5]), "patches"),
+        (answer(["customer_id", "name", "orders"], [7, "Ada", 3], [8, "Bo", 5]), "patches"),
+        (answer(["price", "weight"], [1, 3], [2, 5], [3, 4]), "collections"),
+    ],
+)
+def test_each_shape_has_its_chart(rows: Answer, drawn: str):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    pytest.importorskip("pandas")
+    ax = rows.plot(figure.add_subplot())
+    assert [name for name in ("lines", "patches", "collections") if len(getattr(ax, name))] == [drawn]
+
+
+@pytest.mark.parametrize("rows", [answer(["n"], [1]), answer(["a", "b"], ["x", "y"], ["z", "w"]), answer([])])
+def test_rows_without_a_chart_say_so(rows: Answer):
+    pytest.importorskip("pandas")
+    with pytest.raises(NoChart):
+        rows.plot()
+    assert "<img" not in rows._repr_html_()
+
+
+def test_the_view_in_a_notebook_shows_all_and_trusts_nothing():
+    shown = answer(
+        [HOSTILE, "n"],
+        *([f"{HOSTILE}{i}", i] for i in range(25)),
+        text=f"**Ada** leads. {HOSTILE} ![x](http://evil.example/a.png) [y](http://evil.example)",
+        sql=f"SELECT '{HOSTILE}'",
+    )._repr_html_()
+    assert "<strong>Ada</strong>" in shown
+    assert "5 more rows" in shown
+    assert "SELECT &#x27;" in shown
+    assert "Passed every check." in shown
+    assert "<script" not in shown
+    assert 'src="http' not in shown
+    assert "href" not in shown
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PackageMissing, match=r"needs pandas: pip install 'text2sql\[notebook\]'"):
+        _ = answer(["n"], [1]).df
+    assert "<table" in answer(["n"], [1])._repr_html_()
