@@ -56,7 +56,7 @@ class Answer(answer.Answer):
         """
         from text2sql.chart import draw
 
-        return draw(self, ax)
+        return draw(self.df, ax)
 
     def _repr_html_(self) -> str:
         """The view in a notebook: the answer, how sure it is, a chart if one fits, the first rows, and the SQL."""
@@ -65,11 +65,11 @@ class Answer(answer.Answer):
             parts.append(f"<details open><summary>SQL</summary><pre>{escape(self.sql)}</pre></details>")
         return "".join(parts)
 
-    def _picture(self) -> str:
+    def _picture(self.df) -> str:
         from text2sql.chart import picture
 
         try:
-            source = picture(self)
+            source = picture(self.df)
         except (NoChart, PackageMissing):
             return ""
         return f'<img alt="Chart of the rows" style="max-width:640px" src="data:image/png;base64,{source}">'

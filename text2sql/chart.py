@@ -1,4 +1,4 @@
-"""Charts of an answer's rows with matplotlib. Names and values are drawn as plain text, never as formulas."""
+"""Charts of the rows of an answer with matplotlib. Names and values are drawn as plain text, never as formulas."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from text2sql.answer import Answer
-
 MAX_BARS = 40
 _LABEL = 24
 """Longest label of a bar, in characters."""
@@ -22,22 +20,21 @@ _KEY = re.compile(r"(^|_)id$|(?<=[a-z])Id$", re.IGNORECASE)
 _YEAR = re.compile(r"year|yr", re.IGNORECASE)
 
 
-def picture(answer: Answer) -> str:
+def picture(frame: pandas.DataFrame) -> str:
     """The chart as PNG in Base64. Raises NoChart, PackageMissing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise PackageMissing("A chart", "matplotlib") from None
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    draw(answer, figure.add_subplot())
+    draw(frame, figure.add_subplot())
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=144)
     return base64.b64encode(image.getvalue()).decode("ascii")
 
 
-def draw(answer: Answer, ax: Axes | None = None) -> Axes:
+def draw(frame: pandas.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the rows on `ax`, else on a new figure. Raises NoChart, PackageMissing."""
-    frame = answer.df
     x, y = _axes(frame)
     if ax is None:
         try:

@@ -39,7 +39,7 @@ from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreac
 from eval.errors import Busy, InputError, Text2SQLError
 
 if TYPE_CHECKING:
-    from text2sql.answer import Answer
+    from agent.runtime.answer import Answer
 
 __all__ = [
     "Busy",
