@@ -65,7 +65,7 @@ class Answer(answer.Answer):
             parts.append(f"<details open><summary>SQL</summary><pre>{escape(self.sql)}</pre></details>")
         return "".join(parts)
 
-    def _picture(self.df) -> str:
+    def _picture(self) -> str:
         from text2sql.chart import picture
 
         try:
