@@ -14,7 +14,8 @@ from pathlib import Path
 
 from agent.sources.errors import SourceError, SourceRefused
 from agent.sources.uploads import UploadLimits, UploadStore
-from eval.databases.base import Database, DatabaseError
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
 
 SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx"})
