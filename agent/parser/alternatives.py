@@ -6,10 +6,10 @@ plain words, each of which the engine has verified that it can answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
 from eval.language.inflection import plural
 
 _OFFERED = 3
@@ -17,10 +17,12 @@ _TRIED = 9
 """The most candidates that are read: each costs a reading."""
 
 
-def rephrasings(reader: ReadingState, unread: tuple[str, ...], answerable: Callable[[str], bool]) -> tuple[str, ...]:
+def rephrasings(
+    q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, ...], answerable: Callable[[str], bool]
+) -> tuple[str, ...]:
     """Answerable questions about the things that the question names, nearest first."""
     found: list[str] = []
-    for tried, question in enumerate(dict.fromkeys(_candidates(reader, unread))):
+    for tried, question in enumerate(dict.fromkeys(_candidates(q, entities, unread))):
         if tried >= _TRIED or len(found) >= _OFFERED:
             break
         if answerable(question):
@@ -28,10 +30,10 @@ def rephrasings(reader: ReadingState, unread: tuple[str, ...], answerable: Calla
     return tuple(found)
 
 
-def _candidates(reader: ReadingState, unread: tuple[str, ...]) -> Iterator[str]:
-    words = reader.vocabulary
-    columns = _columns_named(reader, unread)
-    tables = list(dict.fromkeys([*reader.entities, *reader.named, *(c.table for c in columns)]))
+def _candidates(q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, ...]) -> Iterator[str]:
+    words = q.vocabulary
+    columns = _columns_named(q, unread)
+    tables = list(dict.fromkeys([*entities, *q.named, *(c.table for c in columns)]))
     tables = [t for t in tables if not words.tables[t].bridge] or tables
     for column in columns:
         entity = plural_name(words, column.table)
@@ -43,28 +45,28 @@ def _candidates(reader: ReadingState, unread: tuple[str, ...]) -> Iterator[str]:
             yield f"List the {spoken(column)} of all {entity}"
     for one in tables[:3]:
         for other in tables[:3]:
-            if one != other and any(e.left == one for e in reader.graph.between(one, other)):
+            if one != other and any(e.left == one for e in q.graph.between(one, other)):
                 yield f"How many {plural_name(words, one)} are there per {' '.join(words.tables[other].words)}?"
     for table in tables[:3]:
         yield f"How many {plural_name(words, table)} are there?"
         yield f"List all {plural_name(words, table)}"
 
 
-def _columns_named(reader: ReadingState, unread: tuple[str, ...]) -> list[ColumnWord]:
+def _columns_named(q: LinkedQuestion, unread: tuple[str, ...]) -> list[ColumnWord]:
     """The columns that the question may refer to, by name or by a name similar to an unknown word."""
     import difflib
 
     found: dict[tuple[str, str], ColumnWord] = {}
-    by_name = {" ".join(c.words): c for c in reader.vocabulary.columns.values() if c.role != "id"}
+    by_name = {" ".join(c.words): c for c in q.vocabulary.columns.values() if c.role != "id"}
     for word in unread[:3]:
         for name in difflib.get_close_matches(word.lower(), by_name, n=1, cutoff=0.6):
             found[by_name[name].key] = by_name[name]
-    for item in reader.items:
+    for item in q.items:
         for column, score in item.mention.columns[:1] if item.mention else ():
             if score >= 0.6:
                 found[column.key] = column
         for hit in item.mention.values[:1] if item.mention else ():
-            known = reader.vocabulary.columns.get((hit.table, hit.column))
+            known = q.vocabulary.columns.get((hit.table, hit.column))
             if known is not None:
                 found[known.key] = known
     return list(found.values())[:4]

@@ -15,6 +15,7 @@ from agent.parser.interpretation import (
     Membership,
     Operator,
 )
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from eval.language.lexicon import word_set
 
@@ -29,7 +30,7 @@ _YES = ("yes", "y", "true", "t", "1")
 _NO = ("no", "n", "false", "f", "0")
 
 
-def _absent_value(r: ReadingState, condition: Condition) -> bool:
+def _absent_value(q: LinkedQuestion, r: ReadingState, condition: Condition) -> bool:
     """`customers who never bought tea`: when the entity has many such rows, none of them may have the value."""
     column = condition.left.column
     entity = r.main_entity
@@ -41,7 +42,7 @@ def _absent_value(r: ReadingState, condition: Condition) -> bool:
         or r.sink is not r.query.where
         or entity in ("", column[0])
         or r.counting
-        or not r.many(column[0])
+        or not q.many_of(r.main_entity, column[0])
     ):
         return False
     where: list[Clause] = [(condition,)]
@@ -54,11 +55,11 @@ def _absent_value(r: ReadingState, condition: Condition) -> bool:
     return True
 
 
-def add(r: ReadingState, condition: Condition) -> None:
+def add(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
     """Add a condition; it is joined to the last one by OR if the words say so."""
     if r.denied_column and condition.left.column != r.denied_column:
         r.sink, r.denied_column = r.query.where, None
-    if r.negated and not r.denied_column and _absent_value(r, condition):
+    if r.negated and not r.denied_column and _absent_value(q, r, condition):
         return
     if r.negated and r.denied_column:
         r.negated = False
@@ -88,16 +89,16 @@ def add(r: ReadingState, condition: Condition) -> None:
     r.in_head = r.in_head and not (r.query.select or r.entities)
 
 
-def condition_follows(r: ReadingState, i: int) -> bool:
+def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     """Whether the column at item i is compared with something in the words that follow."""
-    item = r.items[i]
+    item = q.items[i]
     mention = item.mention
     assert mention is not None
     keys = {c.key for c, _ in mention.columns}
-    for j in range(i + 1, min(len(r.items), i + 7)):
-        other, sort = r.items[j], r.sorts[j]
+    for j in range(i + 1, min(len(q.items), i + 7)):
+        other, sort = q.items[j], q.sorts[j]
         if other.is_keyword("cmp") and other.lower in _DENIALS:
-            held = next((x.mention for k, x in enumerate(r.items[j + 1 : j + 4], j + 1) if r.sorts[k] == "value"), None)
+            held = next((x.mention for k, x in enumerate(q.items[j + 1 : j + 4], j + 1) if q.sorts[k] == "value"), None)
             return held is None or any((h.table, h.column) in keys for h in held.values)
         if other.is_keyword("both") and other.lower != "both":
             return False
@@ -113,49 +114,51 @@ def condition_follows(r: ReadingState, i: int) -> bool:
             return True
         if sort == "value":
             assert other.mention is not None
-            direct = all(x.lower in LINKS for x in r.items[i + 1 : j])
-            return any((h.table, h.column) in keys for h in other.mention.values) or (direct and not r.in_head)
+            direct = all(x.lower in LINKS for x in q.items[i + 1 : j])
+            return any((h.table, h.column) in keys for h in other.mention.values) or (direct and not in_head)
         if (sort == "word" and other.lower in LINKS) or other.lower in (":", "="):
             continue
         return False
     return False
 
 
-def target_column(r: ReadingState, i: int, reach: int = 5) -> ColumnWord | None:
+def target_column(
+    q: LinkedQuestion, in_head: bool, last_column: tuple[int, ColumnWord] | None, i: int, reach: int = 5
+) -> ColumnWord | None:
     """The column that the clause at item i refers to, if it was named just before."""
-    if r.last_column is None:
+    if last_column is None:
         return None
-    at, column = r.last_column
+    at, column = last_column
     if i - at > reach:
         return None
     if (
         any(
             x.is_keyword("and", "relative") and x.lower in ("and", "who", "that", "which", "whose")
-            for x in r.items[at + 1 : i]
+            for x in q.items[at + 1 : i]
         )
-        and r.in_head
+        and in_head
     ):
         return None
     return column
 
 
-def is_flag(r: ReadingState, column: ColumnWord) -> bool:
+def is_flag(q: LinkedQuestion, column: ColumnWord) -> bool:
     """Whether a column only says yes or no."""
     if column.role == "flag":
         return True
-    known = [v.lower() for v in r.values.values(*column.key)]
+    known = [v.lower() for v in q.values.values(*column.key)]
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
 
 
-def flag(r: ReadingState, column: ColumnWord) -> None:
+def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     wanted = _NO if r.negated else _YES
     left = Expression(column=column.key)
-    known = r.values.values(*column.key)
+    known = q.values.values(*column.key)
     stored = next((v for v in known if v.lower() in wanted), None)
     if stored is not None:
         r.sink.append((Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,)),))
-    elif known and is_flag(r, column):
+    elif known and is_flag(q, column):
         other = next(v for v in known if v.lower() in _YES + _NO)
         r.sink.append((Condition(left, "<>", (other,)),))
     elif re.search("bool", column.column.type, re.IGNORECASE):
@@ -169,10 +172,10 @@ def flag(r: ReadingState, column: ColumnWord) -> None:
     r.negated = False
 
 
-def stock(r: ReadingState, out: bool) -> None:
+def stock(q: LinkedQuestion, r: ReadingState, out: bool) -> None:
     """`out of stock`, `in stock`: a stock figure that is zero, or above zero."""
-    for table in [*r.entities, *r.named]:
-        for column in r.vocabulary.by_table[table]:
+    for table in [*r.entities, *q.named]:
+        for column in q.vocabulary.by_table[table]:
             if column.role == "number" and {"stock", "inventory"} & set(column.words):
                 operator: Operator = "=" if out else ">"
                 r.sink.append((Condition(Expression(column=column.key), operator, (0,)),))

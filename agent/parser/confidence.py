@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.disambiguation import Draft
 from agent.parser.gradient_boosting import Forest, parsed
 from agent.parser.interpretation import Condition, Membership
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
+from agent.parser.state import Draft
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 

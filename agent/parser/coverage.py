@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.parser.disambiguation import Draft
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
@@ -56,56 +56,56 @@ def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft)
 
 
 def unaccounted(
-    unread: Sequence[str], reader: ReadingState, plans: Sequence[JoinPlan], query: Query
+    unread: Sequence[str], q: LinkedQuestion, draft: Draft, plans: Sequence[JoinPlan]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
-    left_out = [word for word in unread if not _explained_by_join(word, reader, plans)]
-    tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, reader)]
+    left_out = [word for word in unread if not _explained_by_join(word, q, plans)]
+    tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
-    missing += [word for word in _without_effect(reader, query) if word not in missing]
+    missing += [word for word in _without_effect(q, draft) if word not in missing]
     return tuple(missing), tuple(tied)
 
 
-def _position(word: str, reader: ReadingState) -> int:
-    return next((k for k, x in enumerate(reader.items) if x.lower == word.lower()), len(reader.items))
+def _position(word: str, q: LinkedQuestion) -> int:
+    return next((k for k, x in enumerate(q.items) if x.lower == word.lower()), len(q.items))
 
 
-def _complemented(word: str, reader: ReadingState) -> bool:
+def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`)."""
-    at = _position(word, reader)
-    if at + 1 >= len(reader.items) or reader.items[at + 1].lower in _STRANDED:
-        return len({n for x, n in zip(reader.items[:at], reader.sorts, strict=False) if n in _NAMED}) > 0 and at > 2
-    for k in range(at + 1, min(len(reader.items), at + 1 + _REACH)):
-        item = reader.items[k]
+    at = _position(word, q)
+    if at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED:
+        return len({n for x, n in zip(q.items[:at], q.sorts, strict=False) if n in _NAMED}) > 0 and at > 2
+    for k in range(at + 1, min(len(q.items), at + 1 + _REACH)):
+        item = q.items[k]
         if item.lower in (".", "?", "!", ";"):
             return False
         if item.kind in ("mention", "number", "literal") or item.is_keyword("period", "sup", "sup_adj", "cmp"):
-            return bool(reader.draft.used & set(range(item.start, item.end)))
+            return bool(draft.used & set(range(item.start, item.end)))
     return False
 
 
-def _without_effect(reader: ReadingState, query: Query) -> list[str]:
+def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
     """Stored values and numbers that were read but do not appear in the query."""
-    _, columns = _held(query)
+    _, columns = _held(draft.query)
     found = []
-    for k, item in enumerate(reader.items):
+    for k, item in enumerate(q.items):
         mention = item.mention
-        if mention is None or reader.sorts[k] != "value" or not reader.draft.used & set(range(item.start, item.end)):
+        if mention is None or q.sorts[k] != "value" or not draft.used & set(range(item.start, item.end)):
             continue
         if not {name for _, name in columns} & {h.column for h in mention.values}:
             found.append(item.lower)
     return found
 
 
-def names_without_effect(reader: ReadingState, plans: Sequence[JoinPlan], query: Query) -> int:
+def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:
     """The number of column and table names that were read but do not appear in the query."""
     tables, columns = _held(query)
     for plan in plans:
         tables.update(plan.tables)
     found = 0
-    for k, item in enumerate(reader.items):
+    for k, item in enumerate(q.items):
         mention = item.mention
-        if mention is None or reader.sorts[k] not in ("table", "column") or mention.values or mention.measure:
+        if mention is None or q.sorts[k] not in ("table", "column") or mention.values or mention.measure:
             continue
         held = {c.name for c, _ in mention.columns} & {name for _, name in columns}
         if not held and not any(t.name in tables for t, _ in mention.tables):
@@ -157,28 +157,28 @@ _PAST = word_set(
 )
 
 
-def _tables_named(reader: ReadingState, start: int, end: int) -> set[str]:
+def _tables_named(q: LinkedQuestion, start: int, end: int) -> set[str]:
     """Tables that the words from `start` to `end` name, directly or through a stored value."""
     found: set[str] = set()
-    for k, item in enumerate(reader.items):
+    for k, item in enumerate(q.items):
         if start <= item.start and item.end <= end and item.mention is not None:
-            if reader.sorts[k] == "table":
-                found.add(reader.table_of(k))
-            elif reader.sorts[k] == "value":
+            if q.sorts[k] == "table":
+                found.add(q.table_of(k))
+            elif q.sorts[k] == "value":
                 found.update(h.table for h in item.mention.values[:4])
     return found
 
 
-def _explained_by_join(word: str, reader: ReadingState, plans: Sequence[JoinPlan]) -> bool:
+def _explained_by_join(word: str, q: LinkedQuestion, plans: Sequence[JoinPlan]) -> bool:
     """Whether the join explains a verb between two entities linked by foreign keys, directly or over one bridge
     table."""
     lower = word.lower()
-    at = next((k for k, t in enumerate(reader.tokens) if t.text == word), len(reader.tokens))
+    at = next((k for k, t in enumerate(q.tokens) if t.text == word), len(q.tokens))
     if not (lower.endswith(("ed", "ing")) or lower in _PAST) or not plans or not plans[-1].steps:
         return False
-    sides = [_tables_named(reader, 0, at), _tables_named(reader, at + 1, len(reader.tokens))]
+    sides = [_tables_named(q, 0, at), _tables_named(q, at + 1, len(q.tokens))]
     plan = plans[-1]
     unnamed = set(plan.tables) - sides[0] - sides[1]
-    bridges = all(reader.vocabulary.tables[t].bridge for t in unnamed)
+    bridges = all(q.vocabulary.tables[t].bridge for t in unnamed)
     met = [side & set(plan.tables) for side in sides]
     return bool(met[0] and met[1]) and met[0] != met[1] and len(unnamed) <= 1 and bridges

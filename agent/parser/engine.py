@@ -18,19 +18,19 @@ from agent.knowledge.vocabulary import Vocabulary, vocabulary
 from agent.parser import confidence, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
-from agent.parser.disambiguation import Draft
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.interpretation import Query
 from agent.parser.joins import join_graph
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
+from agent.parser.question import LinkedQuestion, linked_question
 from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
 from agent.parser.shapes import fitted
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
-from agent.parser.state import ReadingState
+from agent.parser.state import Draft
 from agent.parser.wording import Wording, worded
 from agent.runtime.probability import OTHER_READING
 from eval.language.tokens import Token, tokenize
@@ -113,7 +113,7 @@ def _abstain(why: str, **more: object) -> Reading:
 class _Attempt:
     """One way to read a question, before it becomes a `Reading`."""
 
-    reader: ReadingState
+    question: LinkedQuestion
     draft: Draft
     unread: tuple[str, ...]
     tree: exp.Expression | None = None
@@ -160,7 +160,12 @@ class _Door:
             attempt = further
         reading = self._tell(self._looked_at(attempt), threshold)
         if reading.abstained and threshold > 0:
-            return replace(reading, alternatives=rephrasings(attempt.reader, attempt.unread, self._answers(threshold)))
+            return replace(
+                reading,
+                alternatives=rephrasings(
+                    attempt.question, attempt.draft.entities, attempt.unread, self._answers(threshold)
+                ),
+            )
         return reading
 
     def _linked(self, tokens: tuple[Token, ...], known: Sequence[Meaning] = ()) -> tuple[Item, ...]:
@@ -197,32 +202,32 @@ class _Door:
         avoid: frozenset[object] = frozenset(),
         wording: Wording | None = None,
     ) -> _Attempt:
-        reader = ReadingState(tokens, items, self._words, self._graph, self._values, self._today, avoid)
-        draft = read_items(reader)
+        q = linked_question(tokens, items, self._words, self._graph, self._values, self._today, avoid)
+        draft = read_items(q)
         unread = not_understood(tokens, items, draft)
         if not draft.query.select:
             about = ", ".join(f"“{w}”" for w in unread[:5])
             why = f"I could not tell what to show{f'; I do not know {about} here' if about else ''}."
-            return _Attempt(reader, draft, unread, problem=why)
+            return _Attempt(q, draft, unread, problem=why)
         if wording is not None:
             draft.notes.extend(wording.notes)
             if wording.shape is not None and not fitted(draft.query, wording.shape, self._words):
-                return _Attempt(reader, draft, unread, problem="I could not tell what to compute.")
-        repaired(draft, reader)
+                return _Attempt(q, draft, unread, problem="I could not tell what to compute.")
+        repaired(draft, q)
         builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
             tree = builder.build(draft.query)
         except Unreachable as problem:
-            return _Attempt(reader, draft, unread, problem=f"I see no way to combine these: {problem}.")
-        missing, tied = unaccounted(unread, reader, builder.plans, draft.query)
+            return _Attempt(q, draft, unread, problem=f"I see no way to combine these: {problem}.")
+        missing, tied = unaccounted(unread, q, draft, builder.plans)
         features = confidence.features(draft, tokens, items, (*missing, *tied), builder.plans, self._words)
         features["words left out"] = float(len(missing))
         features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording is not None and wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
-        features["names without effect"] = float(names_without_effect(reader, builder.plans, draft.query))
+        features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
         unread = missing
-        return _Attempt(reader, draft, unread, tree, features, confidence.confidence(features))
+        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features))
 
     def _next(
         self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt, wording: Wording
@@ -231,7 +236,7 @@ class _Door:
         told = before.tree.sql(self._dialect) if before.tree is not None else ""
         options = []
         for choice in list(before.draft.close)[:_CLOSE_CHOICES]:
-            option = self._attempt(tokens, items, before.reader.avoid | {choice}, wording)
+            option = self._attempt(tokens, items, before.question.avoid | {choice}, wording)
             if option.tree is not None and option.tree.sql(self._dialect) != told:
                 options.append(option)
         return max(options, key=lambda o: o.confidence, default=None)

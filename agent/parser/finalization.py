@@ -5,24 +5,27 @@ In: a reading after its pass. Out: its draft's query, complete.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.parser import group_by, order_by
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft, ReadingState
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
 
-def finalize(r: ReadingState) -> None:
+def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     """Complete the query of a reading."""
     query = r.query
     if r.counting and not query.select:
-        _count_entity(r)
+        _count_entity(r.entities, r.query, r.draft)
     query.where = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
     if r.negated and not r.excepting:
-        _absent_by_verb(r)
+        _absent_by_verb(q, r)
     if r.functions and not query.select:
         r.draft.doubt("aggregate_open")
     for name, left_open in (
@@ -39,31 +42,33 @@ def finalize(r: ReadingState) -> None:
         spent is not None
         and not query.select
         and not query.having
-        and (r.functions == ["sum"] or any(t.lower == "much" for t in r.tokens))
+        and (r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens))
     ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
     if r.star:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
-        query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
-    _show_something(r)
+        query.select.append(
+            Expression("count", table=r.entities[0]) if _counts(r.entities, r.groups) else Expression("count")
+        )
+    _show_something(q, r)
     if r.figure_ranked:
         query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
     if r.waiting_direction:
-        order_by.direction(r, r.waiting_direction)
-    group_by.group(r)
-    if query.group and _listed_again(r):
+        order_by.direction(q, r, r.waiting_direction)
+    group_by.group(q, r)
+    if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))
-    _nest(r)
-    _both(r)
-    query.keep_empty = group_by.wants_empty_groups(r)
-    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(r):
+    _nest(q, r)
+    _both(r.entities, r.query, r.both)
+    query.keep_empty = group_by.wants_empty_groups(q, r.entities, r.query, r.empty_too)
+    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r.entities, r.query):
         query.distinct = True
     tables = list(dict.fromkeys(r.entities))
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
-    _name_tables(r)
+    _name_tables(r.query)
 
 
 _USING = word_set(
@@ -76,70 +81,69 @@ _TRADES = word_set("order sale purchase invoice transaction line")
 """Words of tables whose rows record sales."""
 
 
-def _absent_by_verb(r: ReadingState) -> None:
+def _absent_by_verb(q: LinkedQuestion, r: ReadingState) -> None:
     """`products nobody ever bought`: no table is named, but only one table can record the missing event."""
     entity = r.main_entity
     if not entity or r.query.where:
         return
-    below = [e.left for e in r.graph.edges(entity) if e.right == entity and e.left != entity and not e.single]
+    below = [e.left for e in q.graph.edges(entity) if e.right == entity and e.left != entity and not e.single]
     below = list(dict.fromkeys(below))
-    left_over = [t for p, t in enumerate(r.tokens) if t.kind == "word" and p not in r.draft.used]
+    left_over = [t for p, t in enumerate(q.tokens) if t.kind == "word" and p not in r.draft.used]
     verbs = [t for t in left_over if t.lower.endswith(("ed", "ing")) or t.lower in _USING]
     said = {root(t.lower) for t in verbs}
-    meant = [t for t in below if said & {root(w) for w in r.vocabulary.tables[t].words}]
+    meant = [t for t in below if said & {root(w) for w in q.vocabulary.tables[t].words}]
     if not meant and any(t.lower in _TRADED for t in verbs):
-        meant = [t for t in below if _TRADES & set(r.vocabulary.tables[t].words)][:1]
+        meant = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
     if not verbs or not (len(meant) == 1 or len(below) == 1):
         return
     r.query.where.append((Membership(entity, (meant or below)[0]),))
-    for p, t in enumerate(r.tokens):
+    for p, t in enumerate(q.tokens):
         if t in verbs:
             r.draft.used.add(p)
     r.negated = False
     r.draft.doubt("absence_guessed")
 
 
-def _asks_for_kinds(r: ReadingState) -> bool:
+def _asks_for_kinds(q: LinkedQuestion, entities: Sequence[str], query: Query) -> bool:
     """`Show all product colours`: asks for the distinct texts in a column, not for one per row of an entity."""
-    query = r.query
     if len(query.select) != 1 or query.where or query.group or query.having or query.order or query.limit:
         return False
-    column = r.vocabulary.columns.get(query.select[0].column or ("", ""))
+    column = q.vocabulary.columns.get(query.select[0].column or ("", ""))
     if column is None or query.select[0].function or column.role != "text" or column.numeric:
         return False
-    rows, known = r.vocabulary.tables[column.table].table.row_count, len(r.values.values(*column.key))
-    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in r.entities):
+    rows, known = q.vocabulary.tables[column.table].table.row_count, len(q.values.values(*column.key))
+    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in entities):
         return False
-    named = [k for k in range(len(r.items)) if r.sorts[k] == "table" and r.table_of(k) == column.table]
+    named = [k for k in range(len(q.items)) if q.sorts[k] == "table" and q.table_of(k) == column.table]
     return not any(
         x.lower in ("of", "for", "each", "every") or x.is_keyword("group")
         for k in named
-        for x in r.items[max(0, k - 3) : k]
+        for x in q.items[max(0, k - 3) : k]
     )
 
 
-def _listed_again(r: ReadingState) -> bool:
+def _listed_again(q: LinkedQuestion) -> bool:
     """`How many …? List the city and the count.`: the second sentence gives the projection, with the number last."""
-    ends = [k for k, t in enumerate(r.tokens[:-1]) if t.text in ".?!"]
-    return bool(ends) and r.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
+    ends = [k for k, t in enumerate(q.tokens[:-1]) if t.text in ".?!"]
+    return bool(ends) and q.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
 
 
-def _counts(r: ReadingState) -> bool:
+def _counts(entities: Sequence[str], groups: Sequence[tuple[str, object]]) -> bool:
     """Whether the first entity is the thing counted: in `orders by status` it is, rather than the group."""
-    return bool(r.entities) and ("table", r.entities[0]) not in r.groups
+    return bool(entities) and ("table", entities[0]) not in groups
 
 
-def _count_entity(r: ReadingState) -> None:
-    if r.entities:
-        r.query.select.append(Expression("count", table=r.entities[0]))
-    elif any(isinstance(c, Condition) and c.left.column for clause in r.query.where for c in clause):
-        first = next(c for clause in r.query.where for c in clause if isinstance(c, Condition) and c.left.column)
+def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:
+    if entities:
+        query.select.append(Expression("count", table=entities[0]))
+    elif any(isinstance(c, Condition) and c.left.column for clause in query.where for c in clause):
+        first = next(c for clause in query.where for c in clause if isinstance(c, Condition) and c.left.column)
         assert first.left.column is not None
-        r.query.select.append(Expression("count", table=first.left.column[0]))
-        r.draft.doubt("entity_guessed")
+        query.select.append(Expression("count", table=first.left.column[0]))
+        draft.doubt("entity_guessed")
 
 
-def _show_something(r: ReadingState) -> None:
+def _show_something(q: LinkedQuestion, r: ReadingState) -> None:
     """A question that named no column shows the name of its entity."""
     query = r.query
     if query.select:
@@ -162,27 +166,27 @@ def _show_something(r: ReadingState) -> None:
         query.select.append(Expression(table=entity))
         r.groups = []
         return
-    asked = _where_or_when(r, entity)
+    asked = _where_or_when(q, entity)
     if asked is not None:
         query.select.append(Expression(column=asked))
         return
-    query.select.extend(Expression(column=c.key) for c in r.shown(entity))
+    query.select.extend(Expression(column=c.key) for c in q.naming_columns(entity))
     r.draft.doubt("shown_by_default")
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "town", "country", "state", "region")
 
 
-def _where_or_when(r: ReadingState, entity: str) -> ColumnKey | None:
+def _where_or_when(q: LinkedQuestion, entity: str) -> ColumnKey | None:
     """`Where is …?` asks for a place, `When was …?` for a date, if the entity has one."""
-    first = r.tokens[0].lower
-    columns = r.vocabulary.by_table[entity]
+    first = q.tokens[0].lower
+    columns = q.vocabulary.by_table[entity]
     if first == "where":
         for word in _PLACES:
             for column in columns:
                 if column.words[-1] == word and not column.foreign:
                     return column.key
-    if first == "how" and len(r.tokens) > 1 and r.tokens[1].lower == "much":
+    if first == "how" and len(q.tokens) > 1 and q.tokens[1].lower == "much":
         priced = [c for c in columns if c.numeric and c.words[-1] in ("price", "cost", "fee", "fare")]
         return priced[0].key if priced else None
     if first == "when":
@@ -191,7 +195,7 @@ def _where_or_when(r: ReadingState, entity: str) -> ColumnKey | None:
     return None
 
 
-def _nest(r: ReadingState) -> None:
+def _nest(q: LinkedQuestion, r: ReadingState) -> None:
     """`the average age of students in the largest dorm`: the ranked table differs from the table shown. The rank first
     selects that table's row; then everything that belongs to the row is shown or aggregated."""
     query = r.query
@@ -201,9 +205,9 @@ def _nest(r: ReadingState) -> None:
     shown = query.select[0].tables[0] if query.select[0].tables else ""
     aggregated = all(e.function for e in query.select)
     if ranked.column is None or not shown:
-        outer = _ranked_table(r, shown, ranked.table)
-        if ranked.function == "count" and outer and (aggregated or _plural_head(r)):
-            key = r.vocabulary.key_column(outer)
+        outer = _ranked_table(q, shown, ranked.table)
+        if ranked.function == "count" and outer and (aggregated or _plural_head(q)):
+            key = q.vocabulary.key_column(outer)
             if key is None:
                 return
             inner = Query(
@@ -216,14 +220,14 @@ def _nest(r: ReadingState) -> None:
             query.where.append((Condition(Expression(column=key.key), "=", (), against=inner),))
             query.order, query.limit = [], None
             query.group = []
-            r.entities = [t for t in r.entities if t != ranked.table or t == shown]
+            r.entities[:] = [t for t in r.entities if t != ranked.table or t == shown]
             if outer not in r.entities:
                 r.entities.append(outer)
         return
     table = ranked.column[0]
-    if ranked.function or (not aggregated and (table == shown or not _plural_head(r))):
+    if ranked.function or (not aggregated and (table == shown or not _plural_head(q))):
         return
-    if not aggregated and not r.many_of(table, shown):
+    if not aggregated and not q.many_of(table, shown):
         return
     own = [clause for clause in query.where if all(t == table for c in clause for t in c.tables)]
     best = Expression("max" if descending else "min", ranked.column)
@@ -231,38 +235,37 @@ def _nest(r: ReadingState) -> None:
     query.order, query.limit = [], None
 
 
-def _ranked_table(r: ReadingState, shown: str, counted: str | None) -> str:
+def _ranked_table(q: LinkedQuestion, shown: str, counted: str | None) -> str:
     """The table whose rows are ranked by a count: it is named just before the superlative, and is not the table
     shown."""
-    at = next((k for k, x in enumerate(r.items) if x.is_keyword("sup", "sup_count", "common")), 0)
+    at = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_count", "common")), 0)
     for k in range(at - 1, max(-1, at - 5), -1):
-        if r.sorts[k] == "table":
-            table = r.table_of(k)
-            return table if table not in (shown, counted) and r.many_of(table, shown) else ""
-        if r.sorts[k] in ("column", "value", "measure"):
+        if q.sorts[k] == "table":
+            table = q.table_of(k)
+            return table if table not in (shown, counted) and q.many_of(table, shown) else ""
+        if q.sorts[k] in ("column", "value", "measure"):
             return ""
     return ""
 
 
-def _plural_head(r: ReadingState) -> bool:
+def _plural_head(q: LinkedQuestion) -> bool:
     """Whether the first thing named is plural: the question then asks for several rows, though one of them is
     ranked."""
-    for k, x in enumerate(r.items):
-        if r.sorts[k] in ("table", "column"):
-            last = r.tokens[x.end - 1]
+    for k, x in enumerate(q.items):
+        if q.sorts[k] in ("table", "column"):
+            last = q.tokens[x.end - 1]
             return last.lower != last.lemma
     return False
 
 
-def _both(r: ReadingState) -> None:
+def _both(entities: Sequence[str], query: Query, both: bool) -> None:
     """`both A and B` on one column cannot hold in one row: keep the first condition's rows that are also among the
     second's."""
-    query = r.query
     contradiction = _contradiction(query)
     if contradiction is not None:
-        _intersect(r, *contradiction)
+        _intersect(entities, query, *contradiction)
         return
-    if not r.both:
+    if not both:
         return
     for k, clause in enumerate(query.where):
         if len(clause) == 2 and _same_equal(clause[0], clause[1]):
@@ -276,7 +279,7 @@ def _both(r: ReadingState) -> None:
     for a in range(len(equal)):
         for b in range(a + 1, len(equal)):
             if equal[a][1].left == equal[b][1].left:
-                _intersect(r, equal[a][0], equal[b][0])
+                _intersect(entities, query, equal[a][0], equal[b][0])
                 return
 
 
@@ -307,20 +310,18 @@ def _contradiction(query: Query) -> tuple[int, int] | None:
     return None
 
 
-def _intersect(r: ReadingState, one: int, other: int) -> None:
+def _intersect(entities: Sequence[str], query: Query, one: int, other: int) -> None:
     """Keep the rows shown that satisfy clause `one` and also clause `other`."""
-    query = r.query
     query.intersect = Query(
         select=list(query.select),
-        tables=list(dict.fromkeys(r.entities)),
+        tables=list(dict.fromkeys(entities)),
         where=[c for k, c in enumerate(query.where) if k != one],
     )
     query.where = [c for k, c in enumerate(query.where) if k != other]
 
 
-def _name_tables(r: ReadingState) -> None:
+def _name_tables(query: Query) -> None:
     """Put the entity first: the table of what is shown."""
-    query = r.query
     first = [t for e in query.select for t in e.tables]
     absent = {c.table for clause in query.where for c in clause if isinstance(c, Membership)}
     query.tables = [t for t in dict.fromkeys([*first, *query.tables]) if t not in absent or t in first]

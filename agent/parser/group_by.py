@@ -5,7 +5,10 @@ In: a reading after its pass. Out: its query's groups, the order of its columns,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.parser.interpretation import ColumnKey, Expression, Query
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from eval.language.lexicon import word_set
 
@@ -21,30 +24,30 @@ _EVEN_EMPTY = (
 )  # fmt: skip
 
 
-def _entity_key(r: ReadingState, table: str) -> ColumnKey | None:
-    key = r.vocabulary.key_column(table)
+def _entity_key(q: LinkedQuestion, table: str) -> ColumnKey | None:
+    key = q.vocabulary.key_column(table)
     return key.key if key is not None else None
 
 
-def _amounts_first(r: ReadingState) -> bool:
+def _amounts_first(q: LinkedQuestion, query: Query) -> bool:
     """`How many orders are in each region?` shows the number first, `orders per region` shows the region first.
 
     Learned from how people write the query for such questions: after `for each`, `in each` or `different` in a whole
     sentence the aggregate comes first in two of three; after `per`, `by` and `does each … have` the group does.
     """
-    sentence = r.tokens[0].lower in _SENTENCE and len(r.query.select) >= 1 and all(e.function for e in r.query.select)
-    texts = [x.lower for x in r.items if x.is_keyword("group")]
+    sentence = q.tokens[0].lower in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
+    texts = [x.lower for x in q.items if x.is_keyword("group")]
     return sentence and bool(texts) and all(t in _AFTER for t in texts)
 
 
-def group(r: ReadingState) -> None:
+def group(q: LinkedQuestion, r: ReadingState) -> None:
     """Complete the query's groups, and the projections, sums and ranks of each group."""
     query = r.query
-    if _rank_within(r):
+    if _rank_within(q, r.query, r.groups):
         return
-    amounts_first = _amounts_first(r)
-    _sum_for_rank(r)
-    _sum_for_groups(r)
+    amounts_first = _amounts_first(q, r.query)
+    _sum_for_rank(q, r.query, r.ranked_by)
+    _sum_for_groups(q, r.query, r.groups)
     _rank_by_shown_figures(query)
     aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
     if not aggregated:
@@ -53,10 +56,10 @@ def group(r: ReadingState) -> None:
                 r.draft.doubt("group_without_aggregate")
                 query.select.insert(0, what)
         return
-    keys = _group_keys(r, amounts_first)
+    keys = _group_keys(q, r.query, r.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
     if not r.groups and plain and plain[0].column is not None:
-        keys.extend(_key_of_shown(r, plain[0].column[0], plain))
+        keys.extend(_key_of_shown(q, r.entities, r.query, plain[0].column[0], plain))
     if plain or keys:
         query.group = list(dict.fromkeys([*keys, *plain]))
     counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
@@ -72,17 +75,18 @@ def _rank_by_shown_figures(query: Query) -> None:
             query.order[k] = (figure, descending)
 
 
-def _group_keys(r: ReadingState, amounts_first: bool) -> list[Expression]:
+def _group_keys(
+    q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]], amounts_first: bool
+) -> list[Expression]:
     """The keys that distinguish the named groups; their names are shown when nothing else of them is."""
-    query = r.query
     plain = [e for e in query.select if not e.function]
     keys: list[Expression] = []
-    for kind, what in r.groups:
+    for kind, what in groups:
         at = len(query.select) if amounts_first else 0
         if kind == "table":
             table = str(what)
-            shown = [Expression(column=c.key) for c in r.shown(table)]
-            key = _entity_key(r, table)
+            shown = [Expression(column=c.key) for c in q.naming_columns(table)]
+            key = _entity_key(q, table)
             own = [p for p in plain if (p.column and p.column[0] == table) or p in shown]
             if key is not None and not any(p.column == key for p in own):
                 keys.append(Expression(column=key))
@@ -96,74 +100,73 @@ def _group_keys(r: ReadingState, amounts_first: bool) -> list[Expression]:
     return keys
 
 
-def _key_of_shown(r: ReadingState, entity: str, plain: list[Expression]) -> list[Expression]:
+def _key_of_shown(
+    q: LinkedQuestion, entities: Sequence[str], query: Query, entity: str, plain: list[Expression]
+) -> list[Expression]:
     """The key of the entity whose name is shown, so that two rows with the same name stay separate."""
-    key = _entity_key(r, entity)
-    named = {c.key for c in r.shown(entity)}
-    alone = _commonest(r) and len(plain) == 1
+    key = _entity_key(q, entity)
+    named = {c.key for c in q.naming_columns(entity)}
+    alone = _commonest(entities, query) and len(plain) == 1
     apart = key is not None and not alone and any(p.column in named or p.column == key for p in plain)
     return [Expression(column=key)] if apart else []
 
 
-def _rank_within(r: ReadingState) -> bool:
+def _rank_within(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> bool:
     """`the best-selling product of each category`: rows are ranked within the groups, not over all rows."""
-    query = r.query
-    if not r.groups or query.limit is None or len(query.order) != 1 or query.offset or query.having:
+    if not groups or query.limit is None or len(query.order) != 1 or query.offset or query.having:
         return False
     ranked, _ = query.order[0]
     within: list[Expression] = []
-    for kind, what in r.groups:
-        within.extend([Expression(column=c.key) for c in r.shown(str(what))] if kind == "table" else [what])  # type: ignore[list-item]
+    for kind, what in groups:
+        within.extend([Expression(column=c.key) for c in q.naming_columns(str(what))] if kind == "table" else [what])  # type: ignore[list-item]
     grouped = {t for e in within for t in e.tables}
     plain = [e for e in query.select if e not in within and not e.function and e.column]
-    if not plain or ({e.tables[0] for e in plain} & grouped and any(k == "table" for k, _ in r.groups)):
+    if not plain or ({e.tables[0] for e in plain} & grouped and any(k == "table" for k, _ in groups)):
         return False
     if any(e.function for e in query.select if e != ranked):
         return False
     thing = plain[0].tables[0]
     if ranked.column is not None and not ranked.function and ranked.column[0] != thing:
-        if not r.many_of(thing, ranked.column[0]):
+        if not q.many_of(thing, ranked.column[0]):
             return False
         ranked = Expression("sum", ranked.column, factor=ranked.factor)
         query.order = [(ranked, query.order[0][1])]
     query.within = within
     query.select = list(dict.fromkeys([*within, *plain, *([ranked] if ranked.column or ranked.table else [])]))
     if ranked.function:
-        key = _entity_key(r, thing)
+        key = _entity_key(q, thing)
         keys = [Expression(column=key)] if key is not None else []
         query.group = list(dict.fromkeys([*keys, *within, *plain]))
     return True
 
 
-def _sum_for_groups(r: ReadingState) -> None:
+def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
     """`sales amount per store`: when a group has many of the figures shown, they are summed."""
-    query = r.query
-    if not r.groups or query.aggregates() or query.limit is not None or query.having:
+    if not groups or query.aggregates() or query.limit is not None or query.having:
         return
     for k, e in enumerate(query.select):
-        column = r.vocabulary.columns.get(e.column) if e.column else None
+        column = q.vocabulary.columns.get(e.column) if e.column else None
         if column is None or not column.numeric or column.role != "number" or column.foreign:
             continue
-        for kind, what in r.groups:
+        for kind, what in groups:
             table = str(what) if kind == "table" else ""
-            if table and table != column.table and r.many_of(table, column.table):
+            if table and table != column.table and q.many_of(table, column.table):
                 query.select[k] = Expression("sum", column.key, factor=e.factor)
-            elif isinstance(what, Expression) and what.column and r.vocabulary.columns[what.column].role != "id":
-                words = [x.lower for x in r.items if x.is_keyword("group") or x.lower == "by"]
+            elif isinstance(what, Expression) and what.column and q.vocabulary.columns[what.column].role != "id":
+                words = [x.lower for x in q.items if x.is_keyword("group") or x.lower == "by"]
                 if words and words[0] in ("per", "by") and set(column.words) & _ADDITIVE:
                     query.select[k] = Expression("sum", column.key, factor=e.factor)
 
 
-def _commonest(r: ReadingState) -> bool:
+def _commonest(entities: Sequence[str], query: Query) -> bool:
     """Whether rows are ranked by the frequency of the value shown (`the most common type`)."""
-    return any(e == Expression("count") for e, _ in r.query.order) and len(r.entities) <= 1
+    return any(e == Expression("count") for e, _ in query.order) and len(entities) <= 1
 
 
-def _sum_for_rank(r: ReadingState) -> None:
+def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
     """`top 5 customers by order amount`: when one row shown has many amounts, their sum ranks it."""
-    query = r.query
     plain = [e for e in query.select if not e.function and e.column]
-    if not r.ranked_by or query.limit is None or not plain or len(plain) != len(query.select):
+    if not ranked_by or query.limit is None or not plain or len(plain) != len(query.select):
         return
     entity = plain[0].tables[0]
     for k, (e, descending) in enumerate(query.order):
@@ -171,23 +174,22 @@ def _sum_for_rank(r: ReadingState) -> None:
             query.select.append(e)
         if e.function or e.column is None or e.column[0] == entity or e.part:
             continue
-        if not r.vocabulary.columns[e.column].numeric or r.vocabulary.columns[e.column].role != "number":
+        if not q.vocabulary.columns[e.column].numeric or q.vocabulary.columns[e.column].role != "number":
             continue
-        plan = r.graph.plan([entity, e.column[0]])
+        plan = q.graph.plan([entity, e.column[0]])
         if plan is not None and plan.multiplies(entity):
             query.order[k] = (Expression("sum", e.column, factor=e.factor), descending)
             query.select.append(query.order[k][0])
 
 
-def wants_empty_groups(r: ReadingState) -> bool:
+def wants_empty_groups(q: LinkedQuestion, entities: Sequence[str], query: Query, empty_too: bool) -> bool:
     """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
-    query = r.query
-    text = " ".join(t.lower for t in r.tokens)
+    text = " ".join(t.lower for t in q.tokens)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not (r.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if not (empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
-    if r.empty_too and not query.group and not query.aggregates():
-        return _lists_below(r)
+    if empty_too and not query.group and not query.aggregates():
+        return _lists_below(q, entities, query)
     groups = {t for e in query.group for t in e.tables}
     counted = [e for e in query.select if e.function]
     return (
@@ -201,11 +203,10 @@ def wants_empty_groups(r: ReadingState) -> bool:
     )
 
 
-def _lists_below(r: ReadingState) -> bool:
+def _lists_below(q: LinkedQuestion, entities: Sequence[str], query: Query) -> bool:
     """Whether rows of the first table are listed next to rows that refer to them, so that rows without any can stay."""
-    query = r.query
     first = query.select[0].tables[0] if query.select and query.select[0].tables else ""
-    others = [t for t in r.entities if t != first]
+    others = [t for t in entities if t != first]
     whole = query.limit is None and query.intersect is None
     own = all(t == first for clause in query.where for c in clause for t in c.tables)
-    return bool(first and others) and whole and own and all(r.many_of(first, t) for t in others)
+    return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)

@@ -5,11 +5,15 @@ In: the word lists and the schema. Out: a column, or a price and a quantity to m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.disambiguation import near_tables
 from agent.parser.interpretation import (
     Expression,
+    Query,
 )
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
 from eval.language.lexicon import Adjective, measures, word_set
 from eval.language.numbers import number_of
 
@@ -25,11 +29,11 @@ _UNITS = word_set(
 _MONEY_TABLES = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
 
 
-def money_column(r: ReadingState, table: str) -> ColumnWord | None:
+def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     """The amount that `total payments` adds up, for a table whose rows are sums of money."""
-    if not set(r.vocabulary.tables[table].words) & _MONEY_TABLES:
+    if not set(q.vocabulary.tables[table].words) & _MONEY_TABLES:
         return None
-    numeric = [c for c in r.vocabulary.by_table[table] if c.role == "number"]
+    numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
     return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
 
 
@@ -39,14 +43,16 @@ _OWN_SIZE = ("large", "big", "small")
 """Size is a property of the thing itself: the largest store is not the one with the largest order."""
 
 
-def property_of(r: ReadingState, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
+def property_of(
+    q: LinkedQuestion, entities: Sequence[str], query: Query, adjective: Adjective, i: int
+) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective refers to, and +1 if it grows with the adjective, else -1."""
-    near = r.near_tables(i)
-    anchors = list(dict.fromkeys([*r.entities, *r.named, *near]))
+    near = near_tables(q, i, entities, query.select)
+    anchors = list(dict.fromkeys([*entities, *q.named, *near]))
     best: tuple[float, ColumnWord, int] | None = None
-    for table, columns in r.vocabulary.by_table.items():
+    for table, columns in q.vocabulary.by_table.items():
         if anchors:
-            gap = min(r.graph.distance(table, a) for a in anchors)
+            gap = min(q.graph.distance(table, a) for a in anchors)
             if gap > (0 if adjective.base in _OWN_SIZE else 2):
                 continue
         else:
@@ -81,32 +87,32 @@ _ON_HAND = word_set("stock inventory reorder minimum maximum opening closing ava
 """Words for quantities other than quantities sold."""
 
 
-def measure(r: ReadingState, name: str) -> Expression | None:
+def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression | None:
     """The columns that hold a business measure: one column, or a price and a quantity of one table."""
     known = measures().get(name)
     if known is None:
         return None
-    anchors = [*r.entities, *r.named]
+    anchors = [*entities, *q.named]
     sold = {"sold", "sell", "selling"} & set(name.split())
     best: tuple[float, Expression] | None = None
 
     def offer(score: float, table: str, expression: Expression) -> None:
         nonlocal best
         if anchors:
-            gap = min(r.graph.distance(table, a) for a in anchors)
+            gap = min(q.graph.distance(table, a) for a in anchors)
             if gap == float("inf"):
                 return
             score -= 0.25 * gap
-        if set(name.split()) & set(r.vocabulary.tables[table].words):
+        if set(name.split()) & set(q.vocabulary.tables[table].words):
             score += 0.4
-        if sold and not _SALES & set(r.vocabulary.tables[table].words):
+        if sold and not _SALES & set(q.vocabulary.tables[table].words):
             score -= 0.2
-        if r.vocabulary.tables[table].table.kind == "view":
+        if q.vocabulary.tables[table].table.kind == "view":
             score -= 0.3
         if best is None or score > best[0]:
             best = (score, expression)
 
-    for table, columns in r.vocabulary.by_table.items():
+    for table, columns in q.vocabulary.by_table.items():
         numeric = [c for c in columns if c.numeric and c.role == "number" and not (sold and _ON_HAND & set(c.words))]
         for rank, words in enumerate(known.columns):
             for column in numeric:
@@ -124,16 +130,16 @@ def measure(r: ReadingState, name: str) -> Expression | None:
     return best[1] if best else None
 
 
-def amount_column(r: ReadingState) -> ColumnWord | None:
-    for table in [*reversed(r.entities), *r.named]:
+def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
+    for table in [*reversed(entities), *q.named]:
         for words in _AMOUNTS:
-            for column in r.vocabulary.by_table[table]:
+            for column in q.vocabulary.by_table[table]:
                 if column.words[-len(words) :] == words and column.numeric:
                     return column
     return None
 
 
-def holds_figures(r: ReadingState, column: ColumnWord) -> bool:
+def holds_figures(q: LinkedQuestion, column: ColumnWord) -> bool:
     """Whether the texts stored in a column are numbers."""
-    known = r.values.values(*column.key)[:20]
+    known = q.values.values(*column.key)[:20]
     return bool(known) and all(number_of(v) is not None for v in known)

@@ -5,6 +5,7 @@ In: a reading at an ordering phrase. Out: its query's order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from agent.parser.interpretation import (
     Function,
 )
 from agent.parser.measures import measure, property_of
+from agent.parser.question import LinkedQuestion
 from eval.language.lexicon import adjectives, word_set
 
 if TYPE_CHECKING:
@@ -25,25 +27,25 @@ _PLACED = word_set("rank ranking position place standing order")
 _BETWEEN_TERMS = word_set("the of their its by each both in from first his amount a an")
 
 
-def ordering(r: ReadingState, i: int) -> None:
+def ordering(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`sorted by price descending`."""
-    keyword = r.items[i].keyword
+    keyword = q.items[i].keyword
     assert keyword is not None
     if keyword.argument == "basis":
-        if not basis(r, i):
-            r.draft.used.difference_update(range(r.items[i].start, r.items[i].end))
+        if not basis(q, r, i):
+            r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
     else:
-        order_terms(r, i, keyword.argument)
+        order_terms(q, r, i, keyword.argument)
 
 
-def basis(r: ReadingState, i: int) -> bool:
+def basis(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`the 3 most recent orders based on order date`, `by delivery date`: the words at item i give the column for a
     rank that an adjective named. Without such a rank they have no meaning here."""
-    following = r.next_mention(i)
+    following = q.next_mention(i)
     ranked = r.query.order[0][0] if len(r.query.order) == 1 and r.query.limit is not None else None
     if ranked is None or ranked.function or ranked.column is None or following is None or following > i + 3:
         return False
-    column = r.column_of(following) if r.sorts[following] == "column" else None
+    column = r.column_of(following) if q.sorts[following] == "column" else None
     if column is None or column.role not in ("number", "date", "year") or column.table != ranked.column[0]:
         return False
     r.use(following)
@@ -65,30 +67,30 @@ class _Terms:
     """A direction given before any term."""
 
 
-def order_terms(r: ReadingState, i: int, argument: str, rank: bool = False) -> None:
+def order_terms(q: LinkedQuestion, r: ReadingState, i: int, argument: str, rank: bool = False) -> None:
     """Read the columns, tables, measures and directions that follow item i as the query's order."""
     terms = _Terms(argument, rank)
     was_head, r.in_head = r.in_head, False
     j: int | None = i + 1
-    while j is not None and j < len(r.items):
-        j = _order_term(r, i, j, terms)
-    total = _column_called_total(r) if not terms.found and terms.function == "sum" else None
+    while j is not None and j < len(q.items):
+        j = _order_term(q, r, i, j, terms)
+    total = _column_called_total(q, r.entities, r.main_entity) if not terms.found and terms.function == "sum" else None
     if total is not None:
-        summed: Function = "sum" if r.many(total.table) else ""
+        summed: Function = "sum" if q.many_of(r.main_entity, total.table) else ""
         r.query.order.append((Expression(summed, total.key), terms.argument in ("desc", "rank")))
     elif not terms.found and terms.said:
-        direction(r, terms.said)
+        direction(q, r, terms.said)
     elif not terms.found:
-        if r.items[i].lower != "listed" and not any(x.is_keyword("dir") for x in r.items):
+        if q.items[i].lower != "listed" and not any(x.is_keyword("dir") for x in q.items):
             r.draft.doubt("order_open")  # `the reviewers listed` requests no order
         r.in_head = was_head
 
 
-def _order_term(r: ReadingState, i: int, j: int, terms: _Terms) -> int | None:
+def _order_term(q: LinkedQuestion, r: ReadingState, i: int, j: int, terms: _Terms) -> int | None:
     """Read item j as a part of the order. Returns the position of the next item, or None when the order has ended."""
-    x, sort = r.items[j], r.sorts[j]
+    x, sort = q.items[j], q.sorts[j]
     if x.is_keyword("dir"):
-        _say_direction(r, j, terms)
+        _say_direction(q, r, j, terms)
         return j + 1
     if (sort == "word" and x.lower in _BETWEEN_TERMS) or x.is_keyword("and", "distinct", "also") or x.lower == ",":
         return j + 1
@@ -98,36 +100,36 @@ def _order_term(r: ReadingState, i: int, j: int, terms: _Terms) -> int | None:
         terms.function = x.keyword.argument  # type: ignore[union-attr,assignment]
     elif x.is_keyword("count"):
         terms.counting = True
-    elif sort == "column" and not clause_starts(r, j):
+    elif sort == "column" and not clause_starts(q, r.in_head, j):
         expression = _column_term(r, j, terms)
-    elif sort == "table" and counted and (terms.counting or not _its_column(r, j)):
-        expression = Expression("count", table=r.table_of(j))
-        r.entity(r.table_of(j))
+    elif sort == "table" and counted and (terms.counting or not _its_column(q, j)):
+        expression = Expression("count", table=q.table_of(j))
+        r.entity(q.table_of(j))
     elif sort == "table":
-        after = _owner_of_terms(r, j, terms)
+        after = _owner_of_terms(q, r, j, terms)
         if after is not None:
             return after
         if terms.found:
             return None
-        shown = r.shown(r.table_of(j))
+        shown = q.naming_columns(q.table_of(j))
         expression = Expression(column=shown[0].key) if shown else None
     elif sort == "measure":
         assert x.mention is not None
-        known = measure(r, x.mention.measure)
+        known = measure(q, r.entities, x.mention.measure)
         expression = Expression(terms.function or "sum", known.column, factor=known.factor) if known else None
     else:
         return None
     r.use(j)
     if expression is not None:
-        _add_term(r, expression, terms)
+        _add_term(q, r, expression, terms)
     return j + 1
 
 
-def _say_direction(r: ReadingState, j: int, terms: _Terms) -> None:
-    keyword = r.items[j].keyword
+def _say_direction(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) -> None:
+    keyword = q.items[j].keyword
     assert keyword is not None
     if terms.found:
-        direction(r, keyword.argument)
+        direction(q, r, keyword.argument)
         terms.argument = "*"
     else:
         terms.said = keyword.argument
@@ -142,12 +144,12 @@ def _column_term(r: ReadingState, j: int, terms: _Terms) -> Expression:
     return Expression(terms.function, column.key)
 
 
-def _owner_of_terms(r: ReadingState, j: int, terms: _Terms) -> int | None:
+def _owner_of_terms(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) -> int | None:
     """`by payment amount`, `sort the products by price`: the table at item j only gives the owner of the columns that
     follow."""
-    table = r.table_of(j)
-    by = not terms.found and j + 1 < len(r.items) and r.items[j + 1].lower == "by"
-    words = 1 if _its_column(r, j) else 2 if by else 0
+    table = q.table_of(j)
+    by = not terms.found and j + 1 < len(q.items) and q.items[j + 1].lower == "by"
+    words = 1 if _its_column(q, j) else 2 if by else 0
     if not words:
         return None
     r.entity(table)
@@ -156,51 +158,51 @@ def _owner_of_terms(r: ReadingState, j: int, terms: _Terms) -> int | None:
     return j + words
 
 
-def _add_term(r: ReadingState, expression: Expression, terms: _Terms) -> None:
+def _add_term(q: LinkedQuestion, r: ReadingState, expression: Expression, terms: _Terms) -> None:
     if not any(known == expression for known, _ in r.query.order):
-        down = terms.argument == "desc" or (terms.argument == "rank" and _more_is_better(r, expression))
+        down = terms.argument == "desc" or (terms.argument == "rank" and _more_is_better(q, expression))
         r.query.order.append((expression, down))
         r.figure_ranked = r.figure_ranked or (terms.argument == "rank" and bool(expression.function))
     terms.found, terms.counting, terms.function = True, False, ""
 
 
-def _column_called_total(r: ReadingState) -> ColumnWord | None:
+def _column_called_total(q: LinkedQuestion, entities: Sequence[str], main_entity: str) -> ColumnWord | None:
     """`customers by total`: the word is the name of their column, or of a column of the rows that refer to them."""
-    entity = r.main_entity
-    below = [e.left for e in r.graph.edges(entity) if e.right == entity] if entity else []
-    for table in dict.fromkeys((*r.entities, *below)):
-        found = [c for c in r.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
+    entity = main_entity
+    below = [e.left for e in q.graph.edges(entity) if e.right == entity] if entity else []
+    for table in dict.fromkeys((*entities, *below)):
+        found = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
         if found:
             return found[0]
     return None
 
 
-def _more_is_better(r: ReadingState, expression: Expression) -> bool:
+def _more_is_better(q: LinkedQuestion, expression: Expression) -> bool:
     """`ranked by sales`: figures rank in descending order, names and places in ascending order."""
-    column = r.vocabulary.columns.get(expression.column) if expression.column else None
+    column = q.vocabulary.columns.get(expression.column) if expression.column else None
     if column is None or expression.function:
         return bool(expression.function)
     return column.role == "number" and not _PLACED & set(column.words)
 
 
-def _its_column(r: ReadingState, j: int) -> bool:
+def _its_column(q: LinkedQuestion, j: int) -> bool:
     """`by payment amount`: a column of the table at item j follows it."""
-    return j + 1 < len(r.items) and r.sorts[j + 1] == "column" and r.holds(j + 1, r.table_of(j))
+    return j + 1 < len(q.items) and q.sorts[j + 1] == "column" and q.holds(j + 1, q.table_of(j))
 
 
-def clause_starts(r: ReadingState, j: int) -> bool:
+def clause_starts(q: LinkedQuestion, in_head: bool, j: int) -> bool:
     """Whether the column at item j starts a condition rather than another sort term."""
-    return condition_follows(r, j) and any(x.is_keyword("relative", "cmp") for x in r.items[max(0, j - 1) : j])
+    return condition_follows(q, in_head, j) and any(x.is_keyword("relative", "cmp") for x in q.items[max(0, j - 1) : j])
 
 
-def direction(r: ReadingState, argument: str) -> None:
+def direction(q: LinkedQuestion, r: ReadingState, argument: str) -> None:
     """`descending`, `alphabetically`: the direction of the named sort order, or of the first column shown."""
     if not r.query.select and not r.query.order:
         r.waiting_direction = argument
         return
     descending = argument in ("desc", "alpha_desc")
     if argument in ("young", "old"):
-        found = property_of(r, adjectives()["old"][0], min(r.at, len(r.items) - 1))
+        found = property_of(q, r.entities, r.query, adjectives()["old"][0], min(r.at, len(q.items) - 1))
         if found is not None:
             column, sign = found
             wanted = (sign > 0) == (argument == "old")
@@ -213,10 +215,10 @@ def direction(r: ReadingState, argument: str) -> None:
         return
     plain = [e for e in r.query.select if not e.function or argument in ("asc", "desc")]
     if plain:
-        best = next((e for e in plain if e.column and r.vocabulary.columns[e.column].role == "name"), plain[0])
+        best = next((e for e in plain if e.column and q.vocabulary.columns[e.column].role == "name"), plain[0])
         r.query.order.append((best, descending))
     else:
         for table in r.entities[:1]:
-            shown = r.shown(table)
+            shown = q.naming_columns(table)
             if shown:
                 r.query.order.append((Expression(column=shown[0].key), descending))

@@ -6,110 +6,114 @@ In: a reading at a mention of a column. Out: its query's projection, or a condit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, time_conditions
-from agent.parser.interpretation import Clause, Condition, Expression, Query
+from agent.parser.disambiguation import near_tables
+from agent.parser.interpretation import Clause, Condition, Expression, Function, Query
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
 
 
-def column(r: ReadingState, i: int) -> None:
+def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """Decide the role of the column named at item i."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
     if r.grouping:
-        _group_by(r, i)
+        _group_by(q, r, i)
         return
-    if conditions.condition_follows(r, i) and not (r.in_head and r.functions and _close_function(r, i)):
+    if conditions.condition_follows(q, r.in_head, i) and not (r.in_head and r.functions and _close_function(q, i)):
         r.use(i)
-        if not (mention.text.lower() in _CALENDAR and time_conditions.dated(r, i)):
+        if not (mention.text.lower() in _CALENDAR and time_conditions.dated(q, r, i)):
             r.last_column = (i, r.column_of(i))
         return
-    if _says_nothing_new(r, i):
+    if _says_nothing_new(q, r, i):
         return
     added = bool(r.functions) and set(r.functions) <= {"avg", "sum"} and not r.counting
     column = r.column_of(i, "number" if added else "")
     r.use(i)
-    if _only_prefix(r, i, column) or _only_ties(r, i, column):
+    if _only_prefix(q, i, column) or _only_ties(q, r, i, column):
         return
     if not r.in_head:
-        _restrict(r, i, column, mention.opposite)
+        _restrict(q, r, i, column, mention.opposite)
         return
     plain = not (r.counting or r.functions)
-    if plain and (_only_verb(r, i) or (r.query.select and not _coordinated(r, i))):
+    if plain and (_only_verb(q, r.entities, r.query, i) or (r.query.select and not _coordinated(q, i))):
         r.draft.doubt("column_context")
         return
-    if mention.opposite and not conditions.is_flag(r, column):
-        r.draft.used.difference_update(range(r.items[i].start, r.items[i].end))
+    if mention.opposite and not conditions.is_flag(q, column):
+        r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
         return
     r.negated = r.negated != mention.opposite
-    if conditions.is_flag(r, column) and _says_which(r, i):
-        conditions.flag(r, column)
+    if conditions.is_flag(q, column) and _says_which(q, r.entities, r.query, i):
+        conditions.flag(q, r, column)
         return
-    _show(r, i, column, plain)
+    _show(q, r, i, column, plain)
 
 
-def _group_by(r: ReadingState, i: int) -> None:
+def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     column = r.column_of(i)
     r.grouping = False
     r.use(i)
-    if conditions.is_flag(r, column) and _holds_table_next(r, i):
+    if conditions.is_flag(q, column) and _holds_table_next(q, i):
         r.grouping = True
-        conditions.flag(r, column)
-    elif _only_prefix(r, i, column):
+        conditions.flag(q, r, column)
+    elif _only_prefix(q, i, column):
         r.grouping = True
     else:
         r.groups.append(("column", Expression(column=column.key)))
 
 
-def _says_nothing_new(r: ReadingState, i: int) -> bool:
+def _says_nothing_new(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """Whether the mention is used up by another row, a verb or the adjacent column."""
-    if _refers_to_named(r, i) or (r.in_head and _referred(r, i)):
+    if _refers_to_named(q, r, i) or (r.in_head and _referred(q, r, i)):
         return True
-    context = r.in_head and _only_context(r, i)
+    context = r.in_head and _only_context(q, r, i)
     if context:
         r.draft.doubt("column_context")
-    verb = i + 1 < len(r.items) and r.sorts[i + 1] == "column" and _verb_of(r, i)
-    spent = context or verb or (r.in_head and _names_of_column(r, i))
+    verb = i + 1 < len(q.items) and q.sorts[i + 1] == "column" and _verb_of(q, i)
+    spent = context or verb or (r.in_head and _names_of_column(q, i))
     if spent:
         r.use(i)
     return spent
 
 
-def _restrict(r: ReadingState, i: int, column: ColumnWord, opposite: bool) -> None:
+def _restrict(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, opposite: bool) -> None:
     """A column named after the head restricts the rows, or waits for the value it is compared with."""
     r.last_column = (i, column)
-    if r.negated and r.main_entity not in ("", column.table) and r.many(column.table):
+    if r.negated and r.main_entity not in ("", column.table) and q.many_of(r.main_entity, column.table):
         r.absent(column.table)
         return
-    flagged = conditions.is_flag(r, column)
-    if r.negated or flagged or _happened(r, i, column):
+    flagged = conditions.is_flag(q, column)
+    if r.negated or flagged or _happened(q, i, column):
         r.negated = r.negated != (opposite and flagged)
-        conditions.flag(r, column)
+        conditions.flag(q, r, column)
         return
     r.draft.doubt("column_unused")
 
 
-def _show(r: ReadingState, i: int, column: ColumnWord, plain: bool) -> None:
+def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain: bool) -> None:
     """Show the column, count it, or sum it."""
-    follows_entity = r._previous_word(i) in ("and", "and the", "and their", ",") and r.head_entity
+    follows_entity = q.previous_word(i) in ("and", "and the", "and their", ",") and r.head_entity
     if follows_entity and not r.query.select and plain:
-        r.query.select.extend(Expression(column=c.key) for c in r.shown(r.head_entity or ""))
-    whole = _whole_name(r, i, column)
+        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
+    whole = _whole_name(q, r.entities, r.query, i, column)
     if whole and plain:
         r.query.select.extend(Expression(column=c.key) for c in whole)
         r.last_column = (i, whole[0])
         return
     r.last_column, before = (i, column), r.last_column
     if r.counting:
-        amount = _amount_counted(r, column)
-        r.query.select.append(_amount(r, column) if amount else _counted(r, i, column))
+        amount = _amount_counted(r.counting, r.share, r.distinct, column)
+        r.query.select.append(_amount(r.query, r.groups, column) if amount else _counted(q, r.share, i, column))
         r.counting = ""
         if amount:
             return
-    elif r.functions or _shares_function(r, i, column, before):
+    elif r.functions or _shares_function(q, r.last_functions, i, column, before):
         r.last_functions = r.functions or r.last_functions
         r.query.select.extend(Expression(function, column=column.key) for function in r.last_functions)
         r.functions = []
@@ -120,20 +124,18 @@ def _show(r: ReadingState, i: int, column: ColumnWord, plain: bool) -> None:
         r.distinct = False
 
 
-def _amount(r: ReadingState, column: ColumnWord) -> Expression:
+def _amount(query: Query, groups: Sequence[tuple[str, object]], column: ColumnWord) -> Expression:
     """`how many seats` when a column holds that number."""
-    beside = any(e.column and not e.function and e.column[0] == column.table for e in r.query.select)
-    return Expression("" if beside and not r.groups else "sum", column=column.key)
+    beside = any(e.column and not e.function and e.column[0] == column.table for e in query.select)
+    return Expression("" if beside and not groups else "sum", column=column.key)
 
 
-def _counted(r: ReadingState, i: int, column: ColumnWord) -> Expression:
+def _counted(q: LinkedQuestion, share: bool, i: int, column: ColumnWord) -> Expression:
     """The rows of the column's table, or the distinct values of the column."""
-    key = r.vocabulary.key_column(column.table)
-    dated = column.role == "date" and r.items[i].lower.endswith("ed")  # `how many customers registered`
+    key = q.vocabulary.key_column(column.table)
+    dated = column.role == "date" and q.items[i].lower.endswith("ed")  # `how many customers registered`
     rows = dated or (key is not None and key.key == column.key)
-    return Expression(
-        "count", column=None if rows else column.key, table=column.table, distinct=not rows, share=r.share
-    )
+    return Expression("count", column=None if rows else column.key, table=column.table, distinct=not rows, share=share)
 
 
 _OPENERS = word_set(
@@ -142,44 +144,44 @@ _OPENERS = word_set(
 _PREPOSITIONS = word_set("of for from in by on at to within under among across over throughout")
 
 
-def _coordinated(r: ReadingState, i: int) -> bool:
+def _coordinated(q: LinkedQuestion, i: int) -> bool:
     """Whether the column at item i is coordinated with what is shown (`name and city`), not part of it (`name of the
     city`)."""
     for k in range(i - 1, -1, -1):
-        x = r.items[k]
+        x = q.items[k]
         if x.lower in _OPENERS or x.is_keyword("distinct"):
             continue
-        return not (x.lower in _PREPOSITIONS and k > 0 and r.sorts[k - 1] in ("column",))
+        return not (x.lower in _PREPOSITIONS and k > 0 and q.sorts[k - 1] in ("column",))
     return True
 
 
-def _only_verb(r: ReadingState, i: int) -> bool:
+def _only_verb(q: LinkedQuestion, entities: Sequence[str], query: Query, i: int) -> bool:
     """`Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip."""
-    mention = r.items[i].mention
-    if mention is None or r.tokens[0].lower == "when" or not r.items[i].lower.endswith("ed"):
+    mention = q.items[i].mention
+    if mention is None or q.tokens[0].lower == "when" or not q.items[i].lower.endswith("ed"):
         return False
-    named = r.sorts[i - 1] in ("table", "column", "value") or r.items[i - 1].lower in ("was", "were", "been")
-    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(r.entities or r.query.select)
+    named = q.sorts[i - 1] in ("table", "column", "value") or q.items[i - 1].lower in ("was", "were", "been")
+    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(entities or query.select)
 
 
-def _referred(r: ReadingState, i: int) -> bool:
+def _referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`employees and the name of their manager`: the column refers to another row of its own table; that row is
     shown."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
-    if r.tokens[r.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
+    if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
         return False
     for column, _ in mention.columns[:6]:
-        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in r.graph.edges(column.table))
+        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
         if not tied or column.table not in r.entities:
             continue
-        named = [Expression(column=c.key) for c in r.shown(column.table)]
-        between = r.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
+        named = [Expression(column=c.key) for c in q.naming_columns(column.table)]
+        between = q.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
         whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
-        while whose and r.query.select and _is_name(r, r.query.select[-1]):
+        while whose and r.query.select and _is_name(q, r.query.select[-1]):
             r.query.select.pop()
         for k in (i + 1, i + 2):
-            if k < len(r.items) and r.items[k].lower in ("'s", "name", "names"):
+            if k < len(q.items) and q.items[k].lower in ("'s", "name", "names"):
                 r.use(k)
         if not r.query.select:
             r.query.select.extend(named)
@@ -189,21 +191,21 @@ def _referred(r: ReadingState, i: int) -> bool:
     return False
 
 
-def _refers_to_named(r: ReadingState, i: int) -> bool:
+def _refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
-    mention = r.items[i].mention
-    following = r.next_mention(i)
-    if mention is None or following is None or r.sorts[following] != "value" or following > i + 3:
+    mention = q.items[i].mention
+    following = q.next_mention(i)
+    if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
         return False
     for column, _ in mention.columns[:6]:
-        tied = [e for e in r.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
+        tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
         if not tied:
             continue
         where: list[Clause] = []
         at = following
-        while at < len(r.items) and r.sorts[at] == "value":
-            named = {c.key for c in r.vocabulary.by_table[column.table] if c.role == "name"}
-            held = r.items[at].mention
+        while at < len(q.items) and q.sorts[at] == "value":
+            named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
+            held = q.items[at].mention
             hits = [h for h in held.values if (h.table, h.column) in named] if held is not None else []
             if not hits:
                 break
@@ -220,37 +222,37 @@ def _refers_to_named(r: ReadingState, i: int) -> bool:
             r.counting = ""
         r.entity(column.table)
         key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
-        conditions.add(r, Condition(Expression(column=column.key), "=", (), against=key))
+        conditions.add(q, r, Condition(Expression(column=column.key), "=", (), against=key))
         return True
     return False
 
 
-def _is_name(r: ReadingState, e: Expression) -> bool:
-    return e.column is not None and not e.via and r.vocabulary.columns[e.column].role == "name"
+def _is_name(q: LinkedQuestion, e: Expression) -> bool:
+    return e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
 
 
-def _amount_counted(r: ReadingState, column: ColumnWord) -> bool:
+def _amount_counted(counting: str, share: bool, distinct: bool, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
     return (
-        r.counting == "rows"
-        and not r.share
-        and not r.distinct
+        counting == "rows"
+        and not share
+        and not distinct
         and column.numeric
         and column.role == "number"
         and not column.foreign
     )
 
 
-def _holds_table_next(r: ReadingState, i: int) -> bool:
-    return i + 1 < len(r.items) and r.sorts[i + 1] == "table"
+def _holds_table_next(q: LinkedQuestion, i: int) -> bool:
+    return i + 1 < len(q.items) and q.sorts[i + 1] == "table"
 
 
-def _says_which(r: ReadingState, i: int) -> bool:
+def _says_which(q: LinkedQuestion, entities: Sequence[str], query: Query, i: int) -> bool:
     """A yes-or-no column that describes the entity: `current customers`, `customers receive the newsletter`."""
-    if _holds_table_next(r, i):
+    if _holds_table_next(q, i):
         return True
-    before = r._previous_word(i)
-    return bool(r.query.aggregates() or r.entities) and before not in (
+    before = q.previous_word(i)
+    return bool(query.aggregates() or entities) and before not in (
         "and",
         ",",
         "by",
@@ -260,52 +262,52 @@ def _says_which(r: ReadingState, i: int) -> bool:
     )
 
 
-def _only_prefix(r: ReadingState, i: int, column: ColumnWord) -> bool:
+def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
     return (
         column.role == "id"
         and mention.columns[0][1] < 0.9
-        and i + 1 < len(r.items)
-        and r.sorts[i + 1] == "column"
-        and r.holds(i + 1, column.table)
+        and i + 1 < len(q.items)
+        and q.sorts[i + 1] == "column"
+        and q.holds(i + 1, column.table)
     )
 
 
-def _verb_of(r: ReadingState, i: int) -> bool:
+def _verb_of(q: LinkedQuestion, i: int) -> bool:
     """`studying major 50`: the verb names the same column as the noun after it."""
-    own, following = r.items[i].mention, r.items[i + 1].mention
+    own, following = q.items[i].mention, q.items[i + 1].mention
     assert own is not None
     return (
-        r.items[i].lower.endswith(("ing", "ed"))
+        q.items[i].lower.endswith(("ing", "ed"))
         and following is not None
         and own.columns[0][0].key in {c.key for c, _ in following.columns[:2]}
     )
 
 
-def _names_of_column(r: ReadingState, i: int) -> bool:
+def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     """`names of the states` when states are a column: the column itself is shown."""
-    if r.items[i].lower not in ("name", "names") or i + 2 >= len(r.items) or r.items[i + 1].lower != "of":
+    if q.items[i].lower not in ("name", "names") or i + 2 >= len(q.items) or q.items[i + 1].lower != "of":
         return False
     j = i + 2
-    while j < len(r.items) and (
-        r.items[j].lower in ("the", "all", "different", "any") or r.items[j].is_keyword("distinct")
+    while j < len(q.items) and (
+        q.items[j].lower in ("the", "all", "different", "any") or q.items[j].is_keyword("distinct")
     ):
         j += 1
-    if j >= len(r.items) or r.sorts[j] != "column":
+    if j >= len(q.items) or q.sorts[j] != "column":
         return False
-    mention = r.items[j].mention
+    mention = q.items[j].mention
     assert mention is not None
     column, score = mention.columns[0]
     return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
 
 
-def _only_ties(r: ReadingState, i: int, column: ColumnWord) -> bool:
+def _only_ties(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord) -> bool:
     """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
-    said = r.tokens[r.items[i].end - 1].lower
+    said = q.tokens[q.items[i].end - 1].lower
     return (
         r.head_entity is not None
         and not r.negated
@@ -316,72 +318,80 @@ def _only_ties(r: ReadingState, i: int, column: ColumnWord) -> bool:
         and column.foreign
         and mention.columns[0][1] < 0.9
         and said not in ("id", "ids", "code", "codes", "number", "numbers")
-        and any(e.right == r.head_entity and e.left_columns == (column.name,) for e in r.graph.edges(column.table))
+        and any(e.right == r.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
     )
 
 
-def _happened(r: ReadingState, i: int, column: ColumnWord) -> bool:
+def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`have been discontinued`, with no comparison: the date is set."""
-    return column.role == "date" and r.items[i].lower.endswith("ed")
+    return column.role == "date" and q.items[i].lower.endswith("ed")
 
 
-def _shares_function(r: ReadingState, i: int, column: ColumnWord, before: tuple[int, ColumnWord] | None) -> bool:
+def _shares_function(
+    q: LinkedQuestion,
+    last_functions: Sequence[Function],
+    i: int,
+    column: ColumnWord,
+    before: tuple[int, ColumnWord] | None,
+) -> bool:
     """`average price and score`: the second number is averaged too."""
-    if not r.last_functions or not column.numeric or column.role != "number" or before is None:
+    if not last_functions or not column.numeric or column.role != "number" or before is None:
         return False
-    between = r.items[before[0] + 1 : i]
+    between = q.items[before[0] + 1 : i]
     return 1 <= len(between) <= 2 and all(x.lower in ("and", ",", "the") for x in between)
 
 
-def _close_function(r: ReadingState, i: int) -> bool:
+def _close_function(q: LinkedQuestion, i: int) -> bool:
     """Whether the requested aggregate comes directly before this column."""
     for j in range(i - 1, max(-1, i - 4), -1):
-        if r.items[j].is_keyword("agg"):
+        if q.items[j].is_keyword("agg"):
             return True
-        if r.items[j].lower not in FUNCTION_WORDS and not r.items[j].is_keyword("and", "distinct", "count"):
+        if q.items[j].lower not in FUNCTION_WORDS and not q.items[j].is_keyword("and", "distinct", "count"):
             return False
     return False
 
 
-def _only_context(r: ReadingState, i: int) -> bool:
+def _only_context(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
     if not r.query.select or r.counting or r.functions or r.grouping:
         return False
-    if r._previous_word(i) not in ("of", "for", "from", "in"):
+    if q.previous_word(i) not in ("of", "for", "from", "in"):
         return False
     column, score = mention.columns[0]
     last = r.query.select[-1]
     if (
-        r._previous_word(i) == "of"
+        q.previous_word(i) == "of"
         and i >= 2
-        and r.sorts[i - 2 if r.items[i - 1].lower == "of" else i - 3] == "column"
+        and q.sorts[i - 2 if q.items[i - 1].lower == "of" else i - 3] == "column"
         and last.column is not None
         and last.column[0] == column.table
-        and r.vocabulary.columns[last.column].role != "name"
-        and column.key in {c.key for c in r.shown(column.table)}
+        and q.vocabulary.columns[last.column].role != "name"
+        and column.key in {c.key for c in q.naming_columns(column.table)}
     ):
         return True
-    plural = r.tokens[r.items[i].end - 1].lower != r.tokens[r.items[i].end - 1].lemma
+    plural = q.tokens[q.items[i].end - 1].lower != q.tokens[q.items[i].end - 1].lemma
     return score < 0.9 and (column.role == "id" or plural)
 
 
-def _whole_name(r: ReadingState, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
+def _whole_name(
+    q: LinkedQuestion, entities: Sequence[str], query: Query, i: int, column: ColumnWord
+) -> tuple[ColumnWord, ...]:
     """For a bare `name`: both name columns of a person, or the column used as a name if none is called so."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
-    if r.items[i].lower not in ("name", "names", "title", "titles"):
+    if q.items[i].lower not in ("name", "names", "title", "titles"):
         return ()
-    near = r.near_tables(i)
+    near = near_tables(q, i, entities, query.select)
     owner = max(near, key=lambda t: near[t]) if near else ""
     if owner and near[owner] >= 0.3 and column.table != owner:
         held = [c for c, s in mention.columns if c.table == owner and s >= 0.55]
         if held:
             return (held[0],)
-        if r.vocabulary.name_columns(owner) or r.shown(owner)[0].table != owner:
-            return r.shown(owner)
+        if q.vocabulary.name_columns(owner) or q.naming_columns(owner)[0].table != owner:
+            return q.naming_columns(owner)
     if "first" in column.words or "last" in column.words:
-        named = r.vocabulary.name_columns(column.table)
+        named = q.vocabulary.name_columns(column.table)
         return named if len(named) == 2 else ()
     return ()

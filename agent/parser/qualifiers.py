@@ -16,6 +16,7 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.interpretation import Condition, Expression, Membership
 from agent.parser.mentions import Item, Qualification
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import FUNCTION_WORDS, word_set
@@ -318,10 +319,10 @@ def _plain(word: str) -> str:
     return found[:-1] if len(found) > 4 and found[-1] == found[-2] else found
 
 
-def apply(r: ReadingState, i: int) -> None:
+def apply(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """Add the condition of the qualifier at item i, for the table nearest to the topic of the question."""
-    meanings = r.items[i].meanings
-    near = [r.main_entity, *r.entities, *r.named]
+    meanings = q.items[i].meanings
+    near = [r.main_entity, *r.entities, *q.named]
     near = [t for t in near if t]
     best = min(meanings, key=lambda m: near.index(m.table) if m.table in near else len(near))
     if len({m.condition for m in meanings if m.table == best.table}) > 1 and best.by_synonym:

@@ -7,6 +7,8 @@ after it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.parser import (
     conditions,
     finalization,
@@ -19,9 +21,10 @@ from agent.parser import (
     tables,
     time_conditions,
 )
-from agent.parser.disambiguation import Draft
+from agent.parser.interpretation import Function, Query
 from agent.parser.mentions import Item
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_set(
@@ -33,55 +36,56 @@ _DONE = word_set("written made taught won driven given drawn built flown led hel
 """Verbs after which `by` names the agent."""
 
 
-def read(r: ReadingState) -> Draft:
+def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
-    while r.at < len(r.items):
+    r = ReadingState(q)
+    while r.at < len(q.items):
         i = r.at
         r.at += 1
         if i not in r.consumed:
-            _take(r, i)
-    finalization.finalize(r)
+            _take(q, r, i)
+    finalization.finalize(q, r)
     return r.draft
 
 
-def _take(r: ReadingState, i: int) -> None:
-    item = r.items[i]
-    sort = r.sorts[i]
+def _take(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+    item = q.items[i]
+    sort = q.sorts[i]
     if sort == "keyword":
-        signals.signal(r, i)
+        signals.signal(q, r, i)
     elif sort == "table":
-        tables.table_mention(r, i)
+        tables.table_mention(q, r, i)
     elif sort == "column":
-        projection.column(r, i)
+        projection.column(q, r, i)
     elif sort == "measure":
-        tables.measure_mention(r, i)
+        tables.measure_mention(q, r, i)
     elif sort == "value":
-        stored_values.value(r, i)
+        stored_values.value(q, r, i)
     elif sort == "literal":
-        stored_values.literal(r, i)
+        stored_values.literal(q, r, i)
     elif sort == "number":
-        numbers.number(r, i)
+        numbers.number(q, r, i)
     elif sort == "qualifier":
-        qualifiers.apply(r, i)
+        qualifiers.apply(q, r, i)
     else:
-        _word(r, i, item)
+        _word(q, r, i, item)
 
 
-def _word(r: ReadingState, i: int, item: Item) -> None:
-    if time_conditions.period(r, i):
+def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
+    if time_conditions.period(q, r, i):
         return
-    if item.lower == "by" and order_by.basis(r, i):
+    if item.lower == "by" and order_by.basis(q, r, i):
         pass
-    elif item.lower == "by" and _sorts_by(r, i):
-        order_by.order_terms(r, i, "asc")
-    elif item.lower == "by" and _groups_by(r, i):
+    elif item.lower == "by" and _sorts_by(q, r.query, r.counting, r.functions, i):
+        order_by.order_terms(q, r, i, "asc")
+    elif item.lower == "by" and _groups_by(q, r, i):
         r.grouping = True
-    if time_conditions.calendar_group(r, i):
+    if time_conditions.calendar_group(q, r, i):
         return
     if item.lower in _EVERYTHING and r.in_head and not r.query.select:
-        r.star = _whole_rows(r, i)
+        r.star = _whole_rows(q, i)
     if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
-        if item.lower in ".?!;" and i + 1 < len(r.items):
+        if item.lower in ".?!;" and i + 1 < len(q.items):
             _end_clause(r)
         started = r.query.select or r.entities or r.functions or r.counting
         if not started or item.lower in ("show", "list", "give", "return", "display", "find", "tell", "what"):
@@ -90,64 +94,64 @@ def _word(r: ReadingState, i: int, item: Item) -> None:
         r.draft.used.update(range(item.start, item.end))
 
 
-def _sorts_by(r: ReadingState, i: int) -> bool:
+def _sorts_by(q: LinkedQuestion, query: Query, counting: str, functions: Sequence[Function], i: int) -> bool:
     """`products by price descending`, `the first 5 products by price`: rows are sorted, not grouped."""
-    following = r.next_mention(i)
-    ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in r.items)
-    cut = r.query.limit is not None and not r.query.order and not ranked
-    plain = not (r.functions or r.counting or r.query.aggregates())
+    following = q.next_mention(i)
+    ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in q.items)
+    cut = query.limit is not None and not query.order and not ranked
+    plain = not (functions or counting or query.aggregates())
     return (
         plain
         and following is not None
-        and r.sorts[following] == "column"
-        and (cut or any(x.is_keyword("dir") for x in r.items[following + 1 : following + 3]))
+        and q.sorts[following] == "column"
+        and (cut or any(x.is_keyword("dir") for x in q.items[following + 1 : following + 3]))
     )
 
 
-def _groups_by(r: ReadingState, i: int) -> bool:
+def _groups_by(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`sales by region`: an aggregate or count was requested, and a column or table follows."""
-    following = r.next_mention(i)
+    following = q.next_mention(i)
     if r.query.order or r.negated:
         return False
     if (
         following == i + 1
-        and r.sorts[following] in ("column", "table")
+        and q.sorts[following] in ("column", "table")
         and i
-        and r.sorts[i - 1] == "table"
+        and q.sorts[i - 1] == "table"
         and not r.query.select
         and not r.functions
-    ) and (following + 1 >= len(r.items) or not _compared(r, following)):
+    ) and (following + 1 >= len(q.items) or not _compared(q, r.in_head, following)):
         return True
-    before = r.items[i - 1].lower if i else ""
+    before = q.items[i - 1].lower if i else ""
     if (
         (before.endswith("ed") and "group" not in before)
         or before in _DONE
-        or any(x.lower in ("any", "all") for x in r.items[i + 1 : i + 2])
+        or any(x.lower in ("any", "all") for x in q.items[i + 1 : i + 2])
     ):
         return False
-    if following is None or r.sorts[following] not in ("column", "table"):
-        return time_conditions.calendar_word(r, i + 1) != "" and bool(
-            r.functions or r.counting or r.query.select or (i and r.sorts[i - 1] == "table")
+    if following is None or q.sorts[following] not in ("column", "table"):
+        return time_conditions.calendar_word(q, i + 1) != "" and bool(
+            r.functions or r.counting or r.query.select or (i and q.sorts[i - 1] == "table")
         )
-    if following + 1 < len(r.items) and (
-        r.sorts[following + 1] in ("value", "literal") or r.items[following + 1].lower in ("called", "named")
+    if following + 1 < len(q.items) and (
+        q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")
     ):
         return False
-    asked = r.functions or r.counting or r.query.aggregates() or "group" in r.items[i - 1].lower
+    asked = r.functions or r.counting or r.query.aggregates() or "group" in q.items[i - 1].lower
     return bool(asked) and following <= i + 3
 
 
-def _compared(r: ReadingState, i: int) -> bool:
+def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     """`albums by artist "X"`: the name after `by` is a condition, not a group."""
-    return conditions.condition_follows(r, i) or r.next_mention(i) == i + 1
+    return conditions.condition_follows(q, in_head, i) or q.next_mention(i) == i + 1
 
 
-def _whole_rows(r: ReadingState, i: int) -> bool:
+def _whole_rows(q: LinkedQuestion, i: int) -> bool:
     """`all information about students`, `all student records`: asks for whole rows."""
-    before = r.items[i - 1].lower if i else ""
-    after = r.items[i + 1].lower if i + 1 < len(r.items) else ""
-    if i > 1 and r.items[i].lower in ("records", "rows", "entries") and r.sorts[i - 1] == "table":
-        return r.items[i - 2].lower in ("all", "every", "the", "full", "complete")
+    before = q.items[i - 1].lower if i else ""
+    after = q.items[i + 1].lower if i + 1 < len(q.items) else ""
+    if i > 1 and q.items[i].lower in ("records", "rows", "entries") and q.sorts[i - 1] == "table":
+        return q.items[i - 2].lower in ("all", "every", "the", "full", "complete")
     return before in (
         "all",
         "the",

@@ -6,47 +6,49 @@ lists `by` a measure show the entities of that measure.
 
 from __future__ import annotations
 
-from agent.parser.disambiguation import Draft
+from collections.abc import Sequence
+
 from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft
 
 
-def repaired(draft: Draft, reader: ReadingState) -> None:
+def repaired(draft: Draft, q: LinkedQuestion) -> None:
     """Complete the draft's query in place."""
     query = draft.query
     if query.shape is None and query.intersect is None and not query.within:
         if query.having and not query.group:
-            _having_per_row(query, reader)
+            _having_per_row(query, q, draft.entities)
         elif not query.group and not query.having and query.limit is None:
-            _ranked_by_measure(query, reader)
-    _without_repeats(query, reader)
+            _ranked_by_measure(query, q)
+    _without_repeats(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
 
 
-def _without_repeats(query: Query, reader: ReadingState) -> None:
+def _without_repeats(query: Query, q: LinkedQuestion) -> None:
     """`customers with orders in 2023 but none in 2024`: each customer once, regardless of the number of orders."""
     absent = any(isinstance(c, Membership) for clause in query.where for c in clause)
     shown = {e.column[0] for e in query.select if e.column and not e.function}
     if not absent or query.aggregates() or query.group or query.order or len(shown) != 1:
         return
     others = {t for clause in query.where for c in clause if isinstance(c, Condition) for t in c.tables} - shown
-    query.distinct = query.distinct or any(reader.many_of(next(iter(shown)), t) for t in others)
+    query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
 
 
-def _having_per_row(query: Query, reader: ReadingState) -> None:
+def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) -> None:
     """`customers with revenue over 1000`: the figure is compared for each customer."""
     figures = [c.left for c in query.having]
-    entity = next((t for t in reader.entities if t in reader.named), "")
+    entity = next((t for t in entities if t in q.named), "")
     holders = {t for e in figures for t in e.tables}
-    key = reader.vocabulary.key_column(entity) if entity else None
+    key = q.vocabulary.key_column(entity) if entity else None
     if key is None or (entity in holders and all(e.function != "count" for e in figures)):
         return
     counts = [e for e in query.select if e.function == "count"]
     rest = [e for e in query.select if e.function and e not in figures and e not in counts]
     if rest or any(e.column and e.column[0] != entity and not e.function for e in query.select):
         return
-    shown = [Expression(column=c.key) for c in reader.shown(entity)]
+    shown = [Expression(column=c.key) for c in q.naming_columns(entity)]
     query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
     if counts and all(e not in figures for e in counts):
         query.shape = Shape("count")
@@ -58,16 +60,14 @@ def _having_per_row(query: Query, reader: ReadingState) -> None:
     query.tables = list(dict.fromkeys([entity, *query.tables]))
 
 
-def _ranked_by_measure(query: Query, reader: ReadingState) -> None:
+def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
     """`customers by revenue`: each customer's revenue, the highest first."""
-    kinds = [
-        reader.sorts[k] if reader.sorts[k] in ("table", "measure") else x.lower for k, x in enumerate(reader.items[:3])
-    ]
+    kinds = [q.sorts[k] if q.sorts[k] in ("table", "measure") else x.lower for k, x in enumerate(q.items[:3])]
     if kinds != ["table", "by", "measure"] or len(query.select) != 1 or not query.select[0].function:
         return
-    table, figure = reader.table_of(0), query.select[0]
-    key = reader.vocabulary.key_column(table)
-    shown = [Expression(column=c.key) for c in reader.shown(table)]
+    table, figure = q.table_of(0), query.select[0]
+    key = q.vocabulary.key_column(table)
+    shown = [Expression(column=c.key) for c in q.naming_columns(table)]
     query.select = [*shown, figure]
     query.group = list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *shown]))
     query.order = [(figure, True)]

@@ -11,11 +11,12 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import comparisons, order_by, stored_values, superlatives
 from agent.parser.conditions import stock
 from agent.parser.interpretation import Expression
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from agent.parser.time_conditions import period
 from eval.language.lexicon import word_set
 
-_Rule = Callable[[ReadingState, int, str], None]
+_Rule = Callable[[LinkedQuestion, ReadingState, int, str], None]
 """Takes the reading, the position of the phrase and the phrase's argument."""
 
 
@@ -30,26 +31,26 @@ _KEEPING = _COPULAS | word_set("named called but if")
 """Words after which the clause still refers to the column named before."""
 
 
-def signal(r: ReadingState, i: int) -> None:
+def signal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """Apply the signal phrase at item i."""
-    keyword = r.items[i].keyword
+    keyword = q.items[i].keyword
     assert keyword is not None
     r.use(i)
     rule = _RULES.get(keyword.kind)
     if rule is not None:
-        rule(r, i, keyword.argument)
+        rule(q, r, i, keyword.argument)
 
 
-def _period(r: ReadingState, i: int, _: str) -> None:
-    if not period(r, i):
+def _period(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
+    if not period(q, r, i):
         r.draft.doubt("period_open")
 
 
-def _count(r: ReadingState, i: int, argument: str) -> None:
+def _count(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
     """`how many orders`, `total number of seats`."""
-    following = r.next_mention(i)
-    totalled = r.functions or "total number" in r.items[i].lower
-    if totalled and following is not None and r.sorts[following] == "column":
+    following = q.next_mention(i)
+    totalled = r.functions or "total number" in q.items[i].lower
+    if totalled and following is not None and q.sorts[following] == "column":
         column = r.column_of(following, "number")
         figure = column.numeric and column.role == "number"
         if figure and r.functions:
@@ -61,56 +62,56 @@ def _count(r: ReadingState, i: int, argument: str) -> None:
     r.in_head = True
 
 
-def _aggregate(r: ReadingState, i: int, argument: str) -> None:
+def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
     """`average price`, `with the maximum price`, `orders with a total above 100`."""
-    following = r.next_mention(i)
+    following = q.next_mention(i)
     extreme = argument in ("max", "min") and not r.in_head and (r.query.select or r.entities)
-    if extreme and following is not None and r.sorts[following] == "column":
-        superlatives.extreme_column(r, i, following, argument == "max")
+    if extreme and following is not None and q.sorts[following] == "column":
+        superlatives.extreme_column(q, r, i, following, argument == "max")
         return
-    held = _held_total(r, i) if r.items[i].lower == "total" else None
+    held = _held_total(q, i) if q.items[i].lower == "total" else None
     if held is not None:
         r.last_column = (i, held)
         return
     r.functions.append(argument)  # type: ignore[arg-type]
 
 
-def _negation(r: ReadingState, _: int, __: str) -> None:
+def _negation(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
     r.negated = True
     r.in_head = r.in_head and not (r.query.select or r.entities)
 
 
-def _exception(r: ReadingState, _: int, __: str) -> None:
+def _exception(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
     r.negated = r.excepting = True
     r.in_head = False
 
 
-def _alternative(r: ReadingState, _: int, __: str) -> None:
-    r.or_next = not r.in_head or r.last_clause is not None
+def _alternative(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
+    r.or_next = not r.in_head
 
 
-def _percent(r: ReadingState, i: int, _: str) -> None:
-    following = r.next_mention(i)
-    if following is not None and r.sorts[following] == "table":
+def _percent(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
+    following = q.next_mention(i)
+    if following is not None and q.sorts[following] == "table":
         r.share = True
         r.counting = r.counting or "rows"
 
 
-def _also(r: ReadingState, i: int, _: str) -> None:
+def _also(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
     """`customers along with their orders`: what follows is also shown, next to the name of the first entity."""
-    said = r.items[i].lower
+    said = q.items[i].lower
     if said not in _LISTING and "corresponding" not in said:
         return
     if not r.query.select and r.head_entity is not None and not r.functions and not r.counting:
-        r.query.select.extend(Expression(column=c.key) for c in r.shown(r.head_entity))
+        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity))
     r.in_head = True
     if "how many" in said:
         r.counting = "rows"
 
 
-def _relative(r: ReadingState, i: int, _: str) -> None:
+def _relative(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
     """`whose`, `that`, `is`: the restrictions begin, once something is named."""
-    said = r.items[i].lower
+    said = q.items[i].lower
     if not (r.query.select or r.entities) or (said in _COPULAS and r.in_head and not r.entities):
         return
     r.in_head = False
@@ -118,31 +119,33 @@ def _relative(r: ReadingState, i: int, _: str) -> None:
         r.last_column = None
 
 
-def _flag(name: str) -> _Rule:
-    """A rule that only records that the phrase occurred."""
+def _grouping(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
+    r.grouping = True
 
-    def note(r: ReadingState, _: int, __: str) -> None:
-        setattr(r, name, True)
 
-    return note
+def _distinct(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
+    r.distinct = True
+
+
+def _both(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
+    r.both = True
 
 
 _RULES: dict[str, _Rule] = {
     "period": _period,
-    "stock": lambda r, _, argument: stock(r, argument == "out"),
+    "stock": lambda q, r, _, argument: stock(q, r, argument == "out"),
     "count": _count,
     "agg": _aggregate,
     **dict.fromkeys(
-        ("sup", "sup_adj", "sup_count", "common", "selling"), lambda r, i, _: superlatives.superlative(r, i)
+        ("sup", "sup_adj", "sup_count", "common", "selling"), lambda q, r, i, _: superlatives.superlative(q, r, i)
     ),
-    **dict.fromkeys(("cmp", "cmp_adj"), lambda r, i, _: comparisons.comparison(r, i)),
-    "like": lambda r, i, _: stored_values.pattern(r, i),
-    "order": lambda r, i, _: order_by.ordering(r, i),
-    "dir": lambda r, _, argument: order_by.direction(r, argument),
-    "group": _flag("grouping"),
-    "distinct": _flag("distinct"),
-    "both": _flag("both"),
-    "either": _flag("either"),
+    **dict.fromkeys(("cmp", "cmp_adj"), lambda q, r, i, _: comparisons.comparison(q, r, i)),
+    "like": lambda q, r, i, _: stored_values.pattern(q, r, i),
+    "order": lambda q, r, i, _: order_by.ordering(q, r, i),
+    "dir": lambda q, r, _, argument: order_by.direction(q, r, argument),
+    "group": _grouping,
+    "distinct": _distinct,
+    "both": _both,
     "neg": _negation,
     "except": _exception,
     "or": _alternative,
@@ -152,11 +155,11 @@ _RULES: dict[str, _Rule] = {
 }
 
 
-def _held_total(r: ReadingState, i: int) -> ColumnWord | None:
+def _held_total(q: LinkedQuestion, i: int) -> ColumnWord | None:
     """`orders with a total above 100`: a column of the table just named holds the total, so nothing is summed."""
-    compared = i + 1 < len(r.items) and r.items[i + 1].is_keyword("cmp")
-    last = next((r.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if r.sorts[k] == "table"), None)
+    compared = i + 1 < len(q.items) and q.items[i + 1].is_keyword("cmp")
+    last = next((q.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] == "table"), None)
     if not compared or last is None:
         return None
-    found = [c for c in r.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
+    found = [c for c in q.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
     return found[0] if len(found) == 1 else None

@@ -1,61 +1,74 @@
-"""The state of one reading: the question's items with their meanings, and the clauses read so far.
+"""The clauses of a question that have been read so far.
 
-In: tokens and items of a question, its schema's vocabulary and join graph, the value index. The clause rules receive
-this state with the position of an item and add to it; `reader` calls them in order. The state knows no rule.
+In: what the rules find. Out: the query under construction, and what later words may refer to. Rules that only decide
+take a `LinkedQuestion` and the few values that they compare; this state goes to the rules that add a clause, and knows
+none of them.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
-from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.disambiguation import Disambiguator
-from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Function, Membership
-from agent.parser.joins import JoinGraph
-from agent.parser.mentions import Item
-from eval.language.tokens import Token
+from agent.knowledge.values import ValueHit
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.disambiguation import choose_column, choose_value, near_tables
+from agent.parser.interpretation import Clause, ColumnKey, Expression, Function, Membership, Query
+from agent.parser.question import LinkedQuestion
 
 
-class ReadingState(Disambiguator):
+@dataclass
+class Draft:
+    """A reading under construction."""
+
+    query: Query = field(default_factory=Query)
+    used: set[int] = field(default_factory=set)
+    """Token positions that the reading explains."""
+    entities: list[str] = field(default_factory=list)
+    """Tables that the question names, the topic first."""
+    doubts: dict[str, float] = field(default_factory=dict)
+    """Named reasons to trust the reading less, counted; the confidence weighs them."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences that the interpretation should include (the dates assumed for a relative period)."""
+
+    close: dict[object, None] = field(default_factory=dict)
+    """Choices with alternatives: the tables, columns and value columns chosen, in order."""
+
+    def doubt(self, name: str, amount: float = 1.0) -> None:
+        self.doubts[name] = self.doubts.get(name, 0.0) + amount
+
+
+class ReadingState:
     """The parts of a question that have been read so far."""
 
-    def __init__(
-        self,
-        tokens: Sequence[Token],
-        items: Sequence[Item],
-        vocabulary: Vocabulary,
-        graph: JoinGraph,
-        values: ValueIndex,
-        today: dt.date,
-        avoid: frozenset[object] = frozenset(),
-    ) -> None:
-        super().__init__(tokens, items, vocabulary, graph, values, today, avoid)
+    def __init__(self, question: LinkedQuestion) -> None:
+        self._question = question
+        self.draft = Draft(close=dict.fromkeys(question.choices))
+        for doubt in question.doubts:
+            self.draft.doubt(doubt)
+        self.query, self.entities = self.draft.query, self.draft.entities
+        self.sink: list[Clause] = self.query.where
         self.at = 0
         self.in_head = True
         self.consumed: set[int] = set()
         self.functions: list[Function] = []
-        self.counting = ""
+        self.counting: Literal["", "rows", "distinct"] = ""
         self.distinct = False
         self.grouping = False
         self.negated = False
         self.excepting = False
-        self.either = False
         self.both = False
         self.or_next = False
         self.share = False
         self.groups: list[tuple[str, object]] = []
         self.head_entity: str | None = None
         self.last_column: tuple[int, ColumnWord] | None = None
-        self.last_clause: list[Condition] | None = None
         self.value_column: tuple[int, ColumnWord] | None = None
         self.star = False
         self.waiting_direction = ""
         self.ranked_by = False
         self.last_functions: list[Function] = []
         self.verb_measure: Expression | None = None
-        self.sink: list[Clause] = self.query.where
         self.denied_column: ColumnKey | None = None
         self.empty_too = False
         self.figure_ranked = False
@@ -68,8 +81,9 @@ class ReadingState(Disambiguator):
 
     def use(self, i: int) -> None:
         """Mark an item as explained."""
+        item = self._question.items[i]
         self.consumed.add(i)
-        self.draft.used.update(range(self.items[i].start, self.items[i].end))
+        self.draft.used.update(range(item.start, item.end))
 
     def entity(self, table: str) -> None:
         """Remember a table that the question names; inside `without …` it only names the absent rows."""
@@ -83,11 +97,22 @@ class ReadingState(Disambiguator):
         self.sink = where
         self.negated = False
 
-    def many(self, table: str) -> bool:
-        """Whether the entity may have several rows of this table."""
-        return self.many_of(self.main_entity, table)
+    def near_tables(self, i: int) -> dict[str, float]:
+        """Tables named around item i, with the scores for their nearness."""
+        return near_tables(self._question, i, self.entities, self.query.select)
 
-    def many_of(self, one: str, other: str) -> bool:
-        """Whether a row of one table may have several of the other."""
-        plan = self.graph.plan([one, other])
-        return plan is not None and plan.multiplies(one)
+    def column_of(self, i: int, wanted: str = "") -> ColumnWord:
+        """The column that a mention most likely means here; `wanted` may be `number` or `date`."""
+        choice = choose_column(self._question, i, wanted, self.entities, self.query.select)
+        if choice.close:
+            self.draft.close["column", choice.column.key] = None
+        for doubt in choice.doubts:
+            self.draft.doubt(doubt)
+        return choice.column
+
+    def choose_value(self, hits: tuple[ValueHit, ...], near: dict[str, float], column: ColumnWord | None) -> ValueHit:
+        """The column in which a value is meant."""
+        hit, close = choose_value(self._question, hits, near, column, self.query.select)
+        if close:
+            self.draft.close["value", hit.table, hit.column] = None
+        return hit

@@ -11,28 +11,29 @@ from agent.parser.interpretation import (
     Condition,
     Expression,
 )
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from agent.parser.time_conditions import add_period
 
 
-def value(r: ReadingState, i: int) -> None:
+def value(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """A stored value restricts the rows to those that have it."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
-    beside = r.items[i - 1].lower if i else ""
+    beside = q.items[i - 1].lower if i else ""
     if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
         r.draft.doubt("value_beside_list")
         return
     near = r.near_tables(i)
-    target = target_column(r, i)
+    target = target_column(q, r.in_head, r.last_column, i)
     if target is None and r.value_column is not None and i - r.value_column[0] <= 4:
-        between = r.items[r.value_column[0] + 1 : i]
+        between = q.items[r.value_column[0] + 1 : i]
         if any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in between):
             earlier = r.value_column[1]
             if any((h.table, h.column) == earlier.key for h in mention.values):
                 target = earlier
-    if target is None and i + 1 < len(r.items) and r.sorts[i + 1] == "column":
-        following = r.items[i + 1].mention
+    if target is None and i + 1 < len(q.items) and q.sorts[i + 1] == "column":
+        following = q.items[i + 1].mention
         assert following is not None
         hits = {(h.table, h.column) for h in mention.values}
         for column, score in following.columns:
@@ -41,7 +42,7 @@ def value(r: ReadingState, i: int) -> None:
                 r.use(i + 1)
                 break
     for k in (i - 1, i + 1):
-        for table in _named_together(r, i, k):
+        for table in _named_together(q, i, k):
             near[table] = near.get(table, 0.0) + 0.4
     hit = r.choose_value(mention.values, near, target)
     if target is not None and (hit.table, hit.column) != target.key:
@@ -56,75 +57,75 @@ def value(r: ReadingState, i: int) -> None:
     left = Expression(column=(hit.table, hit.column))
     text = mention.text
     if len(same) > 1 and hit.score < 0.9:
-        add(r, Condition(left, "like", (f"%{text}%",)))
+        add(q, r, Condition(left, "like", (f"%{text}%",)))
     else:
-        add(r, Condition(left, "=", (hit.value,)))
-    word = r.vocabulary.columns.get((hit.table, hit.column))
+        add(q, r, Condition(left, "=", (hit.value,)))
+    word = q.vocabulary.columns.get((hit.table, hit.column))
     r.last_column = None
     if word is not None:
         r.value_column = (i, word)
 
 
-def _named_together(r: ReadingState, i: int, k: int) -> set[str]:
+def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:
     """Tables that hold the values at items i and k in two columns of names (`Ada` `Lovelace`)."""
-    beside = r.items[k].mention if 0 <= k < len(r.items) and r.sorts[k] == "value" else None
-    own = r.items[i].mention
+    beside = q.items[k].mention if 0 <= k < len(q.items) and q.sorts[k] == "value" else None
+    own = q.items[i].mention
     if beside is None or own is None:
         return set()
-    names = {(h.table, h.column) for h in beside.values if _is_name(r, h.table, h.column)}
+    names = {(h.table, h.column) for h in beside.values if _is_name(q, h.table, h.column)}
     return {
         h.table
         for h in own.values
-        if _is_name(r, h.table, h.column) and any(t == h.table and c != h.column for t, c in names)
+        if _is_name(q, h.table, h.column) and any(t == h.table and c != h.column for t, c in names)
     }
 
 
-def _is_name(r: ReadingState, table: str, column: str) -> bool:
-    word = r.vocabulary.columns.get((table, column))
+def _is_name(q: LinkedQuestion, table: str, column: str) -> bool:
+    word = q.vocabulary.columns.get((table, column))
     return word is not None and word.words[-1] == "name"
 
 
-def literal(r: ReadingState, i: int) -> None:
+def literal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """A quoted text: a stored value if there is one, otherwise compared literally with the column just named."""
-    mention = r.items[i].mention
+    mention = q.items[i].mention
     assert mention is not None
-    if _another_pattern(r, i, mention.text):
+    if _another_pattern(q, r, i, mention.text):
         return
-    found = periods.period_at(r.tokens, r.items[i].start, r.today)
+    found = periods.period_at(q.tokens, q.items[i].start, q.today)
     if found is not None and not mention.values:
-        add_period(r, i, found, "=")
+        add_period(q, r, i, found, "=")
         return
     if mention.values:
-        value(r, i)
+        value(q, r, i)
         return
-    column = target_column(r, i, 6)
+    column = target_column(q, r.in_head, r.last_column, i, 6)
     if column is None:
         r.draft.doubt("literal_without_column")
         return
     r.use(i)
     r.draft.doubt("literal_unknown")
-    stored = r.values.find(mention.text, fuzzy=True)
+    stored = q.values.find(mention.text, fuzzy=True)
     partial = [h for h in stored if (h.table, h.column) == column.key]
     if partial:
-        add(r, Condition(Expression(column=column.key), "=", (partial[0].value,)))
+        add(q, r, Condition(Expression(column=column.key), "=", (partial[0].value,)))
     else:
-        add(r, Condition(Expression(column=column.key), "=", (mention.text,)))
+        add(q, r, Condition(Expression(column=column.key), "=", (mention.text,)))
 
 
-def _another_pattern(r: ReadingState, i: int, text: str) -> bool:
+def _another_pattern(q: LinkedQuestion, r: ReadingState, i: int, text: str) -> bool:
     """`starting with 'A' or 'B'`: the second text is matched like the first."""
     last = r.sink[-1][-1] if r.sink else None
-    if i < 2 or i - 2 not in r.consumed or not r.items[i - 1].is_keyword("or", "and"):
+    if i < 2 or i - 2 not in r.consumed or not q.items[i - 1].is_keyword("or", "and"):
         return False
     if not isinstance(last, Condition) or last.operator != "like":
         return False
-    before, shape = r.items[i - 2], str(last.values[0])
-    said = " ".join(t.text for t in r.tokens[before.start : before.end])
+    before, shape = q.items[i - 2], str(last.values[0])
+    said = " ".join(t.text for t in q.tokens[before.start : before.end])
     if shape.strip("%") != said:
         return False
     r.use(i)
     another = Condition(last.left, "like", (shape.replace(said, text),))
-    if r.items[i - 1].is_keyword("or") or shape != f"%{said}%":
+    if q.items[i - 1].is_keyword("or") or shape != f"%{said}%":
         r.sink[-1] = (*r.sink[-1], another)
         r.or_next = False
     else:
@@ -132,43 +133,43 @@ def _another_pattern(r: ReadingState, i: int, text: str) -> bool:
     return True
 
 
-def pattern(r: ReadingState, i: int) -> None:
+def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`contains "x"`, `starts with x`."""
-    item = r.items[i]
+    item = q.items[i]
     assert item.keyword is not None
     argument = item.keyword.argument
-    for j in range(i + 1, min(i + 5, len(r.items))):
-        other = r.items[j]
-        if r.sorts[j] in ("literal", "value", "word", "column", "table", "number") and (
-            r.sorts[j] != "word"
-            or (len(other.lower) == 1 and r.tokens[other.start].capital)
+    for j in range(i + 1, min(i + 5, len(q.items))):
+        other = q.items[j]
+        if q.sorts[j] in ("literal", "value", "word", "column", "table", "number") and (
+            q.sorts[j] != "word"
+            or (len(other.lower) == 1 and q.tokens[other.start].capital)
             or other.lower
             not in LINKS | {"word", "letter", "substring", "string", "letters", "either", "phrase", "prefix"}
         ):
             break
     else:
         return
-    text = " ".join(t.text for t in r.tokens[other.start : other.end])
+    text = " ".join(t.text for t in q.tokens[other.start : other.end])
     spelled = any(w in item.lower for w in ("word", "letter", "substring", "string"))
     if (
-        (r.sorts[j] == "number" or (item.lower in ("include", "have", "contain")))
+        (q.sorts[j] == "number" or (item.lower in ("include", "have", "contain")))
         and not spelled
-        and r.sorts[j] != "literal"
+        and q.sorts[j] != "literal"
     ):
         return
-    if r.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
+    if q.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
         return
-    column = target_column(r, i, 8)
-    for k in range(j + 1, min(j + 5, len(r.items))):
-        if r.sorts[k] == "column" and r.items[k - 1].lower in ("its", "their", "the", "in", "a", "his"):
+    column = target_column(q, r.in_head, r.last_column, i, 8)
+    for k in range(j + 1, min(j + 5, len(q.items))):
+        if q.sorts[k] == "column" and q.items[k - 1].lower in ("its", "their", "the", "in", "a", "his"):
             column = r.column_of(k)
             r.use(k)
             break
     if column is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
-        last = r.vocabulary.columns[r.query.select[-1].column]
+        last = q.vocabulary.columns[r.query.select[-1].column]
         column = last if not last.numeric else None
     if column is None and r.entities:
-        shown = r.shown(r.entities[-1])
+        shown = q.naming_columns(r.entities[-1])
         column = shown[0] if shown else None
         r.draft.doubt("pattern_column_guessed")
     if column is None:
@@ -177,5 +178,5 @@ def pattern(r: ReadingState, i: int) -> None:
         return
     r.use(j)
     shape = {"contains": f"%{text}%", "starts": f"{text}%", "ends": f"%{text}"}[argument]
-    add(r, Condition(Expression(column=column.key), "like", (shape,)))
+    add(q, r, Condition(Expression(column=column.key), "like", (shape,)))
     r.last_column = (j, column)

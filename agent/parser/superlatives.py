@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import ColumnKey, Expression, Function, Query
 from agent.parser.measures import holds_figures, measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
-from agent.parser.state import ReadingState
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft, ReadingState
 from eval.language.lexicon import adjectives, word_set
 
 
@@ -36,93 +38,93 @@ _ENDS = ("top", "best", "bottom", "worst")
 _BEFORE_RANKED = word_set("of the amount different in by value overall paid recent")
 
 
-def superlative(r: ReadingState, i: int) -> None:
+def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
-    keyword = r.items[i].keyword
+    keyword = q.items[i].keyword
     assert keyword is not None
-    rank = _rank(r, i, keyword.argument != "asc")
+    rank = _rank(q, r, i, keyword.argument != "asc")
     if keyword.kind == "sup_adj":
-        _by_adjective(r, i, keyword, rank)
+        _by_adjective(q, r, i, keyword, rank)
     elif keyword.kind == "selling":
-        _best_selling(r, i, rank)
+        _best_selling(q, r, i, rank)
     elif keyword.kind == "common":
-        _most_common(r, i, rank)
+        _most_common(q, r, i, rank)
     else:
-        _by_what_follows(r, i, keyword.kind == "sup_count", rank)
+        _by_what_follows(q, r, i, keyword.kind == "sup_count", rank)
 
 
-def _rank(r: ReadingState, i: int, descending: bool) -> _Rank:
+def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank:
     """The number of rows given next to the superlative, and the rank (`the second oldest`)."""
     offset = 0
     limit, explicit = r.query.limit or 1, False
     for near in (i - 1, i + 1):
-        number = _rows_said(r, i, near)
+        number = _rows_said(q, i, near)
         if number is not None:
             limit, explicit = max(1, number or 1), True
             r.use(near)
             break
-    if i > 0 and r.items[i - 1].lower in _PLACES:
-        offset = _PLACES[r.items[i - 1].lower]
-        r.draft.used.update(range(r.items[i - 1].start, r.items[i - 1].end))
+    if i > 0 and q.items[i - 1].lower in _PLACES:
+        offset = _PLACES[q.items[i - 1].lower]
+        r.draft.used.update(range(q.items[i - 1].start, q.items[i - 1].end))
     return _Rank(descending, limit, explicit, offset)
 
 
-def _rows_said(r: ReadingState, i: int, near: int) -> int | None:
+def _rows_said(q: LinkedQuestion, i: int, near: int) -> int | None:
     """The number at item `near`, if it is the number of rows wanted rather than a year or a column's value."""
-    if not 0 <= near < len(r.items) or r.sorts[near] != "number":
+    if not 0 <= near < len(q.items) or q.sorts[near] != "number":
         return None
-    number, text = r.items[near].number, r.tokens[r.items[near].start].text
+    number, text = q.items[near].number, q.tokens[q.items[near].start].text
     if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
         return None
-    valued = near == i - 1 and near > 0 and r.sorts[near - 1] in ("column", "table")
+    valued = near == i - 1 and near > 0 and q.sorts[near - 1] in ("column", "table")
     return None if valued else number
 
 
-def _by_adjective(r: ReadingState, i: int, keyword: Keyword, rank: _Rank) -> None:
+def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, rank: _Rank) -> None:
     """`the oldest student`, `the largest promotion discount`."""
-    following = r.next_mention(i)
-    if following is not None and r.sorts[following] == "column" and following <= i + 2:
+    following = q.next_mention(i)
+    if following is not None and q.sorts[following] == "column" and following <= i + 2:
         ranked = r.column_of(following, "number")
         if ranked.numeric and ranked.role in ("number", "year"):
             words = keyword.argument
             down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            _rank_by_column(r, i, following, replace(rank, descending=down))
+            _rank_by_column(q, r, i, following, replace(rank, descending=down))
             return
     assert keyword.adjective is not None
-    if following == i + 1 and r.sorts[i + 1] == "table" and _figure_of(r, i + 1):
+    if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, r, i + 1):
         alone = not r.entities
         r.use(i + 1)
-        r.entity(r.table_of(i + 1))
-        _rank_by_column(r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
+        r.entity(q.table_of(i + 1))
+        _rank_by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
         return
-    if following is not None and r.sorts[following] == "table":
-        r.entity(r.table_of(following))
+    if following is not None and q.sorts[following] == "table":
+        r.entity(q.table_of(following))
         if r.groups and not r.query.select:
-            r.head_entity = r.head_entity or r.table_of(following)
-    found = property_of(r, keyword.adjective, i)
+            r.head_entity = r.head_entity or q.table_of(following)
+    found = property_of(q, r.entities, r.query, keyword.adjective, i)
     if found is None:
         r.draft.doubt("adjective_without_column")
         return
     column, sign = found
     r.query.order.append((Expression(column=column.key), sign > 0))
-    if not any(x.lower in ("starting with", "beginning with", "start with") for x in r.items[max(0, i - 2) : i]):
+    if not any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         rank.cut(r.query)  # `starting with the oldest` sorts and shows all rows
 
 
-def _best_selling(r: ReadingState, i: int, rank: _Rank) -> None:
-    sold = measure(r, "best selling")
+def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> None:
+    sold = measure(q, r.entities, "best selling")
     if sold is None:
         r.draft.doubt("superlative_open")
         return
     r.query.order.append((Expression("sum", sold.column), rank.descending))
     r.query.limit = r.query.limit or rank.limit
-    _take_rank_words(r, i)
+    _take_rank_words(q, r, i)
 
 
-def _most_common(r: ReadingState, i: int, rank: _Rank) -> None:
+def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> None:
     """`the most common city`: the value that occurs in most rows."""
-    following = r.next_mention(i)
-    named = r.sorts[following] if following is not None else ""
+    following = q.next_mention(i)
+    named = q.sorts[following] if following is not None else ""
     part = False
     if following is not None and named == "column":
         column = r.column_of(following)
@@ -131,49 +133,49 @@ def _most_common(r: ReadingState, i: int, rank: _Rank) -> None:
             r.query.select.append(Expression(column=column.key))
     elif following is not None and named == "table":
         r.use(following)
-        r.entity(r.table_of(following))
-        r.head_entity = r.head_entity or r.table_of(following)
-        part = r.sorts[following + 1 :][:1] == ["column"]
-    r.query.order.append((Expression("count", table=None if part else _chosen(r)), rank.descending))
+        r.entity(q.table_of(following))
+        r.head_entity = r.head_entity or q.table_of(following)
+        part = q.sorts[following + 1 :][:1] == ("column",)
+    r.query.order.append((Expression("count", table=None if part else _chosen(q, r)), rank.descending))
     rank.cut(r.query)
 
 
-def _by_what_follows(r: ReadingState, i: int, counting: bool, rank: _Rank) -> None:
+def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool, rank: _Rank) -> None:
     """`the most orders`, `top 5 products by revenue`, `the highest price`: the words that follow give the ranking."""
     alone = not r.entities
-    j, counting, function = _ranked_thing(r, i, counting)
-    kind = r.sorts[j] if j < len(r.items) else ""
-    if r.in_head and j + 1 < len(r.items) and r.items[j].is_keyword("and") and r.items[j + 1].is_keyword("sup", "agg"):
+    j, counting, function = _ranked_thing(q, r, i, counting)
+    kind = q.sorts[j] if j < len(q.items) else ""
+    if r.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
         r.functions.append("max" if rank.descending else "min")
         return
-    if _is_by(r, j) and kind == "keyword":
+    if _is_by(q, j) and kind == "keyword":
         kind = ""
     if kind == "table":
-        _rank_table(r, i, j, rank, counting, function)
+        _rank_table(q, r, i, j, rank, counting, function)
     elif kind == "column" and counting:
-        _rank_counted_column(r, j, rank)
-    elif kind == "column" and r.items[i].lower in _ENDS and r.in_head:
+        _rank_counted_column(q, r, j, rank)
+    elif kind == "column" and q.items[i].lower in _ENDS and r.in_head:
         column = r.column_of(j)
         r.use(j)
         r.query.select.append(Expression(column=column.key))
-        _rank_later(r, j, rank)
+        _rank_later(q, r, j, rank)
     elif kind == "column":
-        _rank_by_column(r, i, j, rank, function, alone)
+        _rank_by_column(q, r, i, j, rank, function, alone)
     elif kind == "measure":
-        _rank_measure(r, j, rank, function)
+        _rank_measure(q, r, j, rank, function)
     elif rank.explicit:
-        _rank_later(r, j - 1, rank)
+        _rank_later(q, r, j - 1, rank)
     else:
-        _rank_by_context(r, i, rank, kind)
+        _rank_by_context(r.query, r.last_column, r.verb_measure, r.draft, i, rank, kind)
 
 
-def _ranked_thing(r: ReadingState, i: int, counting: bool) -> tuple[int, bool, Function]:
+def _ranked_thing(q: LinkedQuestion, r: ReadingState, i: int, counting: bool) -> tuple[int, bool, Function]:
     """The item that is ranked, whether it is counted, and its aggregate."""
     function: Function = ""
     j = i + 1
-    while j < len(r.items):
-        x = r.items[j]
-        owner = r.sorts[j] == "table" and r.sorts[j + 1 : j + 2] == ["column"] and r.holds(j + 1, r.table_of(j))
+    while j < len(q.items):
+        x = q.items[j]
+        owner = q.sorts[j] == "table" and q.sorts[j + 1 : j + 2] == ("column",) and q.holds(j + 1, q.table_of(j))
         if x.is_keyword("count"):
             counting = True
             r.use(j)
@@ -182,25 +184,27 @@ def _ranked_thing(r: ReadingState, i: int, counting: bool) -> tuple[int, bool, F
             r.use(j)
         elif owner:
             r.use(j)
-            r.entity(r.table_of(j))
-        elif not (x.is_keyword("distinct") or (r.sorts[j] == "word" and x.lower in _BEFORE_RANKED) or j in r.consumed):
+            r.entity(q.table_of(j))
+        elif not (x.is_keyword("distinct") or (q.sorts[j] == "word" and x.lower in _BEFORE_RANKED) or j in r.consumed):
             break
         j += 1
     return j, counting, function
 
 
-def _rank_table(r: ReadingState, i: int, j: int, rank: _Rank, counting: bool, function: Function) -> None:
+def _rank_table(
+    q: LinkedQuestion, r: ReadingState, i: int, j: int, rank: _Rank, counting: bool, function: Function
+) -> None:
     """`the most orders` ranks by their number, `top 5 products` by a measure that follows later."""
-    said, table = r.items[i].lower, r.table_of(j)
+    said, table = q.items[i].lower, q.table_of(j)
     r.use(j)
     r.entity(table)
     if not counting and (said in _ENDS or (rank.explicit and said not in ("most", "fewest", "least"))):
         r.head_entity = r.head_entity or table
-        _rank_later(r, j, rank)
+        _rank_later(q, r, j, rank)
         return
-    averaged = next((c for c in r.vocabulary.by_table[table] if c.role == "number"), None) if function else None
+    averaged = next((c for c in q.vocabulary.by_table[table] if c.role == "number"), None) if function else None
     adjective = adjectives().get(said.removeprefix("the ")) if averaged is None and not counting else None
-    found = property_of(r, adjective[0], i) if adjective is not None else None
+    found = property_of(q, r.entities, r.query, adjective[0], i) if adjective is not None else None
     if averaged is not None:
         r.query.order.append((Expression(function, averaged.key), rank.descending))
     elif found is not None:
@@ -210,20 +214,20 @@ def _rank_table(r: ReadingState, i: int, j: int, rank: _Rank, counting: bool, fu
     rank.cut(r.query)
 
 
-def _rank_counted_column(r: ReadingState, j: int, rank: _Rank) -> None:
+def _rank_counted_column(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank) -> None:
     column = r.column_of(j)
     r.use(j)
     expression = Expression("count", column=column.key, table=column.table)
-    if column.role == "number" or holds_figures(r, column):
+    if column.role == "number" or holds_figures(q, column):
         expression = Expression(column=column.key)
     r.query.order.append((expression, rank.descending))
     rank.cut(r.query)
 
 
-def _rank_measure(r: ReadingState, j: int, rank: _Rank, function: Function) -> None:
-    mention = r.items[j].mention
+def _rank_measure(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank, function: Function) -> None:
+    mention = q.items[j].mention
     assert mention is not None
-    found = measure(r, mention.measure)
+    found = measure(q, r.entities, mention.measure)
     if found is None:
         r.draft.doubt("superlative_open")
         return
@@ -232,32 +236,40 @@ def _rank_measure(r: ReadingState, j: int, rank: _Rank, function: Function) -> N
     rank.cut(r.query)
 
 
-def _rank_by_context(r: ReadingState, i: int, rank: _Rank, kind: str) -> None:
+def _rank_by_context(
+    query: Query,
+    last_column: tuple[int, ColumnWord] | None,
+    verb_measure: Expression | None,
+    draft: Draft,
+    i: int,
+    rank: _Rank,
+    kind: str,
+) -> None:
     """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
-    if r.verb_measure is not None:
-        measured = r.verb_measure
-        r.query.order.append((Expression("sum", measured.column, factor=measured.factor), rank.descending))
-        r.query.limit, r.query.offset = r.query.limit or rank.limit, rank.offset
-    elif r.last_column is not None and i - r.last_column[0] <= 3 and r.last_column[1].role == "number":
-        named = r.last_column[1].key
-        r.query.select = [e for e in r.query.select if e.column != named]
-        r.query.order.append((Expression(column=named), rank.descending))
-        r.query.limit, r.query.offset = r.query.limit or rank.limit, rank.offset
-        r.draft.doubts.pop("column_unused", None)
+    if verb_measure is not None:
+        measured = verb_measure
+        query.order.append((Expression("sum", measured.column, factor=measured.factor), rank.descending))
+        query.limit, query.offset = query.limit or rank.limit, rank.offset
+    elif last_column is not None and i - last_column[0] <= 3 and last_column[1].role == "number":
+        named = last_column[1].key
+        query.select = [e for e in query.select if e.column != named]
+        query.order.append((Expression(column=named), rank.descending))
+        query.limit, query.offset = query.limit or rank.limit, rank.offset
+        draft.doubts.pop("column_unused", None)
     elif kind in ("", "sign", "word", "keyword"):
-        r.query.order.append((Expression("count"), rank.descending))
-        rank.cut(r.query)
-        r.draft.doubt("superlative_open")
+        query.order.append((Expression("count"), rank.descending))
+        rank.cut(query)
+        draft.doubt("superlative_open")
 
 
-def _chosen(r: ReadingState) -> str | None:
+def _chosen(q: LinkedQuestion, r: ReadingState) -> str | None:
     """The table whose row count measures the popularity of what is shown (`the most popular genre` has the most
     tracks). None when what is shown occurs in several rows itself (`the most common city`)."""
     shown = r.query.select[-1].column if r.query.select else None
     table = shown[0] if shown else (r.head_entity or "")
-    if not table or len(set(r.entities) | {table}) > 1 or not _names_rows(r, shown or r.shown(table)[0].key):
+    if not table or len(set(r.entities) | {table}) > 1 or not _names_rows(q, shown or q.naming_columns(table)[0].key):
         return None
-    below = list(dict.fromkeys(e.left for e in r.graph.edges(table) if e.right == table != e.left and not e.single))
+    below = list(dict.fromkeys(e.left for e in q.graph.edges(table) if e.right == table != e.left and not e.single))
     if len(below) != 1:
         r.draft.doubt("superlative_open")
         return None
@@ -267,70 +279,70 @@ def _chosen(r: ReadingState) -> str | None:
     return below[0]
 
 
-def _names_rows(r: ReadingState, key: ColumnKey) -> bool:
+def _names_rows(q: LinkedQuestion, key: ColumnKey) -> bool:
     """Whether a column holds the names of its own table's rows, with a different name in each row."""
-    rows, known = r.vocabulary.tables[key[0]].table.row_count, len(r.values.values(*key))
-    named = key in {c.key for c in r.vocabulary.name_columns(key[0])}
+    rows, known = q.vocabulary.tables[key[0]].table.row_count, len(q.values.values(*key))
+    named = key in {c.key for c in q.vocabulary.name_columns(key[0])}
     return named and rows is not None and 0 < known >= rows
 
 
 _LOW = ("smallest", "lowest", "shortest", "cheapest", "earliest", "youngest")
 
 
-def _figure_of(r: ReadingState, i: int) -> bool:
+def _figure_of(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`the largest promotion discount`: a figure of the table at item i follows it."""
-    if i + 1 >= len(r.items) or r.sorts[i + 1] != "column" or not r.holds(i + 1, r.table_of(i)):
+    if i + 1 >= len(q.items) or q.sorts[i + 1] != "column" or not q.holds(i + 1, q.table_of(i)):
         return False
     column = r.column_of(i + 1, "number")
     return column.numeric and column.role == "number"
 
 
-def _take_rank_words(r: ReadingState, i: int) -> None:
+def _take_rank_words(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`best-selling products by quantity` or `by revenue`: the words after `by` define what best-selling means."""
-    for k in range(i + 1, min(len(r.items), i + 4)):
-        if r.items[k].is_keyword("group", "relative"):
+    for k in range(i + 1, min(len(q.items), i + 4)):
+        if q.items[k].is_keyword("group", "relative"):
             return
-        if r.sorts[k] == "table":
+        if q.sorts[k] == "table":
             r.use(k)
-            r.entity(r.table_of(k))
-            r.head_entity = r.head_entity or r.table_of(k)
-        if r.items[k].lower == "by":
+            r.entity(q.table_of(k))
+            r.head_entity = r.head_entity or q.table_of(k)
+        if q.items[k].lower == "by":
             r.query.order.clear()
             r.ranked_by = True
-            order_terms(r, k, "desc", rank=True)
+            order_terms(q, r, k, "desc", rank=True)
             return
 
 
-def _is_by(r: ReadingState, j: int) -> bool:
+def _is_by(q: LinkedQuestion, j: int) -> bool:
     """Whether the words at item j start with `by …` or an ordering."""
-    return j < len(r.items) and (r.items[j].lower == "by" or r.items[j].is_keyword("order"))
+    return j < len(q.items) and (q.items[j].lower == "by" or q.items[j].is_keyword("order"))
 
 
-def _rank_later(r: ReadingState, j: int, rank: _Rank) -> None:
+def _rank_later(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank) -> None:
     """`top 5 products by revenue`: the ranking measure follows the entity."""
     r.query.limit = rank.limit
-    for k in range(j + 1, min(len(r.items), j + 9)):
-        x = r.items[k]
+    for k in range(j + 1, min(len(q.items), j + 9)):
+        x = q.items[k]
         if x.is_keyword("sup", "sup_adj", "sup_count", "common"):
             r.query.limit = None
-            superlative_with_limit(r, k, rank.limit)
+            superlative_with_limit(q, r, k, rank.limit)
             return
         if x.lower in ("by", "according to", "based on", "terms of") or x.is_keyword("order"):
             r.ranked_by = True
-            order_terms(r, k, "desc" if rank.descending else "asc", rank=True)
+            order_terms(q, r, k, "desc" if rank.descending else "asc", rank=True)
             return
     ranked = [e for e in r.query.select if e.function]
-    if r.query.order or (len(ranked) == 1 and j >= len(r.items) - 2):
+    if r.query.order or (len(ranked) == 1 and j >= len(q.items) - 2):
         if not r.query.order:
             r.query.order.append((ranked[0], rank.descending))
         return
     r.draft.doubt("rank_open")
 
 
-def superlative_with_limit(r: ReadingState, k: int, limit: int) -> None:
+def superlative_with_limit(q: LinkedQuestion, r: ReadingState, k: int, limit: int) -> None:
     """A superlative whose number of rows came before it (`the 3 cities with the highest population`)."""
     r.use(k)
-    superlative(r, k)
+    superlative(q, r, k)
     if r.query.limit is not None:
         r.query.limit = limit
 
@@ -339,6 +351,7 @@ _ASKING = word_set("what is are show find give list me us return tell whats what
 
 
 def _rank_by_column(
+    q: LinkedQuestion,
     r: ReadingState,
     i: int,
     j: int,
@@ -348,7 +361,7 @@ def _rank_by_column(
 ) -> None:
     """`alone`: no table was named before the superlative (`the highest product price`)."""
     column = r.column_of(j, "number")
-    before = [x for x in r.items[:i] if x.lower not in ("and", ",", "the", "of")]
+    before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
     asked = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
     heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in r.query.select)
     r.use(j)
@@ -367,10 +380,10 @@ def _rank_by_column(
         r.last_column = (j, column)
         return
     numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
-    figures = column.numeric or holds_figures(r, column)
+    figures = column.numeric or holds_figures(q, column)
     if not figures and column.role not in ("date", "year") and not function:
         numeric = Expression("count", column=column.key, table=column.table)
-        if r.items[i].lower not in ("most", "least", "fewest"):
+        if q.items[i].lower not in ("most", "least", "fewest"):
             numeric = Expression(column=column.key)
     r.query.order.append((numeric, rank.descending))
     rank.cut(r.query)
@@ -378,6 +391,6 @@ def _rank_by_column(
         r.query.select.append(Expression(column=column.key))
 
 
-def extreme_column(r: ReadingState, i: int, j: int, descending: bool) -> None:
+def extreme_column(q: LinkedQuestion, r: ReadingState, i: int, j: int, descending: bool) -> None:
     """`with the maximum price` after what to show: rank by the column."""
-    _rank_by_column(r, i, j, _Rank(descending, 1, True))
+    _rank_by_column(q, r, i, j, _Rank(descending, 1, True))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agent.parser import measures, projection
 from agent.parser.interpretation import Expression, Function
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
 from eval.language.lexicon import word_set
 
@@ -16,14 +17,14 @@ _TOGETHER = ("and their", "and its", "with their", "along with their", "together
 _PREPOSITIONS = word_set("of for from in at on by to during within among under about as")
 
 
-def table_mention(r: ReadingState, i: int) -> None:
-    table = r.table_of(i)
+def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+    table = q.table_of(i)
     r.use(i)
-    following = r.next_mention(i)
+    following = q.next_mention(i)
     if r.grouping:
         r.grouping = False
         if following == i + 1 and (
-            _owned(r, following, table) or (r.sorts[following] == "column" and r.holds(following, table))
+            _owned(q, following, table) or (q.sorts[following] == "column" and q.holds(following, table))
         ):
             r.grouping = True
             r.entity(table)
@@ -31,20 +32,20 @@ def table_mention(r: ReadingState, i: int) -> None:
         r.groups.append(("table", table))
         r.entity(table)
         return
-    if r.negated and _even_without(r, i):
+    if r.negated and _even_without(q, i):
         r.empty_too, r.negated = True, False
         r.entity(table)
         return
-    if r.negated and r.main_entity not in ("", table) and not _beside_value(r, i, table):
+    if r.negated and r.main_entity not in ("", table) and not _beside_value(q, i, table):
         r.absent(table)
         return
-    if following == i + 1 and r.sorts[i + 1] == "column" and r.holds(i + 1, table):
-        if r.in_head and not r.query.select and r.verb_cost(i + 1):
+    if following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table):
+        if r.in_head and not r.query.select and q.verb_cost(i + 1):
             r.head_entity = r.head_entity or table
         r.entity(table)
         return
     if r.functions and r.in_head:
-        amount = measures.money_column(r, table) if len(r.functions) == 1 else None
+        amount = measures.money_column(q, table) if len(r.functions) == 1 else None
         if amount is not None:
             r.query.select.append(Expression(r.functions.pop(), amount.key))
             r.entity(table)
@@ -59,7 +60,7 @@ def table_mention(r: ReadingState, i: int) -> None:
         r.counting, r.share = "", False
         r.entity(table)
         return
-    preceding = r._previous_word(i)
+    preceding = q.previous_word(i)
     if (
         r.in_head
         and not (r.query.select or (preceding in _PREPOSITIONS and r.entities))
@@ -67,52 +68,50 @@ def table_mention(r: ReadingState, i: int) -> None:
     ):
         r.head_entity = r.head_entity or table
     elif r.in_head and r.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
-        r.query.select.extend(Expression(column=c.key) for c in r.shown(table))
+        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(table))
     r.entity(table)
 
 
-def _owned(r: ReadingState, i: int, table: str) -> bool:
+def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
     """`per product category`: rows of the table before refer to the table at item i."""
-    if r.sorts[i] != "table":
+    if q.sorts[i] != "table":
         return False
-    return any(e.left == table for e in r.graph.between(table, r.table_of(i)))
+    return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
 
 
-def _beside_value(r: ReadingState, i: int, table: str) -> bool:
+def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
     """`not the Psychology department`, `not in department "X"`: a value selects the rows of the table that are
     excluded."""
     for k in (i - 1, i + 1, i + 2):
-        if 0 <= k < len(r.items) and r.sorts[k] in ("value", "literal"):
-            mention = r.items[k].mention
+        if 0 <= k < len(q.items) and q.sorts[k] in ("value", "literal"):
+            mention = q.items[k].mention
             return mention is not None and (k < i or any(h.table == table for h in mention.values))
     return False
 
 
-def _even_without(r: ReadingState, i: int) -> bool:
+def _even_without(q: LinkedQuestion, i: int) -> bool:
     """`customers and their orders, including customers with no orders`: absence adds rows and does not restrict
     them."""
     for k in range(i - 1, max(-1, i - 8), -1):
-        if r.items[k].lower in ("including", "even", "plus"):
-            return r.items[k - 1].lower != "not" if k else False
-        if r.items[k].lower in (".", ";", "?", "!"):
+        if q.items[k].lower in ("including", "even", "plus"):
+            return q.items[k - 1].lower != "not" if k else False
+        if q.items[k].lower in (".", ";", "?", "!"):
             return False
     return False
 
 
-def measure_mention(r: ReadingState, i: int) -> None:
-    mention = r.items[i].mention
+def measure_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+    mention = q.items[i].mention
     assert mention is not None
-    expression = measures.measure(r, mention.measure)
+    expression = measures.measure(q, r.entities, mention.measure)
     if expression is None:
         if mention.tables:
-            r.sorts[i] = "table"
-            table_mention(r, i)
+            table_mention(q, r, i)
         elif mention.columns:
-            r.sorts[i] = "column"
-            projection.column(r, i)
+            projection.column(q, r, i)
         return
     r.use(i)
-    if r.in_head and not r.functions and r.items[i].lower in _EARNING:
+    if r.in_head and not r.functions and q.items[i].lower in _EARNING:
         r.verb_measure = expression
         return
     function: Function = r.functions[0] if r.functions else "sum"

@@ -1,0 +1,278 @@
+"""A question linked to one schema: what a rule may see before anything is read.
+
+In: the tokens and items of a question, the schema's vocabulary and join graph, the value index. Out: a frozen
+`LinkedQuestion`: for each item its sort (table, column, value, measure, keyword …) and, if it names a table, that
+table. Rules receive it and cannot change it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.knowledge.values import ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.joins import JoinGraph
+from agent.parser.mentions import Item
+from eval.language.inflection import root
+from eval.language.lexicon import word_set
+from eval.language.tokens import Token
+
+_ALSO = 0.6
+"""A word that names something else with at least this score may mean that."""
+ALMOST = 0.15
+"""Scores that differ by at most this much are rivals."""
+_DETERMINERS = word_set("the a an all any every each these those different distinct")
+
+
+@dataclass(frozen=True)
+class LinkedQuestion:
+    """The words of one question and the things in one schema that they may mean."""
+
+    tokens: Sequence[Token]
+    items: Sequence[Item]
+    vocabulary: Vocabulary
+    graph: JoinGraph
+    values: ValueIndex
+    today: dt.date
+    avoid: frozenset[object] = frozenset()
+    """Choices that this reading must make differently."""
+    sorts: tuple[str, ...] = ()
+    """For each item: table, column, value, measure, or the item's own kind."""
+    tables: Mapping[int, str] = field(default_factory=dict)
+    """The table that each item means, if it names one."""
+    choices: tuple[object, ...] = ()
+    """The choices among close alternatives that gave the sorts and tables."""
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> list[str]:
+        """The tables that the question names, in order."""
+        return [self.tables[i] for i, sort in enumerate(self.sorts) if sort == "table"]
+
+    def table_of(self, i: int) -> str:
+        """The table that a table mention means."""
+        return self.tables[i]
+
+    def holds(self, i: int, table: str) -> bool:
+        mention = self.items[i].mention
+        return mention is not None and any(c.table == table and s >= 0.6 for c, s in mention.columns)
+
+    def next_mention(self, i: int) -> int | None:
+        """The next mention after i, skipping function words."""
+        for j in range(i + 1, len(self.items)):
+            if self.sorts[j] in ("table", "column", "value", "measure", "literal", "number"):
+                return j
+            if self.sorts[j] in ("keyword", "sign"):
+                return None
+        return None
+
+    def previous_word(self, i: int) -> str:
+        """The word before item i, skipping determiners."""
+        return next((x.lower for x in reversed(self.items[:i]) if x.lower not in _DETERMINERS), "")
+
+    def verb_cost(self, i: int) -> bool:
+        """`products that cost more than 5`: the verb asks for the price, not for a column of costs."""
+        if self.items[i].lower not in ("cost", "costs") or not i or i + 1 >= len(self.items):
+            return False
+        if self.items[i - 1].is_keyword("relative"):
+            return True
+        compared = self.items[i + 1].is_keyword("cmp", "cmp_adj") or self.sorts[i + 1] == "number"
+        return self.sorts[i - 1] == "table" and compared
+
+    def naming_columns(self, table: str) -> tuple[ColumnWord, ...]:
+        """The columns that represent a row of this table; for a table without a name, the search follows one key."""
+        named = self.vocabulary.name_columns(table)
+        if named:
+            return named
+        for edge in self.graph.edges(table):
+            if edge.left == table and edge.right != table and len(edge.left_columns) == 1:
+                own = self.vocabulary.columns.get((table, edge.left_columns[0]))
+                if own is not None and own.primary:
+                    further = self.vocabulary.name_columns(edge.right)
+                    if further:
+                        return further
+        key = self.vocabulary.key_column(table)
+        return (key,) if key else self.vocabulary.by_table[table][:1]
+
+    def many_of(self, one: str, other: str) -> bool:
+        """Whether a row of one table may have several of the other."""
+        plan = self.graph.plan([one, other])
+        return plan is not None and plan.multiplies(one)
+
+
+def linked_question(
+    tokens: Sequence[Token],
+    items: Sequence[Item],
+    vocabulary: Vocabulary,
+    graph: JoinGraph,
+    values: ValueIndex,
+    today: dt.date,
+    avoid: frozenset[object] = frozenset(),
+) -> LinkedQuestion:
+    """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
+    q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)
+    choices: list[object] = []
+    sorts = []
+    for i in range(len(items)):
+        sort, likeliest = _sort(q, i)
+        sorts.append(sort)
+        if likeliest:
+            choices.append(likeliest)
+    tables: dict[int, str] = {}
+    doubts = []
+    for i, item in enumerate(items):
+        if item.mention is None or not item.mention.tables:
+            continue
+        tables[i], ambiguous = _table(q, i)
+        if ambiguous and sorts[i] == "table":
+            doubts.append("table_ambiguous")
+            choices.append(("table", tables[i]))
+    return replace(q, sorts=tuple(sorts), tables=tables, choices=tuple(choices), doubts=tuple(doubts))
+
+
+def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
+    """What item i names, and the choice if it was close; not the likeliest if that one is excluded."""
+    likeliest = _likeliest_sort(q, i)
+    mention = q.items[i].mention
+    if q.items[i].kind != "mention" or mention is None:
+        return likeliest, None
+    scores = {
+        "table": mention.tables[0][1] if mention.tables else 0.0,
+        "column": mention.columns[0][1] if mention.columns else 0.0,
+        "value": mention.value_score,
+        "measure": 0.7 if mention.measure else 0.0,
+    }
+    taken = scores.pop(likeliest, 0.0)
+    if likeliest == "measure" and scores["table"] < 0.9:
+        scores["table"] = 0.0
+    other = max(scores, key=lambda sort: scores[sort])
+    if scores[other] < (taken if likeliest == "table" else max(_ALSO, taken - ALMOST)):
+        return likeliest, None
+    choice = ("sort", i, likeliest)
+    return (other if choice in q.avoid else likeliest), choice
+
+
+def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
+    item = q.items[i]
+    mention = item.mention
+    if item.kind != "mention" or mention is None:
+        return item.kind
+    table = mention.tables[0][1] if mention.tables else 0.0
+    column = mention.columns[0][1] if mention.columns else 0.0
+    value = mention.value_score
+    schema = max(table, column)
+    named = any(t.capital or t.kind == "quoted" for t in q.tokens[item.start : item.end])
+    if value and (value >= schema - 0.08 if named else value > schema + 0.02):
+        if not named and table >= 0.75 and _plural(q, i) and not _named_elsewhere(q, i):
+            return "table"
+        return "word" if not named and _dates_an_event(q, i) else "value"
+    if mention.measure and column < 0.9 and table < 0.9:
+        return "measure"
+    if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
+        return "measure"
+    plural = q.tokens[item.end - 1].lower != q.tokens[item.end - 1].lemma
+    if plural and table >= 0.6 and column < 0.9:
+        table = max(table, column)
+    if table and table >= column - 0.02:
+        if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
+            return "column"
+        return "table"
+    if column:
+        return "column"
+    return "value" if value else "word"
+
+
+def _refers(q: LinkedQuestion, i: int) -> bool:
+    """Whether the column that item i may name is only the key of the table that it also names (`patient`)."""
+    mention = q.items[i].mention
+    assert mention is not None
+    table, columns = mention.tables[0][0].name, [c for c, s in mention.columns if s >= 0.9]
+    named = {c.name for c in q.vocabulary.name_columns(table)}
+    return all(
+        any(
+            e.right == table and not named & {*e.right_columns} and e.left == c.table and e.left_columns == (c.name,)
+            for e in q.graph.edges(c.table)
+        )
+        for c in columns
+    )
+
+
+def _plural(q: LinkedQuestion, i: int) -> bool:
+    last = q.tokens[q.items[i].end - 1]
+    return last.lower != last.lemma
+
+
+def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:
+    """Whether another word matches the table of item i better."""
+    mention = q.items[i].mention
+    assert mention is not None
+    own = mention.tables[0]
+    others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
+    return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
+
+
+def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
+    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
+    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
+        return False
+    after = q.items[i + 1]
+    if not (
+        after.is_keyword("period")
+        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
+    ):
+        return False
+    said = root(q.items[i].lower)
+    return any(c.role == "date" and said in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
+
+
+def _before_amount(q: LinkedQuestion, i: int) -> bool:
+    """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
+    before = " ".join(x.lower for x in q.items[max(0, i - 2) : i])
+    if any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most")):
+        return True
+    grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))
+    return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in q.items[:i])
+
+
+def _column_here(q: LinkedQuestion, i: int) -> bool:
+    """A table and a column both have this name: whether a table named nearby contains the column."""
+    mention = q.items[i].mention
+    if mention is None:
+        return False
+    own = {t.name for t, _ in mention.tables}
+    holders = {c.table for c, s in mention.columns if s >= 0.9} - own
+    plural = q.items[i].lower != q.tokens[q.items[i].end - 1].lemma
+    for j, other in enumerate(q.items):
+        if j == i or other.mention is None or not other.mention.tables:
+            continue
+        if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
+            return not plural or abs(j - i) <= 3
+    return False
+
+
+def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:
+    """The table that item i means, and whether others fit equally well: among equals, the one closest to the others."""
+    mention = q.items[i].mention
+    assert mention is not None
+    top = mention.tables[0][1]
+    equal = [t for t, s in mention.tables if s >= top - 0.04]
+    equal = [t for t in equal if ("table", t.name) not in q.avoid] or equal
+    if len(equal) == 1:
+        return equal[0].name, False
+    firm = [
+        m.tables[0][0].name
+        for j, x in enumerate(q.items)
+        if j != i and (m := x.mention) and m.tables and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
+    ]
+    chosen = min(
+        equal,
+        key=lambda t: (
+            sum(min(q.graph.distance(t.name, f), 9) for f in firm),
+            t.bridge,
+            t.table.kind == "view",
+            len(t.words),
+        ),
+    ).name
+    return chosen, True
