@@ -5,13 +5,10 @@ In: a reading at a comparing phrase or a number. Out: conditions on columns, cou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods, units
 from agent.parser.conditions import OPPOSITE, add, target_column
 from agent.parser.interpretation import (
-    Clause,
     Condition,
     Expression,
     Function,
@@ -20,7 +17,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.measures import amount_column, holds_figures, measure, property_of
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, ReadingState
 from agent.parser.time_conditions import add_period, between_periods
 from eval.language.lexicon import adjectives, word_set
 
@@ -42,15 +39,15 @@ _SOLD = word_set("sold sells sell made earned generated took")
 
 def comparison(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`more than 5 orders`, `older than 30`, `above the average price`, `between 1 and 3`, `after March 2020`."""
-    before = (_size(r.query, r.sink), r.negated)
+    before = (_size(r), r.negated)
     _compare_at(q, r, i)
-    if (_size(r.query, r.sink), r.negated) == before and q.items[i].lower not in _WEAK:
+    if (_size(r), r.negated) == before and q.items[i].lower not in _WEAK:
         r.draft.doubt("comparison_open")
 
 
-def _size(query: Query, sink: Sequence[Clause]) -> int:
+def _size(c: Context) -> int:
     """The number of conditions, to detect whether a phrase added one."""
-    return sum(len(clause) for clause in sink) + len(query.having)
+    return sum(len(clause) for clause in c.sink) + len(c.query.having)
 
 
 _WEAK = word_set("over under equal equals bigger smaller higher lower larger greater above below beyond less")
@@ -58,12 +55,12 @@ _WEAK = word_set("over under equal equals bigger smaller higher lower larger gre
 
 
 def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    meant = _operator_meant(q, r.entities, r.query, r.in_head, r.last_column, i)
+    meant = _operator_meant(q, r, i)
     if meant is None:
         r.draft.doubt("adjective_without_column")
         return
     operator, target = meant
-    named_before = target_column(q, r.in_head, r.last_column, i)
+    named_before = target_column(q, r, i)
     for j in range(i + 1, min(len(q.items), i + 7)):
         sort = q.sorts[j]
         if _is_aggregate(q, j) and _against_aggregate(q, r, i, j, operator, target):
@@ -91,10 +88,7 @@ def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
 
 def _operator_meant(
     q: LinkedQuestion,
-    entities: Sequence[str],
-    query: Query,
-    in_head: bool,
-    last_column: tuple[int, ColumnWord] | None,
+    c: Context,
     i: int,
 ) -> tuple[str, Expression | None] | None:
     """The operator of the phrase and the column that its adjective refers to; None when there is no such column."""
@@ -103,9 +97,9 @@ def _operator_meant(
     if keyword.adjective is None:
         return keyword.argument, None
     first = q.items[i].lower.split()[0]
-    if first in _SIZES and target_column(q, in_head, last_column, i) is not None:
+    if first in _SIZES and target_column(q, c, i) is not None:
         return _SIZES[first], None
-    found = property_of(q, entities, query, keyword.adjective, i)
+    found = property_of(q, c, keyword.adjective, i)
     if found is None:
         return None
     column, sign = found
@@ -126,7 +120,7 @@ def _against_period(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator
     if operator not in _PERIOD_WORDS and operator not in ("between", "<>"):
         return False
     period = periods.period_at(q.tokens, q.items[j].start, q.today)
-    named = target_column(q, r.in_head, r.last_column, i, 6)
+    named = target_column(q, r, i, 6)
     if named is not None and not named.numeric and named.role not in ("date", "year"):
         named = None
     direct = r.last_column is not None and r.last_column[0] == j - 1 and not q.items[j - 1].is_keyword("cmp")
@@ -177,7 +171,7 @@ def age_after(q: LinkedQuestion, r: ReadingState, i: int) -> ColumnWord | None:
     said = [t.lower for t in q.tokens[end : end + 3]]
     if said[:1] not in (["year"], ["years"]) or not (said[1:2] == ["old"] or said[1:3] == ["of", "age"]):
         return None
-    found = property_of(q, r.entities, r.query, adjectives()["old"][0], i)
+    found = property_of(q, r, adjectives()["old"][0], i)
     if found is None or found[1] < 0 or not found[0].numeric:
         return None
     for k in range(i + 1, len(q.items)):
@@ -200,7 +194,7 @@ def _between(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> None:
     for k in range(j + 1, min(j + 4, len(q.items))):
         if q.sorts[k] == "number":
             low, high = q.items[j].number, q.items[k].number
-            column = target_column(q, r.in_head, r.last_column, i) or _column_after(q, r, k)
+            column = target_column(q, r, i) or _column_after(q, r, k)
             if column is None:
                 return
             for used in range(j, k + 1):
@@ -236,15 +230,11 @@ def compare(
         target, unit = Expression(column=aged.key), ""
     if target is None:
         k = _after_number(q, j)
-        target = (
-            _times_happened(q, r, k)
-            or _amount_of_verb(q, r, i, j, k)
-            or _sum_of_measure(q, r.entities, r.head_entity, r.consumed, i, k)
-        )
+        target = _times_happened(q, r, k) or _amount_of_verb(q, r, i, j, k) or _sum_of_measure(q, r, i, k)
         if target is not None:
             add(q, r, Condition(target, operator, (figure,)))
             return
-        target = _named_target(q, r, i, j, k, operator) or _target_of_context(q, r.query, r.sink, i)
+        target = _named_target(q, r, i, j, k, operator) or _target_of_context(q, r, i)
     if target is None:
         guessed = amount_column(q, r.entities)
         if guessed is None:
@@ -301,22 +291,20 @@ def _amount_of_verb(q: LinkedQuestion, r: ReadingState, i: int, j: int, k: int) 
     return Expression("sum", r.verb_measure.column, factor=r.verb_measure.factor)
 
 
-def _sum_of_measure(
-    q: LinkedQuestion, entities: Sequence[str], head_entity: str | None, consumed: Collection[int], i: int, k: int
-) -> Expression | None:
+def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Expression | None:
     """`customers with revenue above 100`: a measure that each customer has in several rows is summed."""
-    mention = q.items[i - 1].mention if i and i - 1 in consumed else None
-    if mention is None or not mention.measure or _sort(q, k) in ("table", "column") or not entities:
+    mention = q.items[i - 1].mention if i and i - 1 in c.consumed else None
+    if mention is None or not mention.measure or _sort(q, k) in ("table", "column") or not c.entities:
         return None
-    found = measure(q, entities, mention.measure)
-    if found is None or found.column is None or not q.many_of(head_entity or entities[0], found.column[0]):
+    found = measure(q, c.entities, mention.measure)
+    if found is None or found.column is None or not q.many_of(c.head_entity or c.entities[0], found.column[0]):
         return None
     return Expression("sum", found.column, factor=found.factor)
 
 
 def _named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int, k: int, operator: Operator) -> Expression | None:
     """The target named around the number: the column before it, or the column or the counted rows after it."""
-    before, after = target_column(q, r.in_head, r.last_column, i), _sort(q, k)
+    before, after = target_column(q, r, i), _sort(q, k)
     named_at = r.last_column[0] if r.last_column else -9
     counted = _counted_before(q, r, i)
     if counted is not None:
@@ -351,13 +339,13 @@ def _column_target(q: LinkedQuestion, r: ReadingState, k: int) -> Expression:
     return Expression("count", column=column.key, table=column.table, distinct=True)
 
 
-def _target_of_context(q: LinkedQuestion, query: Query, sink: Sequence[Clause], i: int) -> Expression | None:
+def _target_of_context(q: LinkedQuestion, c: Context, i: int) -> Expression | None:
     """`over 5 and under 10` compares the same column twice; otherwise the number shown is compared."""
-    last = sink[-1][-1] if sink else None
+    last = c.sink[-1][-1] if c.sink else None
     joined = any(x.is_keyword("and", "or", "relative") for x in q.items[max(0, i - 3) : i])
     if joined and isinstance(last, Condition) and last.operator in _FLIPPED:
         return last.left
-    shown = query.select[-1] if i > 0 and query.select else None
+    shown = c.query.select[-1] if i > 0 and c.query.select else None
     if shown is None or shown.column is None or shown.function or not q.vocabulary.columns[shown.column].numeric:
         return None
     return shown
@@ -398,7 +386,7 @@ def _against_aggregate(
         r.use(k)
         k += 1
     if target is None:
-        before = target_column(q, r.in_head, r.last_column, i)
+        before = target_column(q, r, i)
         chosen = before or column
         if chosen is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
             chosen = q.vocabulary.columns[r.query.select[-1].column]

@@ -16,7 +16,7 @@ from agent.parser.interpretation import (
     Operator,
 )
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import word_set
 
 OPPOSITE: dict[str, Operator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "<>", "<>": "=", "like": "not like",
@@ -122,13 +122,11 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     return False
 
 
-def target_column(
-    q: LinkedQuestion, in_head: bool, last_column: tuple[int, ColumnWord] | None, i: int, reach: int = 5
-) -> ColumnWord | None:
+def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> ColumnWord | None:
     """The column that the clause at item i refers to, if it was named just before."""
-    if last_column is None:
+    if c.last_column is None:
         return None
-    at, column = last_column
+    at, column = c.last_column
     if i - at > reach:
         return None
     if (
@@ -136,7 +134,7 @@ def target_column(
             x.is_keyword("and", "relative") and x.lower in ("and", "who", "that", "which", "whose")
             for x in q.items[at + 1 : i]
         )
-        and in_head
+        and c.in_head
     ):
         return None
     return column

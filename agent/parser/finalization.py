@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from agent.parser import group_by, order_by
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Draft, ReadingState
+from agent.parser.state import Context, Draft, ReadingState
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -49,9 +49,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if r.star:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
-        query.select.append(
-            Expression("count", table=r.entities[0]) if _counts(r.entities, r.groups) else Expression("count")
-        )
+        query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
     _show_something(q, r)
     if r.figure_ranked:
         query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
@@ -62,8 +60,8 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         query.select.sort(key=lambda e: bool(e.function))
     _nest(q, r)
     _both(r.entities, r.query, r.both)
-    query.keep_empty = group_by.wants_empty_groups(q, r.entities, r.query, r.empty_too)
-    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r.entities, r.query):
+    query.keep_empty = group_by.wants_empty_groups(q, r)
+    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
     tables = list(dict.fromkeys(r.entities))
     query.tables = tables
@@ -104,15 +102,15 @@ def _absent_by_verb(q: LinkedQuestion, r: ReadingState) -> None:
     r.draft.doubt("absence_guessed")
 
 
-def _asks_for_kinds(q: LinkedQuestion, entities: Sequence[str], query: Query) -> bool:
+def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:
     """`Show all product colours`: asks for the distinct texts in a column, not for one per row of an entity."""
-    if len(query.select) != 1 or query.where or query.group or query.having or query.order or query.limit:
+    if len(c.query.select) != 1 or c.query.where or c.query.group or c.query.having or c.query.order or c.query.limit:
         return False
-    column = q.vocabulary.columns.get(query.select[0].column or ("", ""))
-    if column is None or query.select[0].function or column.role != "text" or column.numeric:
+    column = q.vocabulary.columns.get(c.query.select[0].column or ("", ""))
+    if column is None or c.query.select[0].function or column.role != "text" or column.numeric:
         return False
     rows, known = q.vocabulary.tables[column.table].table.row_count, len(q.values.values(*column.key))
-    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in entities):
+    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in c.entities):
         return False
     named = [k for k in range(len(q.items)) if q.sorts[k] == "table" and q.table_of(k) == column.table]
     return not any(
@@ -128,9 +126,9 @@ def _listed_again(q: LinkedQuestion) -> bool:
     return bool(ends) and q.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
 
 
-def _counts(entities: Sequence[str], groups: Sequence[tuple[str, object]]) -> bool:
+def _counts(c: Context) -> bool:
     """Whether the first entity is the thing counted: in `orders by status` it is, rather than the group."""
-    return bool(entities) and ("table", entities[0]) not in groups
+    return bool(c.entities) and ("table", c.entities[0]) not in c.groups
 
 
 def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from agent.parser.interpretation import ColumnKey, Expression, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import word_set
 
 _SENTENCE = word_set("how what find count give return compute calculate tell")
@@ -59,7 +59,7 @@ def group(q: LinkedQuestion, r: ReadingState) -> None:
     keys = _group_keys(q, r.query, r.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
     if not r.groups and plain and plain[0].column is not None:
-        keys.extend(_key_of_shown(q, r.entities, r.query, plain[0].column[0], plain))
+        keys.extend(_key_of_shown(q, r, plain[0].column[0], plain))
     if plain or keys:
         query.group = list(dict.fromkeys([*keys, *plain]))
     counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
@@ -100,13 +100,11 @@ def _group_keys(
     return keys
 
 
-def _key_of_shown(
-    q: LinkedQuestion, entities: Sequence[str], query: Query, entity: str, plain: list[Expression]
-) -> list[Expression]:
+def _key_of_shown(q: LinkedQuestion, c: Context, entity: str, plain: list[Expression]) -> list[Expression]:
     """The key of the entity whose name is shown, so that two rows with the same name stay separate."""
     key = _entity_key(q, entity)
     named = {c.key for c in q.naming_columns(entity)}
-    alone = _commonest(entities, query) and len(plain) == 1
+    alone = _commonest(c) and len(plain) == 1
     apart = key is not None and not alone and any(p.column in named or p.column == key for p in plain)
     return [Expression(column=key)] if apart else []
 
@@ -158,9 +156,9 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
                     query.select[k] = Expression("sum", column.key, factor=e.factor)
 
 
-def _commonest(entities: Sequence[str], query: Query) -> bool:
+def _commonest(c: Context) -> bool:
     """Whether rows are ranked by the frequency of the value shown (`the most common type`)."""
-    return any(e == Expression("count") for e, _ in query.order) and len(entities) <= 1
+    return any(e == Expression("count") for e, _ in c.query.order) and len(c.entities) <= 1
 
 
 def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
@@ -182,31 +180,31 @@ def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
             query.select.append(query.order[k][0])
 
 
-def wants_empty_groups(q: LinkedQuestion, entities: Sequence[str], query: Query, empty_too: bool) -> bool:
+def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
     text = " ".join(t.lower for t in q.tokens)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not (empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
-    if empty_too and not query.group and not query.aggregates():
-        return _lists_below(q, entities, query)
-    groups = {t for e in query.group for t in e.tables}
-    counted = [e for e in query.select if e.function]
+    if c.empty_too and not c.query.group and not c.query.aggregates():
+        return _lists_below(q, c)
+    groups = {t for e in c.query.group for t in e.tables}
+    counted = [e for e in c.query.select if e.function]
     return (
         len(groups) == 1
         and bool(counted)
         and all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
-        and not query.having
-        and query.limit is None
-        and query.intersect is None
-        and all(t in groups for clause in query.where for c in clause for t in c.tables)
+        and not c.query.having
+        and c.query.limit is None
+        and c.query.intersect is None
+        and all(t in groups for clause in c.query.where for c in clause for t in c.tables)
     )
 
 
-def _lists_below(q: LinkedQuestion, entities: Sequence[str], query: Query) -> bool:
+def _lists_below(q: LinkedQuestion, c: Context) -> bool:
     """Whether rows of the first table are listed next to rows that refer to them, so that rows without any can stay."""
-    first = query.select[0].tables[0] if query.select and query.select[0].tables else ""
-    others = [t for t in entities if t != first]
-    whole = query.limit is None and query.intersect is None
-    own = all(t == first for clause in query.where for c in clause for t in c.tables)
+    first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
+    others = [t for t in c.entities if t != first]
+    whole = c.query.limit is None and c.query.intersect is None
+    own = all(t == first for clause in c.query.where for c in clause for t in c.tables)
     return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.disambiguation import near_tables
 from agent.parser.interpretation import (
     Expression,
-    Query,
 )
 from agent.parser.question import LinkedQuestion
+from agent.parser.state import Context
 from eval.language.lexicon import Adjective, measures, word_set
 from eval.language.numbers import number_of
 
@@ -43,12 +42,10 @@ _OWN_SIZE = ("large", "big", "small")
 """Size is a property of the thing itself: the largest store is not the one with the largest order."""
 
 
-def property_of(
-    q: LinkedQuestion, entities: Sequence[str], query: Query, adjective: Adjective, i: int
-) -> tuple[ColumnWord, int] | None:
+def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective refers to, and +1 if it grows with the adjective, else -1."""
-    near = near_tables(q, i, entities, query.select)
-    anchors = list(dict.fromkeys([*entities, *q.named, *near]))
+    near = c.near_tables(i)
+    anchors = list(dict.fromkeys([*c.entities, *q.named, *near]))
     best: tuple[float, ColumnWord, int] | None = None
     for table, columns in q.vocabulary.by_table.items():
         if anchors:

@@ -28,7 +28,7 @@ def number(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         return
     if before in ("in", "during", "since", "year", "for", "of", "both", "and", "or") and period(q, r, i):
         return
-    column = target_column(q, r.in_head, r.last_column, i)
+    column = target_column(q, r, i)
     if column is not None and not (column.role == "date" and q.tokens[item.start].text.isdecimal()):
         if not any(x.is_keyword("sup", "sup_adj") for x in q.items[max(0, i - 1) : i + 2]):
             r.use(i)
@@ -81,7 +81,7 @@ def _at_least_or_most(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
         return False
     r.use(at)
     found = periods.period_at(q.tokens, q.items[i].start, q.today) if at == i + 1 else None
-    named = target_column(q, r.in_head, r.last_column, i)
+    named = target_column(q, r, i)
     dated = found is not None and (named is None or named.role in ("date", "year"))
     if found is None or not dated or not add_period(q, r, i, found, "since" if keyword.argument == ">=" else "until"):
         compare(q, r, i, i, keyword.argument)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ In: a reading at an ordering phrase. Out: its query's order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.measures import measure, property_of
 from agent.parser.question import LinkedQuestion
+from agent.parser.state import Context
 from eval.language.lexicon import adjectives, word_set
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def order_terms(q: LinkedQuestion, r: ReadingState, i: int, argument: str, rank:
     j: int | None = i + 1
     while j is not None and j < len(q.items):
         j = _order_term(q, r, i, j, terms)
-    total = _column_called_total(q, r.entities, r.main_entity) if not terms.found and terms.function == "sum" else None
+    total = _column_called_total(q, r) if not terms.found and terms.function == "sum" else None
     if total is not None:
         summed: Function = "sum" if q.many_of(r.main_entity, total.table) else ""
         r.query.order.append((Expression(summed, total.key), terms.argument in ("desc", "rank")))
@@ -166,11 +166,11 @@ def _add_term(q: LinkedQuestion, r: ReadingState, expression: Expression, terms:
     terms.found, terms.counting, terms.function = True, False, ""
 
 
-def _column_called_total(q: LinkedQuestion, entities: Sequence[str], main_entity: str) -> ColumnWord | None:
+def _column_called_total(q: LinkedQuestion, c: Context) -> ColumnWord | None:
     """`customers by total`: the word is the name of their column, or of a column of the rows that refer to them."""
-    entity = main_entity
+    entity = c.main_entity
     below = [e.left for e in q.graph.edges(entity) if e.right == entity] if entity else []
-    for table in dict.fromkeys((*entities, *below)):
+    for table in dict.fromkeys((*c.entities, *below)):
         found = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
         if found:
             return found[0]
@@ -202,7 +202,7 @@ def direction(q: LinkedQuestion, r: ReadingState, argument: str) -> None:
         return
     descending = argument in ("desc", "alpha_desc")
     if argument in ("young", "old"):
-        found = property_of(q, r.entities, r.query, adjectives()["old"][0], min(r.at, len(q.items) - 1))
+        found = property_of(q, r, adjectives()["old"][0], min(r.at, len(q.items) - 1))
         if found is not None:
             column, sign = found
             wanted = (sign > 0) == (argument == "old")

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, time_conditions
-from agent.parser.disambiguation import near_tables
 from agent.parser.interpretation import Clause, Condition, Expression, Function, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
@@ -42,14 +41,14 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         _restrict(q, r, i, column, mention.opposite)
         return
     plain = not (r.counting or r.functions)
-    if plain and (_only_verb(q, r.entities, r.query, i) or (r.query.select and not _coordinated(q, i))):
+    if plain and (_only_verb(q, r, i) or (r.query.select and not _coordinated(q, i))):
         r.draft.doubt("column_context")
         return
     if mention.opposite and not conditions.is_flag(q, column):
         r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
         return
     r.negated = r.negated != mention.opposite
-    if conditions.is_flag(q, column) and _says_which(q, r.entities, r.query, i):
+    if conditions.is_flag(q, column) and _says_which(q, r, i):
         conditions.flag(q, r, column)
         return
     _show(q, r, i, column, plain)
@@ -101,15 +100,15 @@ def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain:
     follows_entity = q.previous_word(i) in ("and", "and the", "and their", ",") and r.head_entity
     if follows_entity and not r.query.select and plain:
         r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
-    whole = _whole_name(q, r.entities, r.query, i, column)
+    whole = _whole_name(q, r, i, column)
     if whole and plain:
         r.query.select.extend(Expression(column=c.key) for c in whole)
         r.last_column = (i, whole[0])
         return
     r.last_column, before = (i, column), r.last_column
     if r.counting:
-        amount = _amount_counted(r.counting, r.share, r.distinct, column)
-        r.query.select.append(_amount(r.query, r.groups, column) if amount else _counted(q, r.share, i, column))
+        amount = _amount_counted(r, column)
+        r.query.select.append(_amount(r, column) if amount else _counted(q, r.share, i, column))
         r.counting = ""
         if amount:
             return
@@ -124,10 +123,10 @@ def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain:
         r.distinct = False
 
 
-def _amount(query: Query, groups: Sequence[tuple[str, object]], column: ColumnWord) -> Expression:
+def _amount(c: Context, column: ColumnWord) -> Expression:
     """`how many seats` when a column holds that number."""
-    beside = any(e.column and not e.function and e.column[0] == column.table for e in query.select)
-    return Expression("" if beside and not groups else "sum", column=column.key)
+    beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
+    return Expression("" if beside and not c.groups else "sum", column=column.key)
 
 
 def _counted(q: LinkedQuestion, share: bool, i: int, column: ColumnWord) -> Expression:
@@ -155,13 +154,13 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
     return True
 
 
-def _only_verb(q: LinkedQuestion, entities: Sequence[str], query: Query, i: int) -> bool:
+def _only_verb(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip."""
     mention = q.items[i].mention
     if mention is None or q.tokens[0].lower == "when" or not q.items[i].lower.endswith("ed"):
         return False
     named = q.sorts[i - 1] in ("table", "column", "value") or q.items[i - 1].lower in ("was", "were", "been")
-    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(entities or query.select)
+    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(c.entities or c.query.select)
 
 
 def _referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
@@ -231,12 +230,12 @@ def _is_name(q: LinkedQuestion, e: Expression) -> bool:
     return e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
 
 
-def _amount_counted(counting: str, share: bool, distinct: bool, column: ColumnWord) -> bool:
+def _amount_counted(c: Context, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
     return (
-        counting == "rows"
-        and not share
-        and not distinct
+        c.counting == "rows"
+        and not c.share
+        and not c.distinct
         and column.numeric
         and column.role == "number"
         and not column.foreign
@@ -247,12 +246,12 @@ def _holds_table_next(q: LinkedQuestion, i: int) -> bool:
     return i + 1 < len(q.items) and q.sorts[i + 1] == "table"
 
 
-def _says_which(q: LinkedQuestion, entities: Sequence[str], query: Query, i: int) -> bool:
+def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
     """A yes-or-no column that describes the entity: `current customers`, `customers receive the newsletter`."""
     if _holds_table_next(q, i):
         return True
     before = q.previous_word(i)
-    return bool(query.aggregates() or entities) and before not in (
+    return bool(c.query.aggregates() or c.entities) and before not in (
         "and",
         ",",
         "by",
@@ -303,22 +302,22 @@ def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
 
 
-def _only_ties(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord) -> bool:
+def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> bool:
     """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
     mention = q.items[i].mention
     assert mention is not None
     said = q.tokens[q.items[i].end - 1].lower
     return (
-        r.head_entity is not None
-        and not r.negated
-        and not r.query.select
-        and not r.counting
-        and not r.functions
+        c.head_entity is not None
+        and not c.negated
+        and not c.query.select
+        and not c.counting
+        and not c.functions
         and column.role == "id"
         and column.foreign
         and mention.columns[0][1] < 0.9
         and said not in ("id", "ids", "code", "codes", "number", "numbers")
-        and any(e.right == r.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
+        and any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
     )
 
 
@@ -351,16 +350,16 @@ def _close_function(q: LinkedQuestion, i: int) -> bool:
     return False
 
 
-def _only_context(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
     mention = q.items[i].mention
     assert mention is not None
-    if not r.query.select or r.counting or r.functions or r.grouping:
+    if not c.query.select or c.counting or c.functions or c.grouping:
         return False
     if q.previous_word(i) not in ("of", "for", "from", "in"):
         return False
     column, score = mention.columns[0]
-    last = r.query.select[-1]
+    last = c.query.select[-1]
     if (
         q.previous_word(i) == "of"
         and i >= 2
@@ -375,15 +374,13 @@ def _only_context(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     return score < 0.9 and (column.role == "id" or plural)
 
 
-def _whole_name(
-    q: LinkedQuestion, entities: Sequence[str], query: Query, i: int, column: ColumnWord
-) -> tuple[ColumnWord, ...]:
+def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
     """For a bare `name`: both name columns of a person, or the column used as a name if none is called so."""
     mention = q.items[i].mention
     assert mention is not None
     if q.items[i].lower not in ("name", "names", "title", "titles"):
         return ()
-    near = near_tables(q, i, entities, query.select)
+    near = c.near_tables(i)
     owner = max(near, key=lambda t: near[t]) if near else ""
     if owner and near[owner] >= 0.3 and column.table != owner:
         held = [c for c, s in mention.columns if c.table == owner and s >= 0.55]

@@ -7,8 +7,6 @@ after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agent.parser import (
     conditions,
     finalization,
@@ -21,10 +19,9 @@ from agent.parser import (
     tables,
     time_conditions,
 )
-from agent.parser.interpretation import Function, Query
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Draft, ReadingState
+from agent.parser.state import Context, Draft, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_set(
@@ -76,7 +73,7 @@ def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
         return
     if item.lower == "by" and order_by.basis(q, r, i):
         pass
-    elif item.lower == "by" and _sorts_by(q, r.query, r.counting, r.functions, i):
+    elif item.lower == "by" and _sorts_by(q, r, i):
         order_by.order_terms(q, r, i, "asc")
     elif item.lower == "by" and _groups_by(q, r, i):
         r.grouping = True
@@ -94,12 +91,12 @@ def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
         r.draft.used.update(range(item.start, item.end))
 
 
-def _sorts_by(q: LinkedQuestion, query: Query, counting: str, functions: Sequence[Function], i: int) -> bool:
+def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`products by price descending`, `the first 5 products by price`: rows are sorted, not grouped."""
     following = q.next_mention(i)
     ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in q.items)
-    cut = query.limit is not None and not query.order and not ranked
-    plain = not (functions or counting or query.aggregates())
+    cut = c.query.limit is not None and not c.query.order and not ranked
+    plain = not (c.functions or c.counting or c.query.aggregates())
     return (
         plain
         and following is not None
@@ -108,19 +105,19 @@ def _sorts_by(q: LinkedQuestion, query: Query, counting: str, functions: Sequenc
     )
 
 
-def _groups_by(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`sales by region`: an aggregate or count was requested, and a column or table follows."""
     following = q.next_mention(i)
-    if r.query.order or r.negated:
+    if c.query.order or c.negated:
         return False
     if (
         following == i + 1
         and q.sorts[following] in ("column", "table")
         and i
         and q.sorts[i - 1] == "table"
-        and not r.query.select
-        and not r.functions
-    ) and (following + 1 >= len(q.items) or not _compared(q, r.in_head, following)):
+        and not c.query.select
+        and not c.functions
+    ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):
         return True
     before = q.items[i - 1].lower if i else ""
     if (
@@ -131,13 +128,13 @@ def _groups_by(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
         return False
     if following is None or q.sorts[following] not in ("column", "table"):
         return time_conditions.calendar_word(q, i + 1) != "" and bool(
-            r.functions or r.counting or r.query.select or (i and q.sorts[i - 1] == "table")
+            c.functions or c.counting or c.query.select or (i and q.sorts[i - 1] == "table")
         )
     if following + 1 < len(q.items) and (
         q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")
     ):
         return False
-    asked = r.functions or r.counting or r.query.aggregates() or "group" in q.items[i - 1].lower
+    asked = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
     return bool(asked) and following <= i + 3
 
 

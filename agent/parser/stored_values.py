@@ -25,7 +25,7 @@ def value(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         r.draft.doubt("value_beside_list")
         return
     near = r.near_tables(i)
-    target = target_column(q, r.in_head, r.last_column, i)
+    target = target_column(q, r, i)
     if target is None and r.value_column is not None and i - r.value_column[0] <= 4:
         between = q.items[r.value_column[0] + 1 : i]
         if any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in between):
@@ -98,7 +98,7 @@ def literal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if mention.values:
         value(q, r, i)
         return
-    column = target_column(q, r.in_head, r.last_column, i, 6)
+    column = target_column(q, r, i, 6)
     if column is None:
         r.draft.doubt("literal_without_column")
         return
@@ -159,7 +159,7 @@ def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         return
     if q.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
         return
-    column = target_column(q, r.in_head, r.last_column, i, 8)
+    column = target_column(q, r, i, 8)
     for k in range(j + 1, min(j + 5, len(q.items))):
         if q.sorts[k] == "column" and q.items[k - 1].lower in ("its", "their", "the", "in", "a", "his"):
             column = r.column_of(k)

@@ -101,7 +101,7 @@ def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, 
         r.entity(q.table_of(following))
         if r.groups and not r.query.select:
             r.head_entity = r.head_entity or q.table_of(following)
-    found = property_of(q, r.entities, r.query, keyword.adjective, i)
+    found = property_of(q, r, keyword.adjective, i)
     if found is None:
         r.draft.doubt("adjective_without_column")
         return
@@ -204,7 +204,7 @@ def _rank_table(
         return
     averaged = next((c for c in q.vocabulary.by_table[table] if c.role == "number"), None) if function else None
     adjective = adjectives().get(said.removeprefix("the ")) if averaged is None and not counting else None
-    found = property_of(q, r.entities, r.query, adjective[0], i) if adjective is not None else None
+    found = property_of(q, r, adjective[0], i) if adjective is not None else None
     if averaged is not None:
         r.query.order.append((Expression(function, averaged.key), rank.descending))
     elif found is not None:

@@ -14,8 +14,9 @@ from agent.parser.interpretation import (
     Operator,
 )
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, ReadingState
 from eval.language.inflection import root, stem
+from eval.language.lexicon import word_set
 
 
 def period(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
@@ -28,160 +29,130 @@ def period(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     return add_period(q, r, i, found, "=")
 
 
+_BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is")
+
+
 def _year_here(q: LinkedQuestion, i: int) -> bool:
-    before = q.items[i - 1].lower if i else ""
-    return (
-        before
-        in (
-            "in",
-            "of",
-            "year",
-            "for",
-            "during",
-            "from",
-            "since",
-            "the",
-            "by",
-            "and",
-            "or",
-            ",",
-            "to",
-            "until",
-            "on",
-            "year is",
-            "is",
-        )
-        or i == 0
-    )
+    return i == 0 or q.items[i - 1].lower in _BEFORE_YEARS or q.items[i - 1].lower == "year is"
 
 
-def add_period(q: LinkedQuestion, r: ReadingState, i: int, found: periods.Period, operator: str) -> bool:
-    column = date_column(q, r, i, found.year_only is not None and operator == "=")
+def add_period(q: LinkedQuestion, r: ReadingState, i: int, period: periods.Period, operator: str) -> bool:
+    """Restrict a date by the period at item i."""
+    column = _dated_by(q, r, i, period.year_only is not None and operator == "=")
     if column is None:
         return False
-    end = q.items[i].start + found.tokens
-    for j in range(i, len(q.items)):
-        if q.items[j].start < end:
-            r.use(j)
-    if found.relative:
-        r.draft.notes.append(f"{found.words} is taken from today's date")
-    expression = Expression(column=column.key)
-    if column.role == "year":
-        year: object = found.start.year if column.numeric else str(found.start.year)
-        if found.year_only is None:
-            r.draft.doubt("period_cut_to_year")
-        simple: Operator = {"=": "=", "after": ">", "since": ">=", "before": "<", "until": "<="}[operator]  # type: ignore[assignment]
-        add(q, r, Condition(expression, simple, (year,)))
-    elif operator == "=":
-        add(q, r, Condition(expression, "between", (found.start, found.end), half_open=True))
-    elif operator in ("after", "since"):
-        bound = found.start if operator == "since" else found.end
-        add(q, r, Condition(expression, ">=", (bound,)))
-    else:
-        bound = found.end if operator == "until" else found.start
-        add(q, r, Condition(expression, "<", (bound,)))
+    _use_until(q, r, i, q.items[i].start + period.tokens)
+    if period.relative:
+        r.draft.notes.append(f"{period.words} is taken from today's date")
+    if column.role == "year" and period.year_only is None:
+        r.draft.doubt("period_cut_to_year")
+    add(q, r, _within(column, period, operator))
     r.last_column = (i, column)
     return True
 
 
-def date_column(q: LinkedQuestion, r: ReadingState, i: int, whole_year: bool = False) -> ColumnWord | None:
+def _within(column: ColumnWord, period: periods.Period, operator: str) -> Condition:
+    """The condition that a date lies in the period, before it (`before`, `until`) or after it (`after`, `since`)."""
+    left = Expression(column=column.key)
+    if column.role == "year":
+        year: object = period.start.year if column.numeric else str(period.start.year)
+        return Condition(left, _SIGNS[operator], (year,))
+    if operator == "=":
+        return Condition(left, "between", (period.start, period.end), half_open=True)
+    bound = period.start if operator in ("since", "before") else period.end
+    return Condition(left, ">=" if operator in ("since", "after") else "<", (bound,))
+
+
+_SIGNS: dict[str, Operator] = {"=": "=", "after": ">", "since": ">=", "before": "<", "until": "<="}
+
+
+def _use_until(q: LinkedQuestion, r: ReadingState, i: int, end: int) -> None:
+    """Mark the items from i on that start before token `end` as explained."""
+    for j in range(i, len(q.items)):
+        if q.items[j].start < end:
+            r.use(j)
+
+
+def _dated_by(q: LinkedQuestion, r: ReadingState, i: int, whole_year: bool = False) -> ColumnWord | None:
+    """The column that a period restricts; a close choice is a doubt."""
+    column, close = date_column(q, r, i, whole_year)
+    if close:
+        r.draft.doubt("date_ambiguous")
+    return column
+
+
+_EVENTS = word_set("order created start sale invoice payment transaction")
+"""Words of dates that a period without a date's name refers to."""
+_SIDE_DATES = word_set("birth end update updated modified last valid required due effective expiry load")
+_CALENDARS = word_set("date calendar time day")
+
+
+def date_column(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False) -> tuple[ColumnWord | None, bool]:
     """The date or year column that a period applies to: the one just named, otherwise the best of the current
-    tables."""
-    column = target_column(q, r.in_head, r.last_column, i, 6)
+    tables; and whether another is nearly as good."""
+    column = target_column(q, c, i, 6)
     if column is not None and column.role in ("date", "year"):
-        return column
+        return column, False
     tables_named = {p for k, x in enumerate(q.items) if q.sorts[k] == "table" for p in range(x.start, x.end)}
     at = q.items[i].start
-    before = {
-        q.tokens[p].stem for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named
-    }
+    before = [q.tokens[p] for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named]
+    stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
-    near = r.near_tables(i)
-    tables = list(
-        dict.fromkeys(
-            [
-                *reversed(r.entities),
-                *q.named,
-                *(e.column[0] for e in r.query.select if e.column),
-                *(c[0].left.column[0] for c in r.query.where if isinstance(c[0], Condition) and c[0].left.column),
-            ]
-        )
-    )
+    near = c.near_tables(i)
+    restricted = (clause[0] for clause in c.query.where)
+    tables = {
+        *c.entities,
+        *q.named,
+        *(e.column[0] for e in c.query.select if e.column),
+        *(x.left.column[0] for x in restricted if isinstance(x, Condition) and x.left.column),
+    }
     candidates: list[tuple[float, ColumnWord]] = []
     for table, columns in q.vocabulary.by_table.items():
         gap = min(q.graph.distance(table, t) for t in tables) if tables else 1.0
         if gap > 2:
             continue
+        calendar = gap == 1 and bool(set(q.vocabulary.tables[table].words) & _CALENDARS)
         for word in columns:
             if word.role not in ("date", "year"):
                 continue
-
-            hinted = sum(stem(w) in before or root(w) in {root(b) for b in before} for w in word.words)
+            words = set(word.words)
+            hinted = sum(stem(w) in stems or root(w) in roots for w in word.words)
             hinted_far = sum(stem(w) in all_words for w in word.words)
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
-            score += 0.3 * bool(
-                set(word.words) & {"order", "created", "start", "sale", "invoice", "payment", "transaction"}
-            )
-            score -= 0.4 * bool(
-                set(word.words)
-                & {
-                    "birth",
-                    "end",
-                    "update",
-                    "updated",
-                    "modified",
-                    "last",
-                    "valid",
-                    "required",
-                    "due",
-                    "effective",
-                    "expiry",
-                    "load",
-                }
-            )
-            if gap == 1 and set(q.vocabulary.tables[table].words) & {"date", "calendar", "time", "day"}:
-                score += 1.6
-            score += 0.2 if (word.role == "year") == whole_year else 0.0
-            score += 0.1 if word.words in (("date",), ("year",)) else 0.0
+            score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(words & _SIDE_DATES) + 1.6 * calendar
+            score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
             candidates.append((score, word))
-    if not candidates:
-        return None
-    candidates.sort(key=lambda c: -c[0])
-    if len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25:
-        r.draft.doubt("date_ambiguous")
-    return candidates[0][1]
+    candidates.sort(key=lambda pair: -pair[0])
+    close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
+    return (candidates[0][1] if candidates else None), close
 
 
 def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: periods.Period) -> bool:
+    """`between March and May 2024`: the periods at item j and after it are the bounds."""
     end = q.items[j].start + first.tokens
     for k in range(j + 1, min(len(q.items), j + 6)):
-        if q.items[k].start < end:
-            continue
-        second = periods.period_at(q.tokens, q.items[k].start, q.today)
+        second = periods.period_at(q.tokens, q.items[k].start, q.today) if q.items[k].start >= end else None
         if second is None:
             continue
-        column = date_column(q, r, i)
+        column = _dated_by(q, r, i)
         if column is None:
             return False
-        stop = q.items[k].start + second.tokens
-        for used in range(j, len(q.items)):
-            if q.items[used].start < stop:
-                r.use(used)
-        expression = Expression(column=column.key)
+        _use_until(q, r, j, q.items[k].start + second.tokens)
+        left = Expression(column=column.key)
         if column.role == "year":
             years = (first.start.year, second.start.year)
-            add(q, r, Condition(expression, "between", years if column.numeric else tuple(str(y) for y in years)))
+            add(q, r, Condition(left, "between", years if column.numeric else tuple(str(y) for y in years)))
         else:
-            add(q, r, Condition(expression, "between", (first.start, second.end), half_open=True))
+            add(q, r, Condition(left, "between", (first.start, second.end), half_open=True))
         return True
     return False
 
 
-def dated(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def dated(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`before the year 2006`: the word alone only introduces a period; its column is chosen together with the
     period."""
     return any(periods.period_at(q.tokens, x.start, q.today) is not None for x in q.items[i + 1 : i + 5]) and bool(
-        date_column(q, r, i)
+        date_column(q, c, i)[0]
     )
 
 
@@ -205,7 +176,7 @@ def calendar_group(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     part = calendar_word(q, i)
     if not part or not (r.grouping or q.items[i].lower.endswith("ly")):
         return False
-    column = date_column(q, r, i)
+    column = _dated_by(q, r, i)
     if column is None or column.role != "date":
         return False
     r.use(i)
