@@ -54,7 +54,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if r.figure_ranked:
         query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
     if r.waiting_direction:
-        order_by.direction(q, r, r.waiting_direction)
+        order_by.direction(q, r, r.waiting_direction, len(q.items) - 1)
     group_by.group(q, r)
     if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))

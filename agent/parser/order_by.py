@@ -79,7 +79,7 @@ def order_terms(q: LinkedQuestion, r: ReadingState, i: int, argument: str, rank:
         summed: Function = "sum" if q.many_of(r.main_entity, total.table) else ""
         r.query.order.append((Expression(summed, total.key), terms.argument in ("desc", "rank")))
     elif not terms.found and terms.said:
-        direction(q, r, terms.said)
+        direction(q, r, terms.said, i)
     elif not terms.found:
         if q.items[i].lower != "listed" and not any(x.is_keyword("dir") for x in q.items):
             r.draft.doubt("order_open")  # `the reviewers listed` requests no order
@@ -129,7 +129,7 @@ def _say_direction(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) ->
     keyword = q.items[j].keyword
     assert keyword is not None
     if terms.found:
-        direction(q, r, keyword.argument)
+        direction(q, r, keyword.argument, j)
         terms.argument = "*"
     else:
         terms.said = keyword.argument
@@ -195,14 +195,14 @@ def clause_starts(q: LinkedQuestion, in_head: bool, j: int) -> bool:
     return condition_follows(q, in_head, j) and any(x.is_keyword("relative", "cmp") for x in q.items[max(0, j - 1) : j])
 
 
-def direction(q: LinkedQuestion, r: ReadingState, argument: str) -> None:
+def direction(q: LinkedQuestion, r: ReadingState, argument: str, i: int) -> None:
     """`descending`, `alphabetically`: the direction of the named sort order, or of the first column shown."""
     if not r.query.select and not r.query.order:
         r.waiting_direction = argument
         return
     descending = argument in ("desc", "alpha_desc")
     if argument in ("young", "old"):
-        found = property_of(q, r, adjectives()["old"][0], min(r.at, len(q.items) - 1))
+        found = property_of(q, r, adjectives()["old"][0], i)
         if found is not None:
             column, sign = found
             wanted = (sign > 0) == (argument == "old")

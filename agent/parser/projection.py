@@ -6,8 +6,6 @@ In: a reading at a mention of a column. Out: its query's projection, or a condit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, time_conditions
 from agent.parser.interpretation import Clause, Condition, Expression, Function, Query
@@ -112,9 +110,8 @@ def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain:
         r.counting = ""
         if amount:
             return
-    elif r.functions or _shares_function(q, r.last_functions, i, column, before):
-        r.last_functions = r.functions or r.last_functions
-        r.query.select.extend(Expression(function, column=column.key) for function in r.last_functions)
+    elif functions := r.functions or _shared_functions(q, r, i, column, before):
+        r.query.select.extend(Expression(function, column=column.key) for function in functions)
         r.functions = []
     else:
         r.query.select.append(Expression(column=column.key))
@@ -326,18 +323,16 @@ def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     return column.role == "date" and q.items[i].lower.endswith("ed")
 
 
-def _shares_function(
-    q: LinkedQuestion,
-    last_functions: Sequence[Function],
-    i: int,
-    column: ColumnWord,
-    before: tuple[int, ColumnWord] | None,
-) -> bool:
+def _shared_functions(
+    q: LinkedQuestion, c: Context, i: int, column: ColumnWord, before: tuple[int, ColumnWord] | None
+) -> list[Function]:
     """`average price and score`: the second number is averaged too."""
-    if not last_functions or not column.numeric or column.role != "number" or before is None:
-        return False
+    if not column.numeric or column.role != "number" or before is None:
+        return []
     between = q.items[before[0] + 1 : i]
-    return 1 <= len(between) <= 2 and all(x.lower in ("and", ",", "the") for x in between)
+    if not 1 <= len(between) <= 2 or any(x.lower not in ("and", ",", "the") for x in between):
+        return []
+    return [e.function for e in c.query.select if e.function and e.column == before[1].key]
 
 
 def _close_function(q: LinkedQuestion, i: int) -> bool:

@@ -36,9 +36,7 @@ _DONE = word_set("written made taught won driven given drawn built flown led hel
 def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
     r = ReadingState(q)
-    while r.at < len(q.items):
-        i = r.at
-        r.at += 1
+    for i in range(len(q.items)):
         if i not in r.consumed:
             _take(q, r, i)
     finalization.finalize(q, r)

@@ -142,7 +142,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("cmp", "cmp_adj"), lambda q, r, i, _: comparisons.comparison(q, r, i)),
     "like": lambda q, r, i, _: stored_values.pattern(q, r, i),
     "order": lambda q, r, i, _: order_by.ordering(q, r, i),
-    "dir": lambda q, r, _, argument: order_by.direction(q, r, argument),
+    "dir": lambda q, r, i, argument: order_by.direction(q, r, argument, i),
     "group": _grouping,
     "distinct": _distinct,
     "both": _both,

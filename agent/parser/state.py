@@ -81,7 +81,7 @@ class Context(Protocol):
 
 
 class ReadingState:
-    """The parts of a question that have been read so far."""
+    """The clauses read so far, and the words that wait for the next one."""
 
     def __init__(self, question: LinkedQuestion) -> None:
         self._question = question
@@ -89,31 +89,33 @@ class ReadingState:
         for doubt in question.doubts:
             self.draft.doubt(doubt)
         self.query, self.entities = self.draft.query, self.draft.entities
-        self.sink: list[Clause] = self.query.where
-        self.at = 0
-        self.in_head = True
-        self.consumed: set[int] = set()
+        self.consumed: set[int] = set()  # items that are explained
+        self.in_head = True  # columns are still named to be shown
+        self.head_entity: str | None = None  # the first table whose rows are asked for
+        self.groups: list[tuple[str, object]] = []
+        self.star = False  # whole rows are asked for
+        self.empty_too = False  # groups without a row are kept
+
+        # words that apply to the next mention
         self.functions: list[Function] = []
         self.counting: Literal["", "rows", "distinct"] = ""
+        self.share = False
         self.distinct = False
         self.grouping = False
         self.negated = False
-        self.excepting = False
+        self.excepting = False  # everything that follows is negated
         self.both = False
         self.or_next = False
-        self.share = False
-        self.groups: list[tuple[str, object]] = []
-        self.head_entity: str | None = None
+        self.waiting_direction = ""  # a sort direction before anything is named
+
+        # what later words may refer to
         self.last_column: tuple[int, ColumnWord] | None = None
-        self.value_column: tuple[int, ColumnWord] | None = None
-        self.star = False
-        self.waiting_direction = ""
-        self.ranked_by = False
-        self.last_functions: list[Function] = []
-        self.verb_measure: Expression | None = None
-        self.denied_column: ColumnKey | None = None
-        self.empty_too = False
-        self.figure_ranked = False
+        self.value_column: tuple[int, ColumnWord] | None = None  # of the last stored value
+        self.verb_measure: Expression | None = None  # the amount that a verb such as `spent` names
+        self.sink: list[Clause] = self.query.where  # where conditions go: the rows, or the absent rows
+        self.denied_column: ColumnKey | None = None  # of the value that the absent rows have
+        self.ranked_by = False  # the question says what ranks the rows
+        self.figure_ranked = False  # by an aggregate, which is shown too
 
     @property
     def main_entity(self) -> str:
