@@ -21,13 +21,13 @@ def rephrasings(
     q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, ...], answerable: Callable[[str], bool]
 ) -> tuple[str, ...]:
     """Answerable questions about the things that the question names, nearest first."""
-    found: list[str] = []
+    questions: list[str] = []
     for tried, question in enumerate(dict.fromkeys(_candidates(q, entities, unread))):
-        if tried >= _TRIED or len(found) >= _OFFERED:
+        if tried >= _TRIED or len(questions) >= _OFFERED:
             break
         if answerable(question):
-            found.append(question)
-    return tuple(found)
+            questions.append(question)
+    return tuple(questions)
 
 
 def _candidates(q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, ...]) -> Iterator[str]:
@@ -56,20 +56,20 @@ def _columns_named(q: LinkedQuestion, unread: tuple[str, ...]) -> list[ColumnWor
     """The columns that the question may refer to, by name or by a name similar to an unknown word."""
     import difflib
 
-    found: dict[tuple[str, str], ColumnWord] = {}
+    columns: dict[tuple[str, str], ColumnWord] = {}
     by_name = {" ".join(c.words): c for c in q.vocabulary.columns.values() if c.role != "id"}
     for word in unread[:3]:
         for name in difflib.get_close_matches(word.lower(), by_name, n=1, cutoff=0.6):
-            found[by_name[name].key] = by_name[name]
+            columns[by_name[name].key] = by_name[name]
     for item in q.items:
         for column, score in item.mention.columns[:1] if item.mention else ():
             if score >= 0.6:
-                found[column.key] = column
+                columns[column.key] = column
         for hit in item.mention.values[:1] if item.mention else ():
             known = q.vocabulary.columns.get((hit.table, hit.column))
             if known is not None:
-                found[known.key] = known
-    return list(found.values())[:4]
+                columns[known.key] = known
+    return list(columns.values())[:4]
 
 
 def spoken(column: ColumnWord) -> str:

@@ -33,24 +33,24 @@ def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
     taken: frozenset[str] = frozenset({c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())}) | (
         reserved - _CALENDAR
     )
-    told: list[tuple[exp.Expression, str]] = []
+    names: list[tuple[exp.Expression, str]] = []
     for shown, meant in zip(list(tree.expressions), query.select, strict=False):
         if isinstance(shown, exp.Column | exp.Star | exp.Alias) or not (meant.function or meant.part):
             continue
         name = _unused(_name(meant, vocabulary), taken, "sum" if meant.function == "sum" else "count")
         if name:
             taken = taken | {name}
-            told.append((shown.copy(), name))
+            names.append((shown.copy(), name))
             shown.replace(exp.alias_(shown.copy(), name))
     for clause in ("group", "order"):
-        _by_name(tree.args.get(clause), told)
+        _by_name(tree.args.get(clause), names)
     return tree
 
 
-def _by_name(clause: exp.Expression | None, told: list[tuple[exp.Expression, str]]) -> None:
+def _by_name(clause: exp.Expression | None, names: list[tuple[exp.Expression, str]]) -> None:
     for part in list(clause.expressions) if clause is not None else ():
         inner = part.this if isinstance(part, exp.Ordered) else part
-        name = next((n for e, n in told if e == inner), "")
+        name = next((n for e, n in names if e == inner), "")
         if name:
             inner.replace(exp.column(name))
 

@@ -99,10 +99,10 @@ def _operator_meant(
     first = q.items[i].lower.split()[0]
     if first in _SIZES and target_column(q, c, i) is not None:
         return _SIZES[first], None
-    found = property_of(q, c, keyword.adjective, i)
-    if found is None:
+    property_column = property_of(q, c, keyword.adjective, i)
+    if property_column is None:
         return None
-    column, sign = found
+    column, sign = property_column
     return (keyword.argument if sign > 0 else _FLIPPED[keyword.argument]), Expression(column=column.key)
 
 
@@ -133,10 +133,10 @@ def _against_period(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator
         return False
     if operator == "between":
         return between_periods(q, r, i, j, period)
-    word, said = _PERIOD_WORDS.get(operator), q.items[i].lower
-    if word == "after" and (said in ("since", "starting from", "from the year") or said.endswith("or after")):
+    word, phrase = _PERIOD_WORDS.get(operator), q.items[i].lower
+    if word == "after" and (phrase in ("since", "starting from", "from the year") or phrase.endswith("or after")):
         word = "since"
-    elif word == "before" and (said == "until" or said.endswith("or before")):
+    elif word == "before" and (phrase == "until" or phrase.endswith("or before")):
         word = "until"
     return word is not None and add_period(q, r, j, period, word)
 
@@ -168,16 +168,16 @@ def _against_named(q: LinkedQuestion, r: ReadingState, j: int, operator: str, be
 def age_after(q: LinkedQuestion, r: ReadingState, i: int) -> ColumnWord | None:
     """The age column, if `years old` or `years of age` follows item i; these words are then explained."""
     end = q.items[i].end
-    said = [t.lower for t in q.tokens[end : end + 3]]
-    if said[:1] not in (["year"], ["years"]) or not (said[1:2] == ["old"] or said[1:3] == ["of", "age"]):
+    following = [t.lower for t in q.tokens[end : end + 3]]
+    if following[:1] not in (["year"], ["years"]) or not (following[1:2] == ["old"] or following[1:3] == ["of", "age"]):
         return None
-    found = property_of(q, r, adjectives()["old"][0], i)
-    if found is None or found[1] < 0 or not found[0].numeric:
+    age = property_of(q, r, adjectives()["old"][0], i)
+    if age is None or age[1] < 0 or not age[0].numeric:
         return None
     for k in range(i + 1, len(q.items)):
-        if q.items[k].start < end + (2 if said[1] == "old" else 3):
+        if q.items[k].start < end + (2 if following[1] == "old" else 3):
             r.use(k)
-    return found[0]
+    return age[0]
 
 
 def _number_next(q: LinkedQuestion, j: int) -> bool:
@@ -296,10 +296,10 @@ def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Expression
     mention = q.items[i - 1].mention if i and i - 1 in c.consumed else None
     if mention is None or not mention.measure or _sort(q, k) in ("table", "column") or not c.entities:
         return None
-    found = measure(q, c.entities, mention.measure)
-    if found is None or found.column is None or not q.many_of(c.head_entity or c.entities[0], found.column[0]):
+    amount = measure(q, c.entities, mention.measure)
+    if amount is None or amount.column is None or not q.many_of(c.head_entity or c.entities[0], amount.column[0]):
         return None
-    return Expression("sum", found.column, factor=found.factor)
+    return Expression("sum", amount.column, factor=amount.factor)
 
 
 def _named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int, k: int, operator: Operator) -> Expression | None:
@@ -323,11 +323,11 @@ def _named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int, k: int, op
     if after == "column":
         return _column_target(q, r, k)
     mention = q.items[k].mention if after == "measure" else None
-    found = measure(q, r.entities, mention.measure) if mention is not None else None
-    if found is None:
+    amount = measure(q, r.entities, mention.measure) if mention is not None else None
+    if amount is None:
         return None
     r.use(k)
-    return Expression("sum", found.column, factor=found.factor)
+    return Expression("sum", amount.column, factor=amount.factor)
 
 
 def _column_target(q: LinkedQuestion, r: ReadingState, k: int) -> Expression:

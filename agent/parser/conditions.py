@@ -98,8 +98,10 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     for j in range(i + 1, min(len(q.items), i + 7)):
         other, sort = q.items[j], q.sorts[j]
         if other.is_keyword("cmp") and other.lower in _DENIALS:
-            held = next((x.mention for k, x in enumerate(q.items[j + 1 : j + 4], j + 1) if q.sorts[k] == "value"), None)
-            return held is None or any((h.table, h.column) in keys for h in held.values)
+            stored = next(
+                (x.mention for k, x in enumerate(q.items[j + 1 : j + 4], j + 1) if q.sorts[k] == "value"), None
+            )
+            return stored is None or any((h.table, h.column) in keys for h in stored.values)
         if other.is_keyword("both") and other.lower != "both":
             return False
         if other.is_keyword("cmp", "cmp_adj", "like"):

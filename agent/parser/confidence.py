@@ -39,20 +39,22 @@ def features(
     query = draft.query
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
-    found: dict[str, float] = {
+    named_features: dict[str, float] = {
         f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items() if name != "shown_by_default"
     }
-    found["figure dropped"] = float(
+    named_features["figure dropped"] = float(
         any(i.kind in ("number", "literal") and not draft.used.intersection(range(i.start, i.end)) for i in items)
     )
-    found["default shown, nouns unread"] = float("shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0)
+    named_features["default shown, nouns unread"] = float(
+        "shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0
+    )
     scores = [
         max(i.mention.schema_score, i.mention.value_score, 0.98 if i.mention.measure else 0.0)
         for i in items
         if i.mention is not None and i.kind == "mention"
     ]
     conditions = [c for clause in query.where for c in clause]
-    found.update(
+    named_features.update(
         {
             "unread words": float(min(len(unread), 5)),
             "some unread": float(bool(unread)),
@@ -91,10 +93,10 @@ def features(
             "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
         }
     )
-    found.update(_unmet(draft, tokens, items))
-    found.update(_shape(draft, tokens, plan, vocabulary))
-    found.update(_form(draft, items, vocabulary))
-    return found
+    named_features.update(_unmet(draft, tokens, items))
+    named_features.update(_shape(draft, tokens, plan, vocabulary))
+    named_features.update(_form(draft, items, vocabulary))
+    return named_features
 
 
 def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[str, float]:
@@ -158,26 +160,26 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
     inner = [c.against for c in plain if c.against is not None]
     shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
     functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
-    said = {i.keyword.kind for i in items if i.keyword is not None}
+    kinds = {i.keyword.kind for i in items if i.keyword is not None}
     words = {t.lower for t in tokens}
     asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
     denied = any(isinstance(c, Membership) or c.operator in ("<>", "not like", "null", "<=", ">=") for c in conditions)
     absent = {
-        "count": "count" in said and "count" not in functions and "sum" not in functions,
+        "count": "count" in kinds and "count" not in functions and "sum" not in functions,
         "average": "avg" in asked and "avg" not in functions,
         "sum": "sum" in asked and not functions & {"sum", "count"} and not _held(plain, "total"),
         "extreme": bool(asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
-        "group": "group" in said and not query.group and not query.within,
-        "superlative": bool(said & {"sup", "sup_adj", "sup_count", "common"})
+        "group": "group" in kinds and not query.group and not query.within,
+        "superlative": bool(kinds & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
         and not functions & {"max", "min"},
-        "comparison": (bool(said & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
+        "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or any(i.keyword is None and i.lower == "than" for i in items),
-        "negation": bool(said & {"neg", "except"}) and not denied and not query.keep_empty,
+        "negation": bool(kinds & {"neg", "except"}) and not denied and not query.keep_empty,
         "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
-        "both": "both" in said and query.intersect is None,
-        "order": bool(said & {"order", "dir"}) and not query.order,
-        "distinct": "distinct" in said and not query.distinct and not query.group and "count" not in functions,
+        "both": "both" in kinds and query.intersect is None,
+        "order": bool(kinds & {"order", "dir"}) and not query.order,
+        "distinct": "distinct" in kinds and not query.distinct and not query.group and "count" not in functions,
     }
     return {f"unmet {name}": float(missing) for name, missing in absent.items()}
 
@@ -237,11 +239,11 @@ _BEFORE_NOUNS = word_set(
 def _nouns(tokens: Sequence[Token], unread: Sequence[str]) -> int:
     """The number of words not understood in noun positions: these name something, while verbs often do not."""
     missing = {w.lower() for phrase in unread for w in phrase.split()}
-    found = 0
+    count = 0
     for before, token in pairwise(tokens):
         if token.lower in missing and before.lower in _BEFORE_NOUNS and not token.lower.endswith(("ed", "ing")):
-            found += 1
-    return min(found, 3)
+            count += 1
+    return min(count, 3)
 
 
 @cache
@@ -253,8 +255,8 @@ def forest() -> Forest:
 def confidence(observed: dict[str, float], known: Forest | None = None) -> float:
     """Probability 0..1, from the stored forest or the given one."""
     probability = (known or forest()).probability(observed)
-    held = any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed)
-    if held:
+    capped = any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed)
+    if capped:
         return min(probability, CAP)
     return min(probability, DOUBTFUL) if any(observed.get(name) for name in _ALWAYS_DOUBTED) else probability
 

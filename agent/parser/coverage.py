@@ -44,15 +44,15 @@ _NAMED = word_set("table column value")
 
 def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft) -> tuple[str, ...]:
     """Content words that the reading does not explain, in order."""
-    found = []
+    unread = []
     for item in items:
         positions = range(item.start, item.end)
         if item.kind == "sign" or any(p in draft.used for p in positions):
             continue
         words = [tokens[p].text for p in positions if tokens[p].lower not in FUNCTION_WORDS]
         if words and not item.is_keyword(*_SILENT_KEYWORDS):
-            found.append(" ".join(words))
-    return tuple(dict.fromkeys(found))
+            unread.append(" ".join(words))
+    return tuple(dict.fromkeys(unread))
 
 
 def unaccounted(
@@ -87,14 +87,14 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
 def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
     """Stored values and numbers that were read but do not appear in the query."""
     _, columns = _held(draft.query)
-    found = []
+    unused = []
     for k, item in enumerate(q.items):
         mention = item.mention
         if mention is None or q.sorts[k] != "value" or not draft.used & set(range(item.start, item.end)):
             continue
         if not {name for _, name in columns} & {h.column for h in mention.values}:
-            found.append(item.lower)
-    return found
+            unused.append(item.lower)
+    return unused
 
 
 def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:
@@ -102,15 +102,15 @@ def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Qu
     tables, columns = _held(query)
     for plan in plans:
         tables.update(plan.tables)
-    found = 0
+    unused = 0
     for k, item in enumerate(q.items):
         mention = item.mention
         if mention is None or q.sorts[k] not in ("table", "column") or mention.values or mention.measure:
             continue
-        held = {c.name for c, _ in mention.columns} & {name for _, name in columns}
-        if not held and not any(t.name in tables for t, _ in mention.tables):
-            found += not any(c.table in tables and c.role in ("id", "name") for c, _ in mention.columns)
-    return found
+        used_columns = {c.name for c, _ in mention.columns} & {name for _, name in columns}
+        if not used_columns and not any(t.name in tables for t, _ in mention.tables):
+            unused += not any(c.table in tables and c.role in ("id", "name") for c, _ in mention.columns)
+    return unused
 
 
 def _held(query: Query) -> tuple[set[str], set[ColumnKey]]:
@@ -159,14 +159,14 @@ _PAST = word_set(
 
 def _tables_named(q: LinkedQuestion, start: int, end: int) -> set[str]:
     """Tables that the words from `start` to `end` name, directly or through a stored value."""
-    found: set[str] = set()
+    tables: set[str] = set()
     for k, item in enumerate(q.items):
         if start <= item.start and item.end <= end and item.mention is not None:
             if q.sorts[k] == "table":
-                found.add(q.table_of(k))
+                tables.add(q.table_of(k))
             elif q.sorts[k] == "value":
-                found.update(h.table for h in item.mention.values[:4])
-    return found
+                tables.update(h.table for h in item.mention.values[:4])
+    return tables
 
 
 def _explained_by_join(word: str, q: LinkedQuestion, plans: Sequence[JoinPlan]) -> bool:

@@ -54,22 +54,22 @@ def ambiguity(question: str, reading: Reading, schema: Schema, values: ValueInde
     are several to choose from. None when there are fewer than two answers to offer."""
     if not may_be_ambiguous(reading) or not _SUPERLATIVE.search(question):
         return None
-    said = Utterance(question, schema, values)
-    named = {m.tables[0][0].name for k in said.tables() if (m := said.items[k].mention) is not None}
-    if len(named) != 1 or said.measures() or said.columns():
+    utterance = Utterance(question, schema, values)
+    named = {m.tables[0][0].name for k in utterance.tables() if (m := utterance.items[k].mention) is not None}
+    if len(named) != 1 or utterance.measures() or utterance.columns():
         return None
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     body = question.strip().rstrip("?!. ")
     for tried, measure in enumerate(_measures(named.pop(), schema)):
-        if tried >= _TRIED or len(found) >= MAX_OPTIONS:
+        if tried >= _TRIED or len(options) >= MAX_OPTIONS:
             break
         option = f"{body} by {measure}"
         sql = read(option, schema, values, schema.dialect).sql
         if sql:
-            found.setdefault(sql, option)
-    if len(found) < 2:
+            options.setdefault(sql, option)
+    if len(options) < 2:
         return None
-    return Clarification(question="By which measure?", options=list(found.values()))
+    return Clarification(question="By which measure?", options=list(options.values()))
 
 
 def _measures(entity: str, schema: Schema) -> Iterator[str]:

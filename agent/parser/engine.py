@@ -233,11 +233,11 @@ class _Door:
         self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt, wording: Wording
     ) -> _Attempt | None:
         """The best reading that makes one close choice differently and leads to a different statement."""
-        told = before.tree.sql(self._dialect) if before.tree is not None else ""
+        before_sql = before.tree.sql(self._dialect) if before.tree is not None else ""
         options = []
         for choice in list(before.draft.close)[:_CLOSE_CHOICES]:
             option = self._attempt(tokens, items, before.question.avoid | {choice}, wording)
-            if option.tree is not None and option.tree.sql(self._dialect) != told:
+            if option.tree is not None and option.tree.sql(self._dialect) != before_sql:
                 options.append(option)
         return max(options, key=lambda o: o.confidence, default=None)
 

@@ -30,15 +30,15 @@ def looker(database: Database) -> Look:
 
     def look(tree: exp.Expression) -> dict[str, float]:
         nonlocal spent
-        told = tree.sql(database.dialect)
-        if told not in known:
+        sql = tree.sql(database.dialect)
+        if sql not in known:
             verdict = check(parsed_from_tree(tree, database.dialect))
             if verdict.statement is None or spent > _BUDGET_MS:
                 return {}
             result = database.execute(verdict.statement, limits=_LIMITS)
             spent += result.execution_time_ms
-            known[told] = observed(result.rows) if result.ok else {}
-        return known[told]
+            known[sql] = observed(result.rows) if result.ok else {}
+        return known[sql]
 
     return look
 

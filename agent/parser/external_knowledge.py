@@ -43,20 +43,20 @@ def split_evidence(text: str) -> tuple[str, str]:
 
 def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
     """The statements of the evidence that name a column of this schema."""
-    found: list[Meaning] = []
+    known: list[Meaning] = []
     for statement in re.split(r"[;\n]|,(?=[^']*\brefers?\s+to\b)|\.(?=\s|$)", evidence)[:_MAX_STATEMENTS]:
-        pair, said = _VALUE.match(statement), _STATEMENT.match(statement)
-        if said is not None and (columns := _columns(said["column"], vocabulary)):
-            phrase = tuple(t.lemma for t in tokenize(said["phrase"]))
-            if said["value"] is not None:
-                found.append(Meaning(phrase, values=_hits(columns, said["value"])))
+        pair, match = _VALUE.match(statement), _STATEMENT.match(statement)
+        if match is not None and (columns := _columns(match["column"], vocabulary)):
+            phrase = tuple(t.lemma for t in tokenize(match["phrase"]))
+            if match["value"] is not None:
+                known.append(Meaning(phrase, values=_hits(columns, match["value"])))
             else:
-                found.append(Meaning(phrase, columns))
+                known.append(Meaning(phrase, columns))
         elif pair is not None and (columns := _columns(pair["column"], vocabulary)):
             value = pair["value"].strip("'\"")
             phrase = tuple(t.lemma for t in tokenize(value))
-            found.append(Meaning(phrase, values=_hits(columns, value)))
-    return tuple(m for m in found if m.phrase)
+            known.append(Meaning(phrase, values=_hits(columns, value)))
+    return tuple(m for m in known if m.phrase)
 
 
 def _columns(name: str, vocabulary: Vocabulary) -> tuple[ColumnWord, ...]:

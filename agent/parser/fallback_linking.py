@@ -48,9 +48,9 @@ def linked_by_fallback(
         stop = at + 1
         while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
             stop += 1
-        found = _gender(item, vocabulary, values)
-        if found is not None:
-            linked.append(found)
+        replacement = _gender(item, vocabulary, values)
+        if replacement is not None:
+            linked.append(replacement)
             at += 1
             continue
         for end in range(stop, at, -1):
@@ -66,7 +66,7 @@ def linked_by_fallback(
                     and len(values.values(h.table, h.column)) <= CATEGORIES
                 )
             if hits:
-                found = Item(
+                replacement = Item(
                     item.start,
                     items[end - 1].end,
                     "mention",
@@ -75,10 +75,10 @@ def linked_by_fallback(
                 )
                 at = end
                 break
-        if found is None:
-            found = _near_schema(item, vocabulary) or _near_meaning(item, vocabulary) or item
+        if replacement is None:
+            replacement = _near_schema(item, vocabulary) or _near_meaning(item, vocabulary) or item
             at += 1
-        linked.append(found)
+        linked.append(replacement)
     return tuple(linked)
 
 
@@ -157,16 +157,16 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
     word = lemma(item.lower)
     if len(word) < 4 or not word.isalpha():
         return None
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for known in vocabulary.holders:
         if 3 <= len(known) <= 5 and len(word) > len(known) + 2 and word.startswith(known) and known not in _WORDS:
-            found[known] = 0.95
+            scores[known] = 0.95
         elif len(known) > len(word) + 2 and known.endswith(word):
-            found[known] = 0.85
-    if not found:
+            scores[known] = 0.85
+    if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))
-        found = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
-    return _mention(item, vocabulary, found) if found else None
+        scores = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
+    return _mention(item, vocabulary, scores) if scores else None
 
 
 _WORDS = frozenset(("pro", "con", "per", "art", "car", "day", "end", "man", "men", "the", "for", "age", "com", "cat"))

@@ -88,8 +88,8 @@ def _absent_by_verb(q: LinkedQuestion, r: ReadingState) -> None:
     below = list(dict.fromkeys(below))
     left_over = [t for p, t in enumerate(q.tokens) if t.kind == "word" and p not in r.draft.used]
     verbs = [t for t in left_over if t.lower.endswith(("ed", "ing")) or t.lower in _USING]
-    said = {root(t.lower) for t in verbs}
-    meant = [t for t in below if said & {root(w) for w in q.vocabulary.tables[t].words}]
+    verb_roots = {root(t.lower) for t in verbs}
+    meant = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
     if not meant and any(t.lower in _TRADED for t in verbs):
         meant = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
     if not verbs or not (len(meant) == 1 or len(below) == 1):

@@ -41,15 +41,19 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
     body, joined, narrowed = _opened(question)
     if not body or not schema.tables:
         return None
-    said = Utterance(body, schema, values)
-    if not (joined or narrowed or _leans(said)) or _whole(said) or (not joined and not narrowed and _measured(said)):
+    utterance = Utterance(body, schema, values)
+    if (
+        not (joined or narrowed or _leans(utterance))
+        or _whole(utterance)
+        or (not joined and not narrowed and _measured(utterance))
+    ):
         return None
     before = Utterance(earlier[-1].question, schema, values, earlier[-1].sql)
     for rule in _RULES:
-        found = rule(said, before, joined)
-        if found is not None:
-            return found
-    return _with_antecedent(said, before)
+        restated = rule(utterance, before, joined)
+        if restated is not None:
+            return restated
+    return _with_antecedent(utterance, before)
 
 
 _OPENING = re.compile(
@@ -84,39 +88,41 @@ _TYING = word_set(
 _ASKING = word_set("which what who whose where when how list show give find display count tell name return get")
 
 
-def _leans(said: Utterance) -> bool:
+def _leans(utterance: Utterance) -> bool:
     """Whether the words alone show that something is missing: no table, or a pronoun with no antecedent."""
-    if any(t.lower in _PRONOUNS for t in said.tokens) or not said.tables():
+    if any(t.lower in _PRONOUNS for t in utterance.tokens) or not utterance.tables():
         return True
-    return said.starts("sort", "order", "sorted", "ordered", "by", "per", "rank", "grouped")
+    return utterance.starts("sort", "order", "sorted", "ordered", "by", "per", "rank", "grouped")
 
 
-def _measured(said: Utterance) -> bool:
+def _measured(utterance: Utterance) -> bool:
     """`total revenue in 2025`: a measure of its own, with no link to the previous question."""
-    tied = any(t.lower in _PRONOUNS for t in said.tokens) or said.starts(*_TYING)
-    return bool(said.measures()) and not tied
+    tied = any(t.lower in _PRONOUNS for t in utterance.tokens) or utterance.starts(*_TYING)
+    return bool(utterance.measures()) and not tied
 
 
-def _whole(said: Utterance) -> bool:
+def _whole(utterance: Utterance) -> bool:
     """Whether the question names its own subject, so that it is standalone despite a leading `and`."""
-    tables = said.tables()
-    first = said.tokens[0].lower if said.tokens else ""
-    asks = first in _ASKING or said.has("count")
-    measured = said.has("agg", "sup", "sup_adj") and bool(said.columns() or said.measures())
-    pronoun = next((k for k, t in enumerate(said.tokens) if t.lower in _PRONOUNS), None)
-    if pronoun is not None and said.tokens[pronoun].lower in ("that", "this", "one"):
-        after = said.tokens[pronoun + 1].lower if pronoun + 1 < len(said.tokens) else ""
-        pronoun = pronoun if pronoun == len(said.tokens) - 1 or after in ("one", "is", "was") else None
-    if pronoun is not None and _INVERTED.match(said.text):
+    tables = utterance.tables()
+    first = utterance.tokens[0].lower if utterance.tokens else ""
+    asks = first in _ASKING or utterance.has("count")
+    measured = utterance.has("agg", "sup", "sup_adj") and bool(utterance.columns() or utterance.measures())
+    pronoun = next((k for k, t in enumerate(utterance.tokens) if t.lower in _PRONOUNS), None)
+    if pronoun is not None and utterance.tokens[pronoun].lower in ("that", "this", "one"):
+        after = utterance.tokens[pronoun + 1].lower if pronoun + 1 < len(utterance.tokens) else ""
+        pronoun = pronoun if pronoun == len(utterance.tokens) - 1 or after in ("one", "is", "was") else None
+    if pronoun is not None and _INVERTED.match(utterance.text):
         return False
     if pronoun is not None:
-        antecedent = bool(tables) and said.items[tables[0]].start < pronoun
-        return antecedent and not said.starts("of", "sort", "order")
-    if said.starts("sort", "order", "by", "per", "for", "in", "from", "with", "without", "sorted", "only", "grouped"):
+        antecedent = bool(tables) and utterance.items[tables[0]].start < pronoun
+        return antecedent and not utterance.starts("of", "sort", "order")
+    if utterance.starts(
+        "sort", "order", "by", "per", "for", "in", "from", "with", "without", "sorted", "only", "grouped"
+    ):
         return False
     if tables:
-        return asks or measured or len(said.tokens) > 2 + (first in ("the", "all", "our"))
-    return asks and measured and not said.starts("the") and len(said.tokens) > 4
+        return asks or measured or len(utterance.tokens) > 2 + (first in ("the", "all", "our"))
+    return asks and measured and not utterance.starts("the") and len(utterance.tokens) > 4
 
 
 _INVERTED = re.compile(
@@ -136,15 +142,15 @@ _HOW_MANY_MORE = re.compile(
 )
 
 
-def _count(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _count(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`how many are there?`, `how many per country?`"""
-    if _HOW_MANY.match(said.text):
+    if _HOW_MANY.match(utterance.text):
         phrase = before.phrase(plain=True)
         return f"How many {_bare(phrase)} are there?" if phrase else None
-    match = _HOW_MANY_MORE.match(said.text)
-    if match and not said.tables():
+    match = _HOW_MANY_MORE.match(utterance.text)
+    if match and not utterance.tables():
         phrase = before.phrase(plain=True)
-        rest = said.text[match.end() :]
+        rest = utterance.text[match.end() :]
         return f"How many {_bare(phrase)} {rest}?" if phrase else None
     return None
 
@@ -161,9 +167,9 @@ _LISTED = re.compile(
 )
 
 
-def _listed(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _listed(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`who are they?` after a count."""
-    if not _LISTED.match(said.text):
+    if not _LISTED.match(utterance.text):
         return None
     phrase = before.phrase(plain=True)
     return f"List {_the(phrase)}" if phrase else None
@@ -185,10 +191,10 @@ _DIRECTION = re.compile(
 )
 
 
-def _sorted(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _sorted(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`sort by name`, `highest first`, `in descending order`."""
-    match = _SORT.match(said.text)
-    how = match["how"].strip() if match else (said.text if _DIRECTION.match(said.text) else "")
+    match = _SORT.match(utterance.text)
+    how = match["how"].strip() if match else (utterance.text if _DIRECTION.match(utterance.text) else "")
     if match and not how:
         return None
     if not match and not how:
@@ -209,12 +215,12 @@ _LIMIT = re.compile(
 )
 
 
-def _limited(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _limited(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`the top 3`, `only the first five`."""
-    match = _LIMIT.match(said.text)
+    match = _LIMIT.match(utterance.text)
     if match is None:
         return None
-    number = said.number(match["n"] or match["m"] or match["k"] or "")
+    number = utterance.number(match["n"] or match["m"] or match["k"] or "")
     if number is None or number < 1 or number > 1000:
         return None
     side = (match["side"] or match["side2"] or "top").lower()
@@ -223,23 +229,31 @@ def _limited(said: Utterance, before: Utterance, joined: bool) -> str | None:
     return before.limited(number, "top" if side != "first" and before.counts_rows() else "first")
 
 
-def _extreme(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _extreme(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`and the cheapest?`, `the second one?`: another superlative replaces the previous one."""
-    text = re.sub(r"^(?:what is |who is |which is |which one is )?(?:the )?|(?: ones?)?\Z", "", said.text, flags=re.I)
+    text = re.sub(
+        r"^(?:what is |who is |which is |which one is )?(?:the )?|(?: ones?)?\Z", "", utterance.text, flags=re.I
+    )
     if text.lower() in ("second", "third", "fourth", "2nd", "3rd"):
         return before.ranked(text.lower())
-    if not text or len(said.kinds()) != 1 or not said.has("sup", "sup_adj", "sup_count", "common"):
+    if not text or len(utterance.kinds()) != 1 or not utterance.has("sup", "sup_adj", "sup_count", "common"):
         return None
     return before.replaced(("sup_adj", "sup", "sup_count", "common"), text)
 
 
-def _function(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _function(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`and the average?`: another aggregate of the same column."""
     text = re.sub(r"^(?:what is |what's |what was )?(?:the )?|(?: one| value| of (?:that|those|them|these))?\Z", "",
-                  said.text, flags=re.I)  # fmt: skip
-    if not text or said.kinds() - {"agg", "sup", "sup_adj"} or not said.kinds() or said.columns() or said.tables():
+                  utterance.text, flags=re.I)  # fmt: skip
+    if (
+        not text
+        or utterance.kinds() - {"agg", "sup", "sup_adj"}
+        or not utterance.kinds()
+        or utterance.columns()
+        or utterance.tables()
+    ):
         return None
-    if said.measures() or said.values_named():
+    if utterance.measures() or utterance.values_named():
         return None
     return before.aggregated(text)
 
@@ -252,13 +266,13 @@ _GROUPED = re.compile(
 )
 
 
-def _group(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _group(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`and by region?`: a new grouping replaces the previous one, or is added."""
-    match = _GROUPED.match(said.text)
+    match = _GROUPED.match(utterance.text)
     if match is None:
         return None
     what = match["what"]
-    only = Utterance(what, said.schema, said.values)
+    only = Utterance(what, utterance.schema, utterance.values)
     calendar = what.lower() in ("year", "month", "day", "quarter", "week")
     if not calendar and not (only.tables() or only.columns() or only.measures()):
         return None
@@ -270,18 +284,18 @@ _DENIED = re.compile(
 )
 
 
-def _swapped(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`what about Canada?`, `only 2024`, `in March 2025?`: another value or period, or an additional condition."""
-    one_word = len(said.items) == 1 and before.with_value(said, said.text)
+    one_word = len(utterance.items) == 1 and before.with_value(utterance, utterance.text)
     if one_word:
         return one_word
-    if said.columns() and not said.values_named():
+    if utterance.columns() and not utterance.values_named():
         return None
-    denied = _DENIED.match(said.text)
-    period = said.period()
+    denied = _DENIED.match(utterance.text)
+    period = utterance.period()
     if period is not None:
         kept = before.with_period(period)
-        lead = said.text[: said.text.find(period)].strip() or "in"
+        lead = utterance.text[: utterance.text.find(period)].strip() or "in"
         lead = (
             lead
             if re.fullmatch(r"(?:in|for|during|since|after|before|until|from|of|on)(?: the)?", lead, re.I)
@@ -291,23 +305,23 @@ def _swapped(said: Utterance, before: Utterance, joined: bool) -> str | None:
         if kept is not None and not denied:
             return kept
         return before.extended(f"except in {period}" if denied else (period if relative else f"{lead} {period}"))
-    if said.tables() and not said.values_named():
+    if utterance.tables() and not utterance.values_named():
         return None
-    if not said.values_named() and not said.literal():
+    if not utterance.values_named() and not utterance.literal():
         return None
-    text = re.sub(r"(?:^the\b|\bones?\Z|\bthose\b|^with\b)", "", said.text, flags=re.I).strip()
+    text = re.sub(r"(?:^the\b|\bones?\Z|\bthose\b|^with\b)", "", utterance.text, flags=re.I).strip()
     if denied:
-        return before.extended(f", {said.text}" if denied.group().lower() != "not" else said.text)
+        return before.extended(f", {utterance.text}" if denied.group().lower() != "not" else utterance.text)
     bare = re.sub(
         r"^(?:the )?(?:in|for|from|by|of|with|to|at|on|the ones? (?:in|from))(?: the)?\s+", "", text, flags=re.I
     )
-    if joined or not said.starts("with"):
-        kept = before.with_value(said, bare)
+    if joined or not utterance.starts("with"):
+        kept = before.with_value(utterance, bare)
         if kept is not None:
             return kept
-    if said.has("cmp", "cmp_adj", "like", "post"):
+    if utterance.has("cmp", "cmp_adj", "like", "post"):
         return None
-    lead = "" if bare != text else ("that are " if said.values_lower() else "for ")
+    lead = "" if bare != text else ("that are " if utterance.values_lower() else "for ")
     return before.extended(lead + text)
 
 
@@ -318,33 +332,33 @@ _SHOWING = re.compile(
 )
 
 
-def _column(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _column(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`with their emails`, `and the price?`: an additional column, or another one under the aggregate."""
-    if said.tables() or said.values_named() or not (said.columns() or said.measures()):
+    if utterance.tables() or utterance.values_named() or not (utterance.columns() or utterance.measures()):
         return None
-    if said.starts("what", "how", "where", "when", "which", "who"):
+    if utterance.starts("what", "how", "where", "when", "which", "who"):
         return None
-    if said.has("cmp", "cmp_adj", "like", "neg", "relative", "order"):
+    if utterance.has("cmp", "cmp_adj", "like", "neg", "relative", "order"):
         return None
-    bare = re.sub(r"^the ", "", said.text, flags=re.I)
-    if joined or said.has("agg", "sup"):
-        changed = before.with_column(bare, said)
+    bare = re.sub(r"^the ", "", utterance.text, flags=re.I)
+    if joined or utterance.has("agg", "sup"):
+        changed = before.with_column(bare, utterance)
         if changed is not None:
             return changed
-    match = _SHOWING.match(said.text)
+    match = _SHOWING.match(utterance.text)
     what = (match["what"] or match["own"]) if match else bare
     if before.counts_rows():
         return None
     return before.extended(f", along with their {re.sub(r'^(?:the|their|its) ', '', what, flags=re.I)}")
 
 
-def _entity(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _entity(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`and suppliers?`: another table replaces the previous one."""
-    tables = said.tables()
-    if len(tables) != 1 or not joined or said.has("relative", "cmp", "neg") or said.values_named():
+    tables = utterance.tables()
+    if len(tables) != 1 or not joined or utterance.has("relative", "cmp", "neg") or utterance.values_named():
         return None
-    bare = re.sub(r"^(?:the|all|our) ", "", said.text, flags=re.I)
-    if len(said.tokens) > len(said.tokens_of(tables[0])) + 1:
+    bare = re.sub(r"^(?:the|all|our) ", "", utterance.text, flags=re.I)
+    if len(utterance.tokens) > len(utterance.tokens_of(tables[0])) + 1:
         return None
     return before.with_table(bare)
 
@@ -352,22 +366,22 @@ def _entity(said: Utterance, before: Utterance, joined: bool) -> str | None:
 _THOSE = re.compile(r"(?:(?:show|list|give) (?:me )?)?(?:the ones?|those|these|them|ones)\s+(?=\w)", re.I)
 
 
-def _narrowed(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _narrowed(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`only those above 50`, `more than 100?`, `without a phone`: an additional condition, or another number."""
-    text = _THOSE.sub("", said.text, count=1) if _THOSE.match(said.text) else said.text
-    rest = Utterance(text, said.schema, said.values)
+    text = _THOSE.sub("", utterance.text, count=1) if _THOSE.match(utterance.text) else utterance.text
+    rest = Utterance(text, utterance.schema, utterance.values)
     first = rest.first_kind()
     if first not in ("cmp", "cmp_adj", "relative", "neg", "like", "except") and not rest.starts(
         "with", "without", "in", "from", "for", "over", "under", "above", "below", "at", "between", "on", "during"
     ):
         return None
-    if said.starts("is", "are", "was", "were", *_ASKING) and text == said.text:
+    if utterance.starts("is", "are", "was", "were", *_ASKING) and text == utterance.text:
         return None
     if joined and first in ("cmp", "cmp_adj") and (changed := before.with_number(rest)) is not None:
         return changed
     if rest.starts("with") and len(rest.items) > 1 and rest.items[1].is_keyword("cmp") and not rest.columns():
         text = text[len("with ") :]
-        rest, first = Utterance(text, said.schema, said.values), "cmp"
+        rest, first = Utterance(text, utterance.schema, utterance.values), "cmp"
     if first in ("cmp", "cmp_adj") and not rest.columns():
         text = before.comparing(text, rest)
     return before.extended(text)
@@ -379,17 +393,17 @@ _POSSESSIVE = re.compile(
 _REFERRING = re.compile(r"\b(?:them|they|those|these|it|he|she|him|that one|this one)\b", re.I)
 
 
-def _with_antecedent(said: Utterance, before: Utterance) -> str | None:
+def _with_antecedent(utterance: Utterance, before: Utterance) -> str | None:
     """`where do they live?`, `what is its price?`: the pronoun is replaced by its antecedent."""
     phrase = before.phrase()
     if phrase is None:
         return None
-    if match := _POSSESSIVE.match(said.text):
+    if match := _POSSESSIVE.match(utterance.text):
         ask = match["ask"].strip()
         return f"{ask[:1].upper()}{ask[1:]} the {match['what']} of {_the(phrase)}?"
-    if not _REFERRING.search(said.text) or len(said.tokens) < 4 or _AMOUNT_ONLY.match(said.text):
+    if not _REFERRING.search(utterance.text) or len(utterance.tokens) < 4 or _AMOUNT_ONLY.match(utterance.text):
         return None
-    text = _REFERRING.sub(lambda _: _the(phrase), said.text, count=1)
+    text = _REFERRING.sub(lambda _: _the(phrase), utterance.text, count=1)
     return f"{text[:1].upper()}{text[1:]}?"
 
 
@@ -403,14 +417,14 @@ _OF_THOSE = re.compile(
 )
 
 
-def _of_those(said: Utterance, before: Utterance, joined: bool) -> str | None:
+def _of_those(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`which of them never ordered?`, `how many of those are discontinued?`: an additional condition on the
     same rows."""
-    match = _OF_THOSE.match(said.text)
+    match = _OF_THOSE.match(utterance.text)
     if (
         match is None
         or (match["who"] or "").lower() == "who"
-        or (said.tables() and said.items[said.tables()[0]].start < 3)
+        or (utterance.tables() and utterance.items[utterance.tables()[0]].start < 3)
     ):
         return None
     rest = (match["rest"] or match["rest2"]).strip()

@@ -93,7 +93,7 @@ def grown(
         raise ValueError("nothing to learn from")
     bins = _thresholds(observations)
     numbered = [(name, t) for name in sorted(bins) for t in bins[name]]
-    held = [name.startswith(tuple(falling)) if falling else False for name, _ in numbered]
+    falls = [name.startswith(tuple(falling)) if falling else False for name, _ in numbered]
     place = {split: k for k, split in enumerate(numbered)}
     rows = [
         [place[name, t] for name, value in o.items() for t in bins.get(name, ()) if value >= t] for o in observations
@@ -108,7 +108,7 @@ def grown(
         slope = [y - p for y, p in zip(outcomes, odds, strict=True)]
         bend = [p * (1 - p) for p in odds]
         drawn = [k for k in range(len(rows)) if chance.random() < _SHARE]
-        tree = _grow(drawn, rows, slope, bend, numbered, held, rate, _DEPTH)
+        tree = _grow(drawn, rows, slope, bend, numbered, falls, rate, _DEPTH)
         made.append(tree)
         for k, o in enumerate(observations):
             totals[k] += tree.at(o)
@@ -123,14 +123,14 @@ def _thresholds(observations: Sequence[Mapping[str, float]]) -> dict[str, list[f
         for name, value in o.items():
             if value > 0:
                 seen.setdefault(name, []).append(value)
-    found = {}
+    thresholds = {}
     for name, values in seen.items():
         if len(values) < _LEAST:
             continue
         values.sort()
         steps = {values[len(values) * k // _BINS] for k in range(1, _BINS)}
-        found[name] = sorted({values[0] / 2, *(round(s, 3) for s in steps if s > values[0])})
-    return found
+        thresholds[name] = sorted({values[0] / 2, *(round(s, 3) for s in steps if s > values[0])})
+    return thresholds
 
 
 def _grow(
@@ -139,7 +139,7 @@ def _grow(
     slope: list[float],
     bend: list[float],
     splits: list[tuple[str, float]],
-    held: list[bool],
+    falls: list[bool],
     rate: float,
     depth: int,
 ) -> Node:
@@ -158,7 +158,7 @@ def _grow(
     for s in range(len(splits)):
         if _LEAST <= counts[s] <= len(at) - _LEAST:
             more = sums[s] / (curves[s] + _RIDGE) > (total - sums[s]) / (curve - curves[s] + _RIDGE)
-            if more and held[s]:
+            if more and falls[s]:
                 continue
             gain = sums[s] ** 2 / (curves[s] + _RIDGE) + (total - sums[s]) ** 2 / (curve - curves[s] + _RIDGE)
             if gain > best:
@@ -169,5 +169,5 @@ def _grow(
     inside = set(above)
     below = [k for k in at if k not in inside]
     name, threshold = splits[chosen]
-    deeper = (rows, slope, bend, splits, held, rate, depth - 1)
+    deeper = (rows, slope, bend, splits, falls, rate, depth - 1)
     return Node(name, threshold, _grow(below, *deeper), _grow(above, *deeper))

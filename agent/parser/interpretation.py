@@ -37,10 +37,10 @@ class Expression:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        found = [c[0] for c in (self.column, self.factor, self.since) if c]
+        tables = [c[0] for c in (self.column, self.factor, self.since) if c]
         if self.table:
-            found.append(self.table)
-        return tuple(dict.fromkeys(found))
+            tables.append(self.table)
+        return tuple(dict.fromkeys(tables))
 
 
 Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]

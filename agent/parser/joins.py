@@ -155,13 +155,13 @@ class JoinGraph:
         """Cost of one of several keys between two tables. It is lower when the question contains the key's words (`home
         team`, or `departing` for `departure_airport`), and higher for each word that is neither in the question nor
         part of the other table's name."""
-        said = hints | {root(w) for w in hints}
+        hinted = hints | {root(w) for w in hints}
         known = {*self._vocabulary.tables[edge.right].words}
         words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
         known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
         own = [w for w in words if w not in known]
-        told = sum(w in said or root(w) in said for w in own)
-        return -0.1 * min(told, 2) + 0.02 * min(len(own) - told, 4)
+        matches = sum(w in hinted or root(w) in hinted for w in own)
+        return -0.1 * min(matches, 2) + 0.02 * min(len(own) - matches, 4)
 
     def edges(self, table: str) -> tuple[Edge, ...]:
         return tuple(self._edges.get(table, ()))

@@ -80,10 +80,14 @@ def _at_least_or_most(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     if keyword is None or keyword.kind != "post":
         return False
     r.use(at)
-    found = periods.period_at(q.tokens, q.items[i].start, q.today) if at == i + 1 else None
+    period_named = periods.period_at(q.tokens, q.items[i].start, q.today) if at == i + 1 else None
     named = target_column(q, r, i)
-    dated = found is not None and (named is None or named.role in ("date", "year"))
-    if found is None or not dated or not add_period(q, r, i, found, "since" if keyword.argument == ">=" else "until"):
+    dated = period_named is not None and (named is None or named.role in ("date", "year"))
+    if (
+        period_named is None
+        or not dated
+        or not add_period(q, r, i, period_named, "since" if keyword.argument == ">=" else "until")
+    ):
         compare(q, r, i, i, keyword.argument)  # type: ignore[arg-type]
     return True
 

@@ -171,9 +171,9 @@ def _column_called_total(q: LinkedQuestion, c: Context) -> ColumnWord | None:
     entity = c.main_entity
     below = [e.left for e in q.graph.edges(entity) if e.right == entity] if entity else []
     for table in dict.fromkeys((*c.entities, *below)):
-        found = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
-        if found:
-            return found[0]
+        totals = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
+        if totals:
+            return totals[0]
     return None
 
 
@@ -202,9 +202,9 @@ def direction(q: LinkedQuestion, r: ReadingState, argument: str, i: int) -> None
         return
     descending = argument in ("desc", "alpha_desc")
     if argument in ("young", "old"):
-        found = property_of(q, r, adjectives()["old"][0], i)
-        if found is not None:
-            column, sign = found
+        age = property_of(q, r, adjectives()["old"][0], i)
+        if age is not None:
+            column, sign = age
             wanted = (sign > 0) == (argument == "old")
             r.query.order = [(Expression(column=column.key), wanted)]
         return

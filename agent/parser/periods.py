@@ -43,9 +43,9 @@ class Period:
 def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
     """The period that begins at this token, if one does."""
     for reader in (_iso, _quarter, _month, _relative, _year):
-        found = reader(tokens, start, today)
-        if found is not None:
-            return found
+        named = reader(tokens, start, today)
+        if named is not None:
+            return named
     return None
 
 
@@ -156,7 +156,7 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
     if unit not in ("day", "week", "month", "quarter", "year"):
         return None
     size = at + 1 - start
-    said = " ".join(t.lower for t in tokens[start : at + 1])
+    phrase = " ".join(t.lower for t in tokens[start : at + 1])
     this = word in ("this", "current")
     if many:
         end = _plus_days(today, 1)
@@ -178,7 +178,7 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
         first = dt.date(today.year, (today.month - 1) // months * months + 1, 1)
         first = first if this else _months_later(first, -months)
         end = _months_later(first, months)
-    words = f"{said} (from {first.isoformat()} to {_plus_days(end, -1).isoformat()}, counted from today)"
+    words = f"{phrase} (from {first.isoformat()} to {_plus_days(end, -1).isoformat()}, counted from today)"
     year = first.year if unit == "year" and not many else None
     return Period(first, end, words, size, year_only=year, relative=True)
 

@@ -39,24 +39,24 @@ def _table() -> dict[str, list[tuple[tuple[str, ...], str, str]]]:
             if words in by_words and kind == "sup":
                 continue
             by_words[words] = (kind, argument)
-    found: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+    phrases: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
     for words, (kind, argument) in by_words.items():
-        found.setdefault(words[0], []).append((words, kind, argument))
-    for entries in found.values():
+        phrases.setdefault(words[0], []).append((words, kind, argument))
+    for entries in phrases.values():
         entries.sort(key=lambda e: -len(e[0]))
-    return found
+    return phrases
 
 
 @cache
 def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]]:
-    found: dict[str, list[tuple[tuple[str, ...], str, Adjective]]] = {}
+    forms: dict[str, list[tuple[tuple[str, ...], str, Adjective]]] = {}
     for form, (adjective, degree) in adjectives().items():
         if degree != "base":
             words = tuple(form.split())
-            found.setdefault(words[0], []).append((words, degree, adjective))
-    for entries in found.values():
+            forms.setdefault(words[0], []).append((words, degree, adjective))
+    for entries in forms.values():
         entries.sort(key=lambda e: -len(e[0]))
-    return found
+    return forms
 
 
 _NUMBERED = word_set("phone telephone mobile fax contact account card serial flight room order invoice licence license "
@@ -71,21 +71,21 @@ def starts_with_sorting(tokens: Sequence[Token]) -> bool:
     """`Rank all customers by …`: the first word is a sort command; in `Order items by …` it may be something else."""
     if not tokens or tokens[0].lower not in _SORTING:
         return False
-    said = [t for t in tokens[1:7] if t.lower not in ("the", "all", "our", "us", "me", "every", "each")]
-    things = said[:1] and said[0].kind == "word" and said[0].lower != said[0].lemma
-    return bool(things) and any(t.lower == "by" for t in said[1:])
+    rest = [t for t in tokens[1:7] if t.lower not in ("the", "all", "our", "us", "me", "every", "each")]
+    things = rest[:1] and rest[0].kind == "word" and rest[0].lower != rest[0].lemma
+    return bool(things) and any(t.lower == "by" for t in rest[1:])
 
 
 def keywords(tokens: Sequence[Token]) -> list[Keyword]:
     """All signal phrases: at each position the longest of each kind; they may overlap."""
     lowers = [t.lower if t.kind != "quoted" else "\0" for t in tokens]
-    found: list[Keyword] = []
+    signals: list[Keyword] = []
     if starts_with_sorting(tokens):
-        found.append(Keyword("order", _SORTING[lowers[0]], 0, 1))
+        signals.append(Keyword("order", _SORTING[lowers[0]], 0, 1))
     for start, word in enumerate(lowers):
         adjective = _adjective_at(lowers, start)
         if adjective is not None:
-            found.append(adjective)
+            signals.append(adjective)
         for words, kind, argument in _table().get(word, ()):
             after = tokens[start + len(words)] if start + len(words) < len(tokens) else None
             if kind == "count" and words[0] == "number" and start and lowers[start - 1] in _NUMBERED:
@@ -97,16 +97,16 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
             if tuple(lowers[start : start + len(words)]) == words:
                 if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
                     break
-                found.append(Keyword(kind, argument, start, start + len(words)))
+                signals.append(Keyword(kind, argument, start, start + len(words)))
                 break
     if (
-        found
-        and found[0].start == 0
-        and found[0].kind == "order"
-        and any(k.kind in ("order", "dir") for k in found[1:])
+        signals
+        and signals[0].start == 0
+        and signals[0].kind == "order"
+        and any(k.kind in ("order", "dir") for k in signals[1:])
     ):
-        return found[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
-    return found
+        return signals[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
+    return signals
 
 
 def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:

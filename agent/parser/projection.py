@@ -201,8 +201,8 @@ def _refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
         at = following
         while at < len(q.items) and q.sorts[at] == "value":
             named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
-            held = q.items[at].mention
-            hits = [h for h in held.values if (h.table, h.column) in named] if held is not None else []
+            stored = q.items[at].mention
+            hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
             if not hits:
                 break
             taken = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
@@ -248,14 +248,7 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
     if _holds_table_next(q, i):
         return True
     before = q.previous_word(i)
-    return bool(c.query.aggregates() or c.entities) and before not in (
-        "and",
-        ",",
-        "by",
-        "show",
-        "list",
-        "the",
-    )
+    return bool(c.query.aggregates() or c.entities) and before not in ("and", ",", "by", "show", "list", "the")
 
 
 def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
@@ -303,7 +296,7 @@ def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> boo
     """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
     mention = q.items[i].mention
     assert mention is not None
-    said = q.tokens[q.items[i].end - 1].lower
+    last_word = q.tokens[q.items[i].end - 1].lower
     return (
         c.head_entity is not None
         and not c.negated
@@ -313,7 +306,7 @@ def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> boo
         and column.role == "id"
         and column.foreign
         and mention.columns[0][1] < 0.9
-        and said not in ("id", "ids", "code", "codes", "number", "numbers")
+        and last_word not in ("id", "ids", "code", "codes", "number", "numbers")
         and any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
     )
 
@@ -378,9 +371,9 @@ def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tu
     near = c.near_tables(i)
     owner = max(near, key=lambda t: near[t]) if near else ""
     if owner and near[owner] >= 0.3 and column.table != owner:
-        held = [c for c, s in mention.columns if c.table == owner and s >= 0.55]
-        if held:
-            return (held[0],)
+        own = [c for c, s in mention.columns if c.table == owner and s >= 0.55]
+        if own:
+            return (own[0],)
         if q.vocabulary.name_columns(owner) or q.naming_columns(owner)[0].table != owner:
             return q.naming_columns(owner)
     if "first" in column.words or "last" in column.words:

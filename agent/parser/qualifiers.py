@@ -76,27 +76,27 @@ def qualified(
 ) -> tuple[Item, ...]:
     """The items; words that describe a table's rows now carry the conditions that the data offers for them."""
     tables = _tables(items)
-    found: list[Item] = []
+    read: list[Item] = []
     for k, item in enumerate(items):
         meant: tuple[Qualification, ...] = ()
         if tables and _describes(tokens, items, k):
             seeker = _Seeker(vocabulary, values, today)
             meant = tuple(seeker.conditions(item.lower, tables, _denied(items, k)))
-        if meant and found and item.lower in _WHEN and found[-1].end == item.start and _participle(found[-1].lower):
-            item = replace(item, start=found.pop().start)  # `shipped late`: the verb selects the dates to compare
-        found.append(replace(item, kind="qualifier", mention=None, meanings=meant) if meant else item)
-    return tuple(found)
+        if meant and read and item.lower in _WHEN and read[-1].end == item.start and _participle(read[-1].lower):
+            item = replace(item, start=read.pop().start)  # `shipped late`: the verb selects the dates to compare
+        read.append(replace(item, kind="qualifier", mention=None, meanings=meant) if meant else item)
+    return tuple(read)
 
 
 def _tables(items: Sequence[Item]) -> dict[str, int]:
     """The tables that the question names, each with the item that names it."""
-    found: dict[str, int] = {}
+    tables: dict[str, int] = {}
     for k, item in enumerate(items):
         if item.mention is not None and not item.mention.values:
             for table, score in item.mention.tables[:2]:
                 if score >= 0.75 and not _participle(item.lower):
-                    found.setdefault(table.name, k)
-    return found
+                    tables.setdefault(table.name, k)
+    return tables
 
 
 def _participle(word: str) -> bool:
@@ -155,12 +155,12 @@ class _Seeker:
 
     def conditions(self, word: str, tables: dict[str, int], denied: bool) -> Iterator[Qualification]:
         """Conditions for a word, the most certain first: those of the named tables, then of rows that refer to them."""
-        found = False
+        own = False
         for table in tables:
             for meaning in self._of(word, table):
-                found = True
+                own = True
                 yield meaning
-        if found:
+        if own:
             return
         for table in tables:
             yield from self._of_children(word, table, denied)
@@ -201,13 +201,13 @@ class _Seeker:
         kin = [group for group in _ALIKE if word in group]
         if not kin:
             return
-        held = [
+        states = [
             (column, value)
             for column, value in self._states(columns)
             if _STATES & set(column.words) and any(value.lower().replace("_", " ") in group for group in kin)
         ]
-        if len(held) == 1:
-            column, value = held[0]
+        if len(states) == 1:
+            column, value = states[0]
             yield replace(
                 _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
             )
@@ -215,8 +215,8 @@ class _Seeker:
     def _filled(self, word: str, column: ColumnWord) -> Iterator[Qualification]:
         """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
         base = _DENYING.sub("", word, count=1)
-        for said, wanted in ((word, True), (base, False)):
-            if not _names(column, said) or (said == base and base == word and not wanted):
+        for name, wanted in ((word, True), (base, False)):
+            if not _names(column, name) or (name == base and base == word and not wanted):
                 continue
             left = Expression(column=column.key)
             if column.role in ("date", "year") and column.column.nullable:
@@ -301,10 +301,10 @@ def _turned(meaning: Qualification, word: str) -> Qualification:
     condition = denied(meaning.condition)
     assert condition.left.column is not None
     name = condition.left.column[1]
-    told = {"null": "is empty", "not null": "is filled in"}.get(
+    state = {"null": "is empty", "not null": "is filled in"}.get(
         condition.operator, f"{condition.operator} {condition.values[0] if condition.values else ''}"
     )
-    return replace(meaning, condition=condition, note=f"“{word}”: {name} {told}")
+    return replace(meaning, condition=condition, note=f"“{word}”: {name} {state}")
 
 
 def _names(column: ColumnWord, word: str) -> bool:
@@ -315,8 +315,8 @@ def _names(column: ColumnWord, word: str) -> bool:
 
 def _plain(word: str) -> str:
     """The stem, independent of the spelling of a final consonant (`canceled`, `cancelled`)."""
-    found = stem(word.lower().replace("_", " "))
-    return found[:-1] if len(found) > 4 and found[-1] == found[-2] else found
+    stemmed = stem(word.lower().replace("_", " "))
+    return stemmed[:-1] if len(stemmed) > 4 and stemmed[-1] == stemmed[-2] else stemmed
 
 
 def apply(q: LinkedQuestion, r: ReadingState, i: int) -> None:

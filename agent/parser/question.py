@@ -223,8 +223,8 @@ def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
         or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
     ):
         return False
-    said = root(q.items[i].lower)
-    return any(c.role == "date" and said in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
+    verb = root(q.items[i].lower)
+    return any(c.role == "date" and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
 
 
 def _before_amount(q: LinkedQuestion, i: int) -> bool:

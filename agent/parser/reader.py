@@ -29,6 +29,8 @@ _SHOW = word_set(
                   "count compute calculate report select name state identify fetch how"
 )  # fmt: skip
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
+_BEFORE_EVERYTHING = word_set("all the full complete every show list find give what any")
+_AFTER_EVERYTHING = word_set("about of for on regarding from concerning related in")
 _DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
 """Verbs after which `by` names the agent."""
 
@@ -147,19 +149,7 @@ def _whole_rows(q: LinkedQuestion, i: int) -> bool:
     after = q.items[i + 1].lower if i + 1 < len(q.items) else ""
     if i > 1 and q.items[i].lower in ("records", "rows", "entries") and q.sorts[i - 1] == "table":
         return q.items[i - 2].lower in ("all", "every", "the", "full", "complete")
-    return before in (
-        "all",
-        "the",
-        "full",
-        "complete",
-        "every",
-        "show",
-        "list",
-        "find",
-        "give",
-        "what",
-        "any",
-    ) and (after in ("about", "of", "for", "on", "regarding", "from", "concerning", "related", "in"))
+    return before in _BEFORE_EVERYTHING and after in _AFTER_EVERYTHING
 
 
 def _end_clause(r: ReadingState) -> None:

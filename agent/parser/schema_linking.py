@@ -69,12 +69,12 @@ def link(
 
 def _periods(tokens: Sequence[Token]) -> list[Keyword]:
     """Spans that name a period with more than a bare year: `March 2024`, `last month`."""
-    found = []
+    signals = []
     for start in range(len(tokens)):
         period = period_at(tokens, start, dt.date(2000, 1, 1))
         if period is not None and (period.relative or period.year_only is None) and tokens[start].kind != "quoted":
-            found.append(Keyword("period", period.words, start, start + period.tokens))
-    return found
+            signals.append(Keyword("period", period.words, start, start + period.tokens))
+    return signals
 
 
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
@@ -224,10 +224,10 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) 
     for start in range(len(tokens)):
         for length in (3, 2, 1):
             name = " ".join(lemmas[start : start + length])
-            said = not name.startswith(("we ", "you ")) or any(
+            meant = not name.startswith(("we ", "you ")) or any(
                 t.lower == "much" for t in tokens[max(0, start - 3) : start]
             )
-            if start + length <= len(tokens) and name in measures() and said:  # `how much did we sell`, not `how many`
+            if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), _Span())
                 span.measure = name
                 span.matched = max(span.matched, length)
@@ -247,8 +247,8 @@ def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], 
 
 def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex) -> None:
     words = [t.text if t.kind != "punct" else "" for t in tokens]
-    for found in values.spans(words):
-        covered = tokens[found.start : found.end]
+    for span_values in values.spans(words):
+        covered = tokens[span_values.start : span_values.end]
         if len(covered) == 1:
             token = covered[0]
             if (
@@ -259,7 +259,7 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
                 continue
             if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
                 continue
-            if token.kind != "quoted" and not token.capital and _names_a_group(tokens, found.start, spans):
+            if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (
             covered[0].lower in FUNCTION_WORDS
@@ -267,8 +267,8 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
             or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
         ):
             continue
-        span = spans.setdefault((found.start, found.end), _Span())
-        span.values = found.hits
+        span = spans.setdefault((span_values.start, span_values.end), _Span())
+        span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
 
 

@@ -131,8 +131,8 @@ def shaped(tree: exp.Select, query: Query, dialect: Dialect) -> exp.Select:
 def _figure(tree: exp.Select, query: Query) -> exp.Expr:
     """The figure that the plain query shows."""
     at = next(k for k, e in enumerate(query.select) if e.function)
-    found: exp.Expression = tree.expressions[at]
-    return found.unalias()
+    figure: exp.Expression = tree.expressions[at]
+    return figure.unalias()
 
 
 def _percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
@@ -149,8 +149,8 @@ def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
 
 def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
     at = next(k for k, e in enumerate(query.select) if _is_time(e))
-    found: exp.Expression = tree.expressions[at]
-    return found.unalias()
+    time: exp.Expression = tree.expressions[at]
+    return time.unalias()
 
 
 def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:

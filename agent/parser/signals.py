@@ -69,9 +69,9 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
     if extreme and following is not None and q.sorts[following] == "column":
         superlatives.extreme_column(q, r, i, following, argument == "max")
         return
-    held = _held_total(q, i) if q.items[i].lower == "total" else None
-    if held is not None:
-        r.last_column = (i, held)
+    total = _held_total(q, i) if q.items[i].lower == "total" else None
+    if total is not None:
+        r.last_column = (i, total)
         return
     r.functions.append(argument)  # type: ignore[arg-type]
 
@@ -99,23 +99,23 @@ def _percent(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
 
 def _also(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
     """`customers along with their orders`: what follows is also shown, next to the name of the first entity."""
-    said = q.items[i].lower
-    if said not in _LISTING and "corresponding" not in said:
+    phrase = q.items[i].lower
+    if phrase not in _LISTING and "corresponding" not in phrase:
         return
     if not r.query.select and r.head_entity is not None and not r.functions and not r.counting:
         r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity))
     r.in_head = True
-    if "how many" in said:
+    if "how many" in phrase:
         r.counting = "rows"
 
 
 def _relative(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
     """`whose`, `that`, `is`: the restrictions begin, once something is named."""
-    said = q.items[i].lower
-    if not (r.query.select or r.entities) or (said in _COPULAS and r.in_head and not r.entities):
+    phrase = q.items[i].lower
+    if not (r.query.select or r.entities) or (phrase in _COPULAS and r.in_head and not r.entities):
         return
     r.in_head = False
-    if said not in _KEEPING:
+    if phrase not in _KEEPING:
         r.last_column = None
 
 
@@ -161,5 +161,5 @@ def _held_total(q: LinkedQuestion, i: int) -> ColumnWord | None:
     last = next((q.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] == "table"), None)
     if not compared or last is None:
         return None
-    found = [c for c in q.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
-    return found[0] if len(found) == 1 else None
+    totals = [c for c in q.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
+    return totals[0] if len(totals) == 1 else None

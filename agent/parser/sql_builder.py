@@ -159,13 +159,13 @@ class TreeBuilder:
 
     def _table(self, name: str, alone: bool) -> exp.Table:
         table = self._vocabulary.tables[name].table
-        found = exp.Table(
+        table_name = exp.Table(
             this=self._identifier(table.name),
             db=self._identifier(table.namespace) if table.namespace else None,
         )
         if not alone:
-            found.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
-        return found
+            table_name.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
+        return table_name
 
     def _alias(self, name: str) -> str:
         """A short name for a table in a join: the initials of its words, the same in the whole statement."""
@@ -278,8 +278,8 @@ class TreeBuilder:
 
     def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
         if e.share and query.where:
-            held = exp.and_(*(self._clause(clause, alone) for clause in query.where), copy=False)
-            case = exp.Case(ifs=[exp.If(this=held, true=exp.Literal.number(1))], default=exp.Literal.number(0))
+            condition = exp.and_(*(self._clause(clause, alone) for clause in query.where), copy=False)
+            case = exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))], default=exp.Literal.number(0))
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Sum(this=case))
             return exp.Div(this=share, expression=exp.Count(this=exp.Star()))
         if e.column is not None:
@@ -373,13 +373,13 @@ class TreeBuilder:
         target = self._column((first_table, other[0]), len(set(inner_tables)) == 1)
         inner = inner.where(exp.Not(this=exp.Is(this=target, expression=exp.Null())), copy=False)
         left = self._column((m.of, own[0]), alone)
-        found: exp.Expr = exp.In(this=left, query=inner.subquery(copy=False))
+        membership: exp.Expr = exp.In(this=left, query=inner.subquery(copy=False))
         if not m.negated:
-            return found
+            return membership
         if first.left == m.of and self._vocabulary.columns[m.of, own[0]].column.nullable:
             none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no partner either
-            return exp.paren(exp.or_(none, exp.Not(this=found), copy=False), copy=False)
-        return exp.Not(this=found)
+            return exp.paren(exp.or_(none, exp.Not(this=membership), copy=False), copy=False)
+        return exp.Not(this=membership)
 
 
 _PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}

@@ -91,9 +91,9 @@ def literal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     assert mention is not None
     if _another_pattern(q, r, i, mention.text):
         return
-    found = periods.period_at(q.tokens, q.items[i].start, q.today)
-    if found is not None and not mention.values:
-        add_period(q, r, i, found, "=")
+    period = periods.period_at(q.tokens, q.items[i].start, q.today)
+    if period is not None and not mention.values:
+        add_period(q, r, i, period, "=")
         return
     if mention.values:
         value(q, r, i)
@@ -120,12 +120,12 @@ def _another_pattern(q: LinkedQuestion, r: ReadingState, i: int, text: str) -> b
     if not isinstance(last, Condition) or last.operator != "like":
         return False
     before, shape = q.items[i - 2], str(last.values[0])
-    said = " ".join(t.text for t in q.tokens[before.start : before.end])
-    if shape.strip("%") != said:
+    earlier = " ".join(t.text for t in q.tokens[before.start : before.end])
+    if shape.strip("%") != earlier:
         return False
     r.use(i)
-    another = Condition(last.left, "like", (shape.replace(said, text),))
-    if q.items[i - 1].is_keyword("or") or shape != f"%{said}%":
+    another = Condition(last.left, "like", (shape.replace(earlier, text),))
+    if q.items[i - 1].is_keyword("or") or shape != f"%{earlier}%":
         r.sink[-1] = (*r.sink[-1], another)
         r.or_next = False
     else:

@@ -84,8 +84,8 @@ def _row(columns: Sequence[str], row: Sequence[object]) -> str:
     names, figures = _split(row)
     if not names or not figures or len(figures) > 3:
         return ", ".join(f"{_label(c)}: **{_cell(v)}**" for c, v in zip(columns, row, strict=False))
-    told = ", ".join(f"{_label(columns[k])} **{_cell(row[k])}**" for k in figures)
-    return f"**{' '.join(_cell(row[k]) for k in names)}**: {told}"
+    figure_text = ", ".join(f"{_label(columns[k])} **{_cell(row[k])}**" for k in figures)
+    return f"**{' '.join(_cell(row[k]) for k in names)}**: {figure_text}"
 
 
 def _split(row: Sequence[object]) -> tuple[list[int], list[int]]:

@@ -101,11 +101,11 @@ def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, 
         r.entity(q.table_of(following))
         if r.groups and not r.query.select:
             r.head_entity = r.head_entity or q.table_of(following)
-    found = property_of(q, r, keyword.adjective, i)
-    if found is None:
+    property_column = property_of(q, r, keyword.adjective, i)
+    if property_column is None:
         r.draft.doubt("adjective_without_column")
         return
-    column, sign = found
+    column, sign = property_column
     r.query.order.append((Expression(column=column.key), sign > 0))
     if not any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         rank.cut(r.query)  # `starting with the oldest` sorts and shows all rows
@@ -195,20 +195,20 @@ def _rank_table(
     q: LinkedQuestion, r: ReadingState, i: int, j: int, rank: _Rank, counting: bool, function: Function
 ) -> None:
     """`the most orders` ranks by their number, `top 5 products` by a measure that follows later."""
-    said, table = q.items[i].lower, q.table_of(j)
+    phrase, table = q.items[i].lower, q.table_of(j)
     r.use(j)
     r.entity(table)
-    if not counting and (said in _ENDS or (rank.explicit and said not in ("most", "fewest", "least"))):
+    if not counting and (phrase in _ENDS or (rank.explicit and phrase not in ("most", "fewest", "least"))):
         r.head_entity = r.head_entity or table
         _rank_later(q, r, j, rank)
         return
     averaged = next((c for c in q.vocabulary.by_table[table] if c.role == "number"), None) if function else None
-    adjective = adjectives().get(said.removeprefix("the ")) if averaged is None and not counting else None
-    found = property_of(q, r, adjective[0], i) if adjective is not None else None
+    adjective = adjectives().get(phrase.removeprefix("the ")) if averaged is None and not counting else None
+    property_column = property_of(q, r, adjective[0], i) if adjective is not None else None
     if averaged is not None:
         r.query.order.append((Expression(function, averaged.key), rank.descending))
-    elif found is not None:
-        r.query.order.append((Expression(column=found[0].key), found[1] > 0))
+    elif property_column is not None:
+        r.query.order.append((Expression(column=property_column[0].key), property_column[1] > 0))
     else:
         r.query.order.append((Expression("count", table=table), rank.descending))
     rank.cut(r.query)
@@ -227,12 +227,12 @@ def _rank_counted_column(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank
 def _rank_measure(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank, function: Function) -> None:
     mention = q.items[j].mention
     assert mention is not None
-    found = measure(q, r.entities, mention.measure)
-    if found is None:
+    amount = measure(q, r.entities, mention.measure)
+    if amount is None:
         r.draft.doubt("superlative_open")
         return
     r.use(j)
-    r.query.order.append((Expression(function or "sum", found.column, factor=found.factor), rank.descending))
+    r.query.order.append((Expression(function or "sum", amount.column, factor=amount.factor), rank.descending))
     rank.cut(r.query)
 
 

@@ -21,12 +21,12 @@ from eval.language.lexicon import word_set
 
 def period(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`in March 2024`, `last month`: restrict the date column of the current tables."""
-    found = periods.period_at(q.tokens, q.items[i].start, q.today)
-    if found is None:
+    named = periods.period_at(q.tokens, q.items[i].start, q.today)
+    if named is None:
         return False
-    if found.year_only is not None and not found.relative and not _year_here(q, i):
+    if named.year_only is not None and not named.relative and not _year_here(q, i):
         return False
-    return add_period(q, r, i, found, "=")
+    return add_period(q, r, i, named, "=")
 
 
 _BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is")

@@ -38,7 +38,7 @@ class Utterance:
 
     def _positions(self) -> list[tuple[int, int]]:
         """The position of each token in the text."""
-        found, at = [], 0
+        positions, at = [], 0
         for token in self.tokens:
             start = self.text.find(token.text, at)
             if start < 0:
@@ -47,9 +47,9 @@ class Utterance:
                 end = start + len(token.text)
             if token.kind == "quoted" and start > 0 and self.text[start - 1] in "\"'“‘`":
                 start, end = start - 1, min(end + 1, len(self.text))
-            found.append((start, end))
+            positions.append((start, end))
             at = end
-        return found
+        return positions
 
     # -- what the question says -----------------------------------------------------------------------------------
 
@@ -103,8 +103,8 @@ class Utterance:
         return "table" if table >= max(column - 0.02, 0.6) else ("column" if column else "")
 
     def number(self, word: str) -> int | None:
-        found = number_of(word)
-        return found if isinstance(found, int) else None
+        number = number_of(word)
+        return number if isinstance(number, int) else None
 
     def tokens_of(self, k: int) -> tuple[Token, ...]:
         return self.tokens[self.items[k].start : self.items[k].end]
@@ -112,9 +112,9 @@ class Utterance:
     def period(self) -> str | None:
         """The words of a period, if the text names one."""
         for start in range(len(self.tokens)):
-            found = period_at(self.tokens, start, _DATE)
-            if found is not None and (found.year_only is None or found.relative or self._year_stands(start)):
-                return self._slice(start, start + found.tokens)
+            period = period_at(self.tokens, start, _DATE)
+            if period is not None and (period.year_only is None or period.relative or self._year_stands(start)):
+                return self._slice(start, start + period.tokens)
         return None
 
     def _year_stands(self, start: int) -> bool:
@@ -244,14 +244,14 @@ class Utterance:
     def with_period(self, period: str) -> str | None:
         """The named period replaced; `in` replaces `last month`."""
         for start in range(len(self.tokens)):
-            found = period_at(self.tokens, start, _DATE)
-            if found is not None and (found.year_only is None or found.relative or self._year_stands(start)):
-                end = start + found.tokens
+            named = period_at(self.tokens, start, _DATE)
+            if named is not None and (named.year_only is None or named.relative or self._year_stands(start)):
+                end = start + named.tokens
                 relative = re.match(r"last|this|past|previous|current|today|yesterday", period, re.I)
                 lead = self.tokens[start - 1].lower if start else ""
                 if relative and lead in ("in", "during", "on"):
                     return self._put(start - 1, end, period)
-                if found.relative and not relative and lead not in ("in", "for", "of", "during", "since"):
+                if named.relative and not relative and lead not in ("in", "for", "of", "during", "since"):
                     return self._put(start, end, f"in {period}")
                 return self._put(start, end, period)
         return None
@@ -262,8 +262,8 @@ class Utterance:
         named = {c for _, c in wanted}
         spans = []
         for k in self.values_named():
-            held = {(h.table, h.column) for h in self._hits(self, k)}
-            if held & wanted or {c for _, c in held} & named:
+            columns = {(h.table, h.column) for h in self._hits(self, k)}
+            if columns & wanted or {c for _, c in columns} & named:
                 spans.append((self.items[k].start, self.items[k].end))
         if spans:
             return self._put(spans[0][0], spans[-1][1], words)
@@ -290,8 +290,8 @@ class Utterance:
         tree = parse(self.sql, self.schema.dialect).tree
         if tree is None:
             return []
-        found = [x.this.strip("%") for x in tree.find_all(exp.Literal) if x.is_string]
-        return sorted((x for x in found if len(x) > 1), key=len, reverse=True)
+        constants = [x.this.strip("%") for x in tree.find_all(exp.Literal) if x.is_string]
+        return sorted((x for x in constants if len(x) > 1), key=len, reverse=True)
 
     def with_number(self, other: Utterance) -> str | None:
         """The named comparison replaced."""

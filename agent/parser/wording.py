@@ -32,14 +32,14 @@ def worded(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
     plain = _plain(text)
     plain = _events(plain, vocabulary)
-    found = Wording(_ranked(plain, vocabulary))
-    if found.text != plain:
-        found = replace(found, guessed=True, notes=("“best” and “top” are taken as the highest revenue",))
+    wording = Wording(_ranked(plain, vocabulary))
+    if wording.text != plain:
+        wording = replace(wording, guessed=True, notes=("“best” and “top” are taken as the highest revenue",))
     for rule in _SHAPES:
-        shaped = rule(found.text.strip().rstrip("?!. "), vocabulary, today)
+        shaped = rule(wording.text.strip().rstrip("?!. "), vocabulary, today)
         if shaped is not None:
-            return replace(shaped, text=_plain(shaped.text), notes=found.notes, guessed=found.guessed)
-    return found
+            return replace(shaped, text=_plain(shaped.text), notes=wording.notes, guessed=wording.guessed)
+    return wording
 
 
 # --- slang and contractions ---
@@ -198,8 +198,8 @@ def _ranked(text: str, vocabulary: Vocabulary) -> str:
 
 def _earns(vocabulary: Vocabulary) -> bool:
     """Whether the schema holds amounts of money."""
-    held = {"price", "amount", "total", "revenue", "sale"}
-    return any(c.numeric and c.role == "number" and held & set(c.words) for c in vocabulary.columns.values())
+    amounts = {"price", "amount", "total", "revenue", "sale"}
+    return any(c.numeric and c.role == "number" and amounts & set(c.words) for c in vocabulary.columns.values())
 
 
 # --- shapes ---
@@ -302,8 +302,8 @@ def _subject(text: str) -> str:
     return _SUBJECT.sub("", text, count=1)
 
 
-def _groups(*found: str | None) -> str:
-    return next((x for x in found if x), "")
+def _groups(*groups: str | None) -> str:
+    return next((x for x in groups if x), "")
 
 
 def _share(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
@@ -371,17 +371,17 @@ def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | Non
     if match is None:
         return None
     noun = (match["noun"] or "order").lower()
-    held = [t for t in vocabulary.tables.values() if t.words == (noun,)]
-    held = held or [t for t in vocabulary.tables.values() if t.words in (("order",), ("invoice",), ("sale",))]
+    tables = [t for t in vocabulary.tables.values() if t.words == (noun,)]
+    tables = tables or [t for t in vocabulary.tables.values() if t.words in (("order",), ("invoice",), ("sale",))]
     rest = match["rest"] or match["rest2"] or ""
-    if not held:
+    if not tables:
         return None
-    amount = _amount_of(vocabulary, held[0])
+    amount = _amount_of(vocabulary, tables[0])
     if amount:
-        return Wording(f"average {held[0].words[-1]} {amount}{rest}")
+        return Wording(f"average {tables[0].words[-1]} {amount}{rest}")
     if re.match(r" (?:by|per|for each)\b", rest):
         return None
-    return Wording(f"revenue per {held[0].words[-1]}{rest}", Shape("average", grouped=True))
+    return Wording(f"revenue per {tables[0].words[-1]}{rest}", Shape("average", grouped=True))
 
 
 def _amount_of(vocabulary: Vocabulary, table: TableWord) -> str:

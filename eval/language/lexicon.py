@@ -29,15 +29,15 @@ def word_set(text: str) -> frozenset[str]:
 @cache
 def synonyms() -> dict[str, frozenset[str]]:
     """For each lemma, the lemmas that may replace it, in both directions."""
-    found: dict[str, set[str]] = {}
+    synonyms: dict[str, set[str]] = {}
     for line in lines(_HERE / "lexicon_synonyms.txt"):
         head, _, rest = line.partition(":")
         for word in rest.split(","):
             one, other = lemma(head.strip()), lemma(word.strip())
             if one != other:
-                found.setdefault(one, set()).add(other)
-                found.setdefault(other, set()).add(one)
-    return {word: frozenset(others) for word, others in found.items()}
+                synonyms.setdefault(one, set()).add(other)
+                synonyms.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in synonyms.items()}
 
 
 @cache
@@ -52,9 +52,9 @@ def open_lexicon(word: str) -> dict[str, float]:
     if line is None:
         return {}
     same, _, near = line.partition(":")[2].partition("|")
-    found = dict.fromkeys(near.split(), 0.8)
-    found.update({other: 0.95 - 0.02 * k for k, other in enumerate(same.split())})
-    return found
+    near_words = dict.fromkeys(near.split(), 0.8)
+    near_words.update({other: 0.95 - 0.02 * k for k, other in enumerate(same.split())})
+    return near_words
 
 
 @cache
@@ -76,20 +76,20 @@ class Adjective:
 def adjectives() -> dict[str, tuple[Adjective, str]]:
     """For each form (`older`, `most expensive`), the adjective and its degree: `base`, `comparative` or
     `superlative`."""
-    found: dict[str, tuple[Adjective, str]] = {}
+    forms: dict[str, tuple[Adjective, str]] = {}
     for line in lines(_HERE / "lexicon_adjectives.txt"):
         base, comparative, superlative, properties = (part.strip() for part in line.split("|"))
         parsed = tuple(
             (tuple(lemma(w) for w in p[1:].split("_")), 1 if p[0] == "+" else -1) for p in properties.split()
         )
         adjective = Adjective(base, parsed)
-        found[base] = (adjective, "base")
-        found[comparative] = (adjective, "comparative")
-        found[superlative] = (adjective, "superlative")
+        forms[base] = (adjective, "base")
+        forms[comparative] = (adjective, "comparative")
+        forms[superlative] = (adjective, "superlative")
         if superlative.startswith("most "):
-            found["least " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "superlative")
-            found["less " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "comparative")
-    return found
+            forms["least " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "superlative")
+            forms["less " + base] = (Adjective(base, tuple((w, -s) for w, s in parsed)), "comparative")
+    return forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Measure:
 @cache
 def measures() -> dict[str, Measure]:
     """Measures by name in lemmas (`sale`, `order value`)."""
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for line in lines(_HERE / "lexicon_business.txt"):
         names, columns, product = (part.strip() for part in line.split("|"))
         prices, _, quantities = product.partition(" x ")
@@ -116,8 +116,8 @@ def measures() -> dict[str, Measure]:
             _column_words(quantities),
         )
         for name in measure.names:
-            found.setdefault(name, measure)
-    return found
+            measures.setdefault(name, measure)
+    return measures
 
 
 def _column_words(text: str) -> tuple[tuple[str, ...], ...]:

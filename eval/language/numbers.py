@@ -37,5 +37,7 @@ def number_of(text: str) -> int | float | None:
 
 def numerals(text: str) -> tuple[float, ...]:
     """The numbers that a text writes in digits, with `thousand`, `million` and `billion` multiplied out."""
-    found = ((match[1].replace(",", ""), match[2]) for match in _NUMERAL.finditer(text))
-    return tuple(float(d) * float(MULTIPLIERS.get((scale or "").lower(), 1)) for d, scale in found if len(d) <= _DIGITS)
+    numerals = ((match[1].replace(",", ""), match[2]) for match in _NUMERAL.finditer(text))
+    return tuple(
+        float(d) * float(MULTIPLIERS.get((scale or "").lower(), 1)) for d, scale in numerals if len(d) <= _DIGITS
+    )

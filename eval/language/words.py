@@ -39,8 +39,8 @@ def question_words(text: str) -> tuple[str, ...]:
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a question that name data, reduced, in order, without duplicates."""
-    found = (w.lower() for w in _WORD.findall(text))
-    return tuple(dict.fromkeys(light_stem(w) for w in found if w not in STOPWORDS and not w.isdecimal()))
+    words = (w.lower() for w in _WORD.findall(text))
+    return tuple(dict.fromkeys(light_stem(w) for w in words if w not in STOPWORDS and not w.isdecimal()))
 
 
 _TAILS = ("name", "type", "code", "date", "year", "title", "id", "no", "num", "number", "time", "price")
