@@ -28,10 +28,11 @@ from agent.parser.question import LinkedQuestion, linked_question
 from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
+from agent.parser.shape_wording import Wording
 from agent.parser.shapes import fitted
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
-from agent.parser.wording import Wording, worded
+from agent.parser.wording import worded
 from agent.runtime.probability import OTHER_READING
 from eval.language.tokens import Token, tokenize
 from eval.schema import Dialect, Schema

@@ -1,0 +1,268 @@
+"""Wording of shapes: `share of orders by status`, `median price`, `revenue 2023 vs 2024`.
+
+In: a question's text and the schema's vocabulary. Out: the plain question that gives the figures, and the `Shape` of
+the computation on them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.knowledge.vocabulary import TableWord, Vocabulary
+from agent.parser.interpretation import Shape
+from eval.language.inflection import lemma
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question in the wording that is read."""
+
+    text: str
+    shape: Shape | None = None
+    notes: tuple[str, ...] = ()
+    guessed: bool = False
+    """The question did not say what to rank by; revenue was assumed."""
+
+
+def shaped_wording(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording | None:
+    """The plain question and the shape that the question asks for, if it asks for one."""
+    return next(filter(None, (rule(text, vocabulary, today) for rule in _SHAPES)), None)
+
+
+_BY = r"(?:by|per|for each|for every|in each|of each|across)"
+_PERIOD = r"(?P<period>day|week|month|quarter|year)"
+_IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
+_SHARE = re.compile(
+    rf"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the )?(?:share|percentage|percent|proportion) of"
+    rf" (?:the )?(?:total |all )?"
+    rf"(?P<x>.+?) (?P<g>{_BY} .+?){_IN_PERCENT}?$"
+    rf"|^(?P<x2>.+?) (?P<g2>{_BY} .+?){_IN_PERCENT}$"
+    rf"|^(?P<x3>\w+) share (?P<g3>{_BY} .+?){_IN_PERCENT}?$"
+    r"|^(?:what|which) (?:share|percentage|percent|proportion) of (?:the |our )?(?:total )?(?P<x4>.+?) "
+    r"(?:comes? from|came from|is from|goes to|went to|belongs to|is in|are in|does) (?P<g4>each .+?)(?: \w+)?$",
+    re.IGNORECASE,
+)
+_GROWN = re.compile(r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?", re.IGNORECASE)
+_EACH_UNIT = re.compile(
+    rf"\b(?P<unit>day|week|month|quarter|year)[- ](?:over|on|to|by)[- ](?P=unit)\b|\b{_BY} {_PERIOD}s?\b|"
+    r"\b(?P<often>daily|weekly|monthly|quarterly|yearly|annual)\b|\bover the (?P<years>year|month)s\b",
+    re.IGNORECASE,
+)
+_EVERY = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "quarterly": "quarter",
+    "yearly": "year",
+    "annual": "year",
+}
+_CHANGE = re.compile(
+    r"^(?:how (?:much )?(?:did|has|have) (?:the |our )?(?P<x>.+?) (?:change|changed|grow|grown|increase|"
+    r"increased|decrease"
+    r"|decreased|develop|drop)|(?:what (?:is|was) the )?(?P<x2>.+?) (?:growth|change|increase|decrease)|"
+    r"(?:what (?:is|was) the )?(?:growth|change|increase|decrease) (?:of|in) (?P<x3>.+?)) "
+    rf"(?:from |between )?(?P<a>(?:19|20)\d\d) (?:to|and|vs\.?|until) (?P<b>(?:19|20)\d\d){_IN_PERCENT}?$",
+    re.IGNORECASE,
+)
+_PERIODS = re.compile(
+    r"^(?:compare (?:the |our )?)?(?P<x>.+?)(?: (?:of|in|for|from|between))? (?P<a>(?:19|20)\d\d|this year|last year) "
+    r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?:in )?(?P<b>(?:19|20)\d\d|last year|this year)$",
+    re.IGNORECASE,
+)
+_COMPARE = re.compile(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$", re.IGNORECASE)
+_RUNNING = re.compile(
+    rf"^(?:what is the |show (?:me )?(?:the )?)?(?:running|cumulative|rolling)(?: (?:total|sum|count|"
+    rf"number))?(?: of)?(?: the)? "
+    rf"(?P<x>.+?) (?:{_BY}|over) {_PERIOD}s?(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_MEDIAN = re.compile(
+    r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)median (?:of )?(?:the )?(?P<x>.+)$", re.I
+)
+_ORDER_VALUE = re.compile(
+    r"^(?:what(?: is|'s| was) (?:the |our )?)?(?:average|avg|mean) (?:(?P<noun>order|invoice|sale|purchase|"
+    r"transaction|booking) "
+    r"(?:value|size|amount)|basket(?: (?:value|size))?|ticket(?: (?:value|size))?|shopping cart|"
+    r"cart value)(?P<rest>.*)$|"
+    r"^(?:what(?: is|'s| was) (?:the |our )?)?aov(?P<rest2>.*)$",
+    re.IGNORECASE,
+)
+_AVERAGE_PER = re.compile(
+    r"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the |our )?(?:average|avg|mean) (?P<x>(?:number|"
+    r"count) of \w+(?: \w+)?|revenue|"
+    r"sales|spend(?:ing)?|spent|items|orders|quantity|turnover) (?:per|by|for each|in an?|of an?|for an?)"
+    r" (?P<g>\w+(?: \w+)?)"
+    r"(?P<rest>(?: (?:in|since|during|for) .+)?)$",
+    re.IGNORECASE,
+)
+_BUSIEST = re.compile(
+    r"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?busiest (?P<period>day|week|month|quarter|year|"
+    r"weekday|hour)(?: of the day)?"
+    r" (?:for|by|in terms of|of) (?P<x>\w+(?: \w+)?)(?P<rest>(?: in .+)?)$",
+    re.IGNORECASE,
+)
+_HAPPENS = (
+    r"(?P<{0}>deliver\w*|ship\w*|arriv\w*|return\w*|process\w*|complet\w*|pay\w*|clos\w*|resolv\w*|finish\w*|respon\w*)"
+)
+_DAYS = re.compile(
+    r"^(?:what is |show )?(?:the |our )?(?:average|avg|mean) "
+    + _HAPPENS.format("a")
+    + r" (?:time|duration|days)(?: in days)?$"
+    r"|^how (?:long|many days) (?:does|do|did) (?:it|an? \w+|\w+) (?:take )?(?:to |until |for )?(?:be |"
+    r"an? order to )?(?:take )?"
+    r"(?:to )?" + _HAPPENS.format("b") + r"?(?: take)?(?: an? \w+| \w+s)?(?: on average)?$"
+    r"|^how long does (?:the )?" + _HAPPENS.format("c") + r" take(?: on average)?$",
+    re.IGNORECASE,
+)
+_TOOK = re.compile(
+    r"^(?P<what>[\w ]+?) (?:that|which) (?:took|take|needed) (?P<cmp>longer than|more than|less than|"
+    r"at least|at most) (?P<n>\d+) "
+    r"days to (?:be )?" + _HAPPENS.format("a") + r"$",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
+
+
+def _subject(text: str) -> str:
+    return _SUBJECT.sub("", text, count=1)
+
+
+def _groups(*groups: str | None) -> str:
+    return next((x for x in groups if x), "")
+
+
+def _share(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _SHARE.match(text)
+    if match is None:
+        return None
+    what = _groups(match["x"], match["x2"], match["x3"], match["x4"])
+    by = re.sub(r"^each ", "by ", _groups(match["g"], match["g2"], match["g3"], match["g4"]), flags=re.I)
+    return Wording(f"{_subject(what)} {by}", Shape("share", grouped=True))
+
+
+def _growth(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    unit = _EACH_UNIT.search(text)
+    if unit is None or not _GROWN.search(text):
+        return None
+    period = _groups(unit["unit"], unit["period"], _EVERY.get((unit["often"] or "").lower()), unit["years"])
+    what = _GROWN.sub("", text[: unit.start()] + text[unit.end() :])
+    what = re.sub(rf"{_IN_PERCENT}$", "", " ".join(what.split()), flags=re.IGNORECASE)
+    when = re.search(r" (?:in|for|since|during) \S.*$", what)
+    kept, rest = (what[: when.start()], when.group()) if when else (what, "")
+    return Wording(f"{_subject(kept)} by {period}{rest}", Shape("growth", grouped=True))
+
+
+def _change(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _CHANGE.match(text)
+    if match is None:
+        return None
+    what = _subject(_groups(match["x"], match["x2"], match["x3"]))
+    return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
+
+
+def _periods(text: str, _: Vocabulary, today: dt.date) -> Wording | None:
+    match = _PERIODS.match(text)
+    if match is None or ("compare" not in text.lower() and re.search(r" (?:and|to|with) ", text[match.start("a") :])):
+        return None
+    named = {"this year": today.year, "last year": today.year - 1}
+    years = tuple(named.get(match[k].lower(), 0) or int(match[k]) for k in ("a", "b"))
+    return Wording(f"{_subject(match['x'])} by year", Shape("periods", years, grouped=True))
+
+
+def _compare(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _COMPARE.match(text)
+    return Wording(f"{match['x']} or {match['y']}", Shape("compare")) if match else None
+
+
+def _running(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _RUNNING.match(text)
+    if match is None:
+        return None
+    return Wording(f"{match['x']} by {match['period']}{match['rest']}", Shape("running", grouped=True))
+
+
+def _median(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _MEDIAN.match(text)
+    if match is None:
+        return None
+    inner = _order_value(f"average {match['x']}", vocabulary, _)
+    if inner is not None and inner.shape is None:
+        return replace(inner, shape=Shape("median"))
+    return Wording(f"{match['before']}average {match['x']}", Shape("median"))
+
+
+def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _ORDER_VALUE.match(text)
+    if match is None:
+        return None
+    noun = (match["noun"] or "order").lower()
+    tables = [t for t in vocabulary.tables.values() if t.words == (noun,)]
+    tables = tables or [t for t in vocabulary.tables.values() if t.words in (("order",), ("invoice",), ("sale",))]
+    rest = match["rest"] or match["rest2"] or ""
+    if not tables:
+        return None
+    amount = _amount_of(vocabulary, tables[0])
+    if amount:
+        return Wording(f"average {tables[0].words[-1]} {amount}{rest}")
+    if re.match(r" (?:by|per|for each)\b", rest):
+        return None
+    return Wording(f"revenue per {tables[0].words[-1]}{rest}", Shape("average", grouped=True))
+
+
+def _amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
+    """The name of the column that holds the amount of one row of a table."""
+    for words in (
+        ("total", "amount"),
+        ("order", "total"),
+        ("total",),
+        ("amount",),
+        ("grand", "total"),
+        ("total", "price"),
+    ):
+        for column in vocabulary.by_table[table.name]:
+            if column.words == words and column.numeric:
+                return " ".join(words)
+    return ""
+
+
+def _average_per(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _AVERAGE_PER.match(text)
+    if match is None or lemma(match["g"].lower()) != match["g"].lower():
+        return None
+    what = re.sub(r"^(?:items|quantity)$", "units sold", match["x"], flags=re.I)
+    what = re.sub(r"^orders$", "number of orders", what, flags=re.I)
+    return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
+
+
+def _busiest(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _BUSIEST.match(text)
+    if match is None:
+        return None
+    return Wording(f"number of {match['x']} per {match['period']}{match['rest']}", Shape("top", grouped=True))
+
+
+def _days(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    match = _DAYS.match(text)
+    verb = _groups(match["a"], match["b"], match["c"]) if match else ""
+    if match is None or not verb:
+        return None
+    table = _dated(vocabulary, verb)
+    return Wording(f"number of {table}", Shape("days", event=verb)) if table else None
+
+
+def _dated(vocabulary: Vocabulary, verb: str) -> str:
+    """The words of a table that has a date of that event and another date before it."""
+    for table, columns in vocabulary.by_table.items():
+        dates = [c for c in columns if c.role == "date"]
+        if len(dates) > 1 and any(verb[:4].lower() == w[:4] for c in dates for w in c.words):
+            return " ".join(vocabulary.tables[table].words) + "s"
+    return ""
+
+
+_Rule = Callable[[str, Vocabulary, dt.date], Wording | None]
+_SHAPES: tuple[_Rule, ...] = (
+    _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _busiest, _days, _compare,
+)  # fmt: skip
