@@ -18,6 +18,7 @@ from eval.jsonl import INTERRUPTED, LineError, Record, answer_lines, input_lines
 if TYPE_CHECKING:
     from eval.collection import Collection
     from eval.databases import Database
+    from eval.metrics.modes import Mode
     from eval.schema import Dialect, Schema
     from eval.sql import References
 
@@ -91,16 +92,30 @@ def compare(
         str | None, typer.Option(metavar="DIR", help="Folder of test suites: DB/ or DB.tar.xz with SQLite files.")
     ] = None,
     ves: Annotated[bool, typer.Option("--ves", help="Time both queries as well; use one job.")] = False,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="M", help="Also as an official program measures it; repeatable. docs/metrics.md has them."
+        ),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, max=1_000, metavar="N", help="Timed runs for bird-ves, bird-r-ves.")
+    ] = 100,
     jobs: _Jobs = 1,
     quiet: _Quiet = False,
 ) -> None:
     """Measure the answer of each line {id, db, gold_sql, sql} against its gold:
     {id, va, em, ex, bird_ex, ts, gold_error, error}. `ex` and `bird_ex` are null when gold fails, `ts` also without a
-    test suite. With --ves, `ves` is EX times gold's time over the answer's.
+    test suite. With --ves, `ves` is EX times gold's time over the answer's. With --mode, `modes` has a figure for each.
 
     Example: python -m eval.batch compare --databases databases/ --test-suites suites/ answers.jsonl
     """
-    _answer(functools.partial(_compared, databases, test_suites, ves), file, jobs, quiet)
+    from eval.metrics.modes import MODES
+
+    if unknown := [name for name in mode or () if name not in MODES]:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(MODES)}", param_hint="--mode")
+    chosen = tuple(name for name in MODES if name in (mode or ()))
+    _answer(functools.partial(_compared, databases, test_suites, ves, chosen, runs), file, jobs, quiet)
 
 
 def _answer(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
@@ -160,12 +175,15 @@ def _ran(databases: str, record: Record) -> Record:
     )
 
 
-def _compared(databases: str, suites: str | None, ves: bool, record: Record) -> Record:
+def _compared(
+    databases: str, suites: str | None, ves: bool, modes: tuple[Mode, ...], runs: int, record: Record
+) -> Record:
     from dataclasses import asdict
     from pathlib import Path
 
     from eval.databases import DatabaseError
     from eval.metrics.items import compare_items
+    from eval.metrics.modes import official_figures
     from eval.metrics.suites import suite_databases, suite_files
     from eval.tasks.cache_folder import cache_folder
 
@@ -173,9 +191,14 @@ def _compared(databases: str, suites: str | None, ves: bool, record: Record) -> 
     try:
         files = suite_files(Path(suites), name, cache_folder()) if suites is not None else ()
         database = _database(databases, name)
-        suite = suite_databases(files)
-        measured = asdict(compare_items(gold_sql, _sql(record), database, suite=suite, timed=ves))
-        return measured if ves else {name: value for name, value in measured.items() if name != "ves"}
+        sql = _sql(record)
+        measured = asdict(compare_items(gold_sql, sql, database, suite=suite_databases(files), timed=ves))
+        if not ves:
+            del measured["ves"]
+        if modes:
+            suite = functools.partial(suite_databases, files)
+            measured["modes"] = official_figures(modes, gold_sql, sql, database, suite=suite, runs=runs)
+        return measured
     except DatabaseError as error:
         raise LineError(str(error)) from None
 

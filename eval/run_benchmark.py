@@ -89,9 +89,10 @@ def benchmark(
         str, typer.Option(metavar="W", help="Weights: default, strict, performance, quality.")
     ] = "default",
     ves: Annotated[bool, typer.Option("--ves", help="Time right answers against gold too; use --jobs 1.")] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run; one that is there goes on.")] = Path(
-        "results"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option("--out", "--output", metavar="DIR", help="Folder of the run; one that is there goes on."),
+    ] = Path("results"),
     retry_unanswered: Annotated[
         bool, typer.Option("--retry-unanswered", help="Ask again where an earlier try got no reply.")
     ] = False,
@@ -264,15 +265,16 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
 
 def _write_reports(folder: RunFolder[TaskResult]) -> None:
     """Write the reports, and print a line for each participant."""
-    from eval.report import figures_lines, report_html, summary_markdown
+    from eval.report import figures_lines, report_html, results_csv, summary_markdown
 
     results = sorted(folder.results, key=lambda r: (r.participant, r.database, r.task_id))
-    summary, page = folder.path / "summary.md", folder.path / "report.html"
+    summary, page, table = (folder.path / name for name in ("summary.md", "report.html", "results.csv"))
     summary.write_text(summary_markdown(folder.settings, results), encoding="utf-8")
     page.write_text(report_html(folder.settings, results), encoding="utf-8")
+    table.write_text(results_csv(results), encoding="utf-8")
     for line in figures_lines(results):
         typer.echo(line)
-    typer.echo(f"{page}, {summary}, {folder.path / 'results.jsonl'}")
+    typer.echo(f"{page}, {summary}, {table}, {folder.path / 'results.jsonl'}")
 
 
 def _compare(first: Path, second: Path, out: Path) -> None:

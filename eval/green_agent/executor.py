@@ -36,7 +36,8 @@ class AssessmentExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
-        task_id, context_id = context.task_id or "", context.context_id or ""
+        task_id = context.task_id or ""
+        context_id = (context.current_task.context_id if context.current_task else context.context_id) or ""
         if context.current_task is None:
             submitted = Status(state=TaskState.TASK_STATE_SUBMITTED)
             new = Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])

@@ -55,7 +55,7 @@ def compare_items(
     """
     gold, other = parse(gold_sql, database.dialect), parse(sql, database.dialect)
     ordered = orders_rows(gold)
-    wanted, got = _run(gold, database, limits), _run(other, database, limits)
+    wanted, got = executed(gold, database, limits), executed(other, database, limits)
     ex = same_result(wanted, got, ordered=ordered) if wanted.ok else None
     return Comparison(
         va=got.ok,
@@ -84,15 +84,16 @@ def _on_suite(
         replicas += 1
         if not ex:
             return ex
-        wanted = _run(gold, replica, limits)
+        wanted = executed(gold, replica, limits)
         if not wanted.ok:
             return None
-        if not same_result(wanted, _run(other, replica, limits), ordered=ordered, columns_count=True):
+        if not same_result(wanted, executed(other, replica, limits), ordered=ordered, columns_count=True):
             return False
     return ex if replicas else None
 
 
-def _run(parsed: ParsedQuery, database: Database, limits: Limits) -> ExecutionResult:
+def executed(parsed: ParsedQuery, database: Database, limits: Limits = COMPARE_LIMITS) -> ExecutionResult:
+    """The result of a query that the guard lets run; otherwise an error with the guard's reason."""
     verdict = check(parsed, database.schema() if database.dialect == "postgres" else None)
     if verdict.statement is None:
         return ExecutionResult("error", error=verdict.reason or parsed.error or "not a single statement")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -60,7 +61,7 @@ def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, 
     tasks, out = place / "tasks.jsonl", tmp_path / "out"
     with serving(lambda task: {"sql": golds[task["task_id"]]}, rpc=False) as good:
         agents = ("--agent", f"good={good.url}", "--agent", "gone=http://127.0.0.1:1")
-        code, said, err = ended(*agents, "--tasks", tasks, "--out", out)
+        code, said, err = ended(*agents, "--tasks", tasks, "--output", out)
         assert code == 0, err
         assert "good: EX 100 % (51.0 to 100 %), 4/4; overall 0.9" in said
         assert "gone: EX 0 % (0 to 49.0 %), 0/4; overall 0.000; no answer: 4 unreachable" in said
@@ -69,6 +70,9 @@ def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, 
         }
         assert "| good | 0.9" in (out / "summary.md").read_text()
         assert (out / "report.html").read_text().startswith("<!doctype html>")
+        table = list(csv.DictReader((out / "results.csv").read_text().splitlines()))
+        assert [(r["participant"], r["ex"]) for r in table] == [("gone", "False")] * 4 + [("good", "True")] * 4
+        assert {r["sql"] for r in table} == {"", *golds.values()}
 
         asked = len(good.asked)
         code, again, err = ended(*agents, "--tasks", tasks, "--out", out)

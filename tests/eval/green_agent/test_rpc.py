@@ -139,6 +139,20 @@ def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str
     assert set(told["data"]) == KEYS
 
 
+def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str):
+    def sent_0_3(**task: str) -> dict[str, Any]:
+        part = {"kind": "text", "text": "Who is the best?"}
+        message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part], **task}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+        return httpx.post(evaluator, json=body, timeout=60).json()["result"]
+
+    first = sent_0_3()
+    second = sent_0_3(taskId=first["id"])
+
+    assert [found["status"]["state"] for found in (first, second)] == ["input-required"] * 2
+    assert second["id"] == first["id"]
+
+
 @pytest.mark.parametrize("how", [[], ["stream"]], ids=["whole", "stream"])
 def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]):
     python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")

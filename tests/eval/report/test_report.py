@@ -10,7 +10,7 @@ import pytest
 
 from eval.assessment import Answer, Judgement, Mistake, TaskResult, figures
 from eval.assessment.types import Difference
-from eval.report import compare, comparison_html, comparison_markdown, report_html, summary_markdown
+from eval.report import compare, comparison_html, comparison_markdown, report_html, results_csv, summary_markdown
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00 | `x` **b** [a](javascript:alert(1))"
 SETTINGS = {"source": "tests", "task_count": 4, "participants": [{"name": "a"}, {"name": "b"}], "preset": "default"}
@@ -40,6 +40,12 @@ def elements(page: str) -> Elements:
     found = Elements()
     found.feed(page)
     return found
+
+
+@pytest.mark.parametrize("said", ["=1+1", " @SUM(A1)", "-2", "\uff1dcmd"])
+def test_no_text_of_the_table_is_a_formula(said: str):
+    row = replace(result(0), question=said, answer=Answer(sql=said))
+    assert results_csv([row]).splitlines()[1].count(f"'{said}") == 2
 
 
 def test_what_a_model_says_stays_text_everywhere():

@@ -1,0 +1,111 @@
+"""The modes of `compare`: one answer measured as an official evaluation program measures it.
+
+In: two SQL texts, a database, the databases of its test suite, the names of modes. Out: a figure for each mode, 1 or 0
+for most; None when gold fails. Both queries pass the guard first, so an answer that it refuses counts 0 here even where
+the official program would have run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, get_args
+
+from eval.databases.base import Database
+from eval.metrics import official
+from eval.metrics.items import executed
+from eval.sql import ParsedQuery, parse
+
+Mode = Literal[
+    "spider",
+    "spider-keep-distinct",
+    "test-suite",
+    "test-suite-keep-distinct",
+    "bird-ex",
+    "bird-ves",
+    "bird-r-ves",
+    "bird-soft-f1",
+]
+MODES: tuple[Mode, ...] = get_args(Mode)
+RUNS = 100
+"""Timed runs of each query for VES and R-VES, as in the official program."""
+
+
+def official_figures(
+    modes: Iterable[Mode],
+    gold_sql: str,
+    sql: str,
+    database: Database,
+    *,
+    suite: Callable[[], Iterable[Database]] = tuple,
+    runs: int = RUNS,
+) -> dict[Mode, float | None]:
+    """The figure of each mode. `suite` opens the replicas, for each mode that needs them; a test-suite mode without a
+    suite is None."""
+    return {mode: _figure(mode, gold_sql, sql, database, suite, runs) for mode in modes}
+
+
+def _figure(
+    mode: Mode,
+    gold_sql: str,
+    sql: str,
+    database: Database,
+    suite: Callable[[], Iterable[Database]],
+    runs: int,
+) -> float | None:
+    if mode.startswith("bird"):
+        return _bird(mode, parse(gold_sql, database.dialect), parse(sql, database.dialect), database, runs)
+    gold, other = (parse(_joined(text), database.dialect) for text in (gold_sql, sql))
+    if not mode.endswith("keep-distinct"):
+        gold, other = official.without_distinct(gold), official.without_distinct(other)
+    ordered = "order by" in gold_sql.lower()
+    found = _same(gold, other, database, ordered)
+    if not mode.startswith("test-suite"):
+        return found
+    replicas = [found]
+    for replica in suite():
+        if not found:
+            return found
+        found = _same(gold, other, replica, ordered)
+        replicas.append(found)
+    return found if len(replicas) > 1 else None
+
+
+def _joined(text: str) -> str:
+    """Comparison operators that a tokenizer has split, put together again."""
+    return text.replace("> =", ">=").replace("< =", "<=").replace("! =", "!=")
+
+
+def _same(gold: ParsedQuery, other: ParsedQuery, database: Database, ordered: bool) -> float | None:
+    wanted, got = executed(gold, database), executed(other, database)
+    if not wanted.ok:
+        return None
+    return float(got.ok and official.spider_equal(wanted.rows, got.rows, ordered=ordered))
+
+
+def _bird(mode: Mode, gold: ParsedQuery, other: ParsedQuery, database: Database, runs: int) -> float | None:
+    wanted, got = executed(gold, database), executed(other, database)
+    if not wanted.ok:
+        return None
+    if not got.ok:
+        return 0.0
+    if mode == "bird-soft-f1":
+        return official.soft_f1(wanted.rows, got.rows)
+    same = official.bird_equal(wanted.rows, got.rows)
+    if mode == "bird-ex" or not same:
+        return float(same)
+    ratios = _ratios(gold, other, database, runs)
+    if not ratios:
+        return 0.0
+    ratio = official.usual_ratio(ratios)
+    return official.ves(ratio) if mode == "bird-ves" else official.r_ves(ratio)
+
+
+def _ratios(gold: ParsedQuery, other: ParsedQuery, database: Database, runs: int) -> Sequence[float]:
+    """Gold's time over the answer's, for each of the runs; empty when one of them fails."""
+    found: list[float] = []
+    for _ in range(runs):
+        answer, wanted = executed(other, database), executed(gold, database)
+        if not (answer.ok and wanted.ok):
+            return ()
+        found.append(wanted.execution_time_ms / max(answer.execution_time_ms, 1e-6))
+    return found

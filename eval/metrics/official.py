@@ -1,0 +1,122 @@
+"""The comparisons of the official evaluation programs, by their definitions.
+
+In: the rows of gold and of an answer, or the ratios of their times. Out: equal or not, or a figure. They are kinder
+than `eval.metrics.comparison` in some points (columns in any order, DISTINCT ignored) and stricter in others (a number
+never equals its text, floats are compared exactly), and they make figures comparable with published ones.
+
+Sources: github.com/taoyds/test-suite-sql-eval for Spider and test suites (Zhong et al. 2020),
+github.com/bird-bench/mini_dev for EX, VES, R-VES and Soft-F1 (Li et al. 2023). Both compare values as Python does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from sqlglot import exp
+
+from eval.metrics.comparison import Rows
+from eval.sql import ParsedQuery, parsed_from_tree
+from eval.sql.traversal import every
+
+REWARDS = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5), (0.0, 0.25))
+"""R-VES: the least ratio of gold's time to the answer's, and its reward; the first that fits counts."""
+_SIGMAS = 3.0
+"""VES leaves out ratios that lie this many standard deviations from their mean, or farther."""
+
+
+def spider_equal(gold: Rows, other: Rows, *, ordered: bool) -> bool:
+    """Spider's comparison: the same rows for some order of the columns, as a list if `ordered`, else as a multiset. Two
+    results without rows are equal, whatever their columns."""
+    if not gold and not other:
+        return True
+    if len(gold) != len(other) or len(gold[0]) != len(other[0]):
+        return False
+    wanted, got = _columns(gold), _columns(other)
+    return _aligned(wanted, got, [], ordered)
+
+
+def _aligned(
+    wanted: Sequence[Sequence[Hashable]], got: Sequence[Sequence[Hashable]], taken: list[int], ordered: bool
+) -> bool:
+    """Whether the columns not yet taken can be put in gold's order. Every prefix of columns has to agree already, which
+    leaves few orders to try."""
+    if len(taken) == len(wanted):
+        return True
+    prefix = list(zip(*wanted[: len(taken) + 1], strict=True))
+    for place in range(len(got)):
+        if place in taken:
+            continue
+        tried = list(zip(*(got[i] for i in (*taken, place)), strict=True))
+        same = prefix == tried if ordered else Counter(prefix) == Counter(tried)
+        if same and _aligned(wanted, got, [*taken, place], ordered):
+            return True
+    return False
+
+
+def _columns(rows: Rows) -> list[tuple[Hashable, ...]]:
+    return [tuple(map(_hashable, column)) for column in zip(*rows, strict=True)]
+
+
+def _hashable(value: object) -> Hashable:
+    """Lists and objects, which SQLite does not have, as text."""
+    return repr(value) if isinstance(value, list | dict) else value
+
+
+def _row_tuples(rows: Rows) -> list[tuple[Hashable, ...]]:
+    return [tuple(map(_hashable, row)) for row in rows]
+
+
+def without_distinct(query: ParsedQuery) -> ParsedQuery:
+    """The query with every DISTINCT left out, in aggregates too, as Spider's program does unless it is told to keep
+    them. A query that cannot be parsed stays as it is."""
+    if query.tree is None:
+        return query
+    tree = query.tree.copy()
+    for distinct in list(every(tree, exp.Distinct)):
+        if distinct.arg_key == "distinct" or not distinct.expressions:
+            distinct.pop()
+        else:
+            distinct.replace(distinct.expressions[0])
+    return parsed_from_tree(tree, query.dialect)
+
+
+def bird_equal(gold: Rows, other: Rows) -> bool:
+    """BIRD's EX: the same set of rows."""
+    return set(_row_tuples(gold)) == set(_row_tuples(other))
+
+
+def soft_f1(gold: Rows, other: Rows) -> float:
+    """BIRD's Soft-F1, 0..1: the first row of gold is compared with the first one of the answer, and so on, after
+    repeated rows are dropped; within a row, each value counts that occurs anywhere in the other row."""
+    wanted, got = (list(dict.fromkeys(_row_tuples(rows))) for rows in (gold, other))
+    if not wanted and not got:
+        return 1.0
+    both = missing = extra = 0.0
+    for gold_row, row in zip(wanted, got, strict=False):
+        width = len(gold_row)
+        both += sum(value in gold_row for value in row) / width
+        extra += sum(value not in gold_row for value in row) / width
+        missing += sum(value not in row for value in gold_row) / width
+    missing += max(0, len(wanted) - len(got))
+    extra += max(0, len(got) - len(wanted))
+    return 2 * both / (2 * both + extra + missing)
+
+
+def usual_ratio(ratios: Sequence[float]) -> float:
+    """The mean of the ratios of gold's time to the answer's, without outliers."""
+    mean = math.fsum(ratios) / len(ratios)
+    spread = _SIGMAS * math.sqrt(math.fsum((r - mean) ** 2 for r in ratios) / len(ratios))
+    kept = [r for r in ratios if abs(r - mean) < spread] or list(ratios)
+    return math.fsum(kept) / len(kept)
+
+
+def ves(ratio: float) -> float:
+    """One answer's share of VES: the square root of the ratio of times. VES is the mean, times 100."""
+    return math.sqrt(ratio)
+
+
+def r_ves(ratio: float) -> float:
+    """One answer's share of R-VES: the square root of the reward. R-VES is the mean, times 100."""
+    return math.sqrt(next(reward for least, reward in REWARDS if ratio >= least))

@@ -1,0 +1,104 @@
+"""Answers measured as the official programs measure them, and where that differs from our own comparison."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eval.batch import app
+from eval.databases import open_database
+from eval.metrics import official
+from eval.metrics.modes import MODES, Mode, official_figures
+from eval.metrics.suites import suite_databases
+
+SCRIPT = """
+CREATE TABLE pet (id INTEGER, kind TEXT, age INTEGER);
+INSERT INTO pet VALUES (1, 'cat', 3), (2, 'dog', 4), (3, 'cat', 5);
+"""
+
+
+@pytest.fixture(scope="module")
+def pets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pets")
+    for name, more in (("pets", ""), ("replica", "DELETE FROM pet WHERE id = 3;")):
+        connection = sqlite3.connect(folder / f"{name}.sqlite")
+        connection.executescript(SCRIPT + more)
+        connection.close()
+    return folder
+
+
+def figure(pets: Path, mode: Mode, gold: str, sql: str) -> float | None:
+    suite = partial(suite_databases, (pets / "replica.sqlite",))
+    with open_database(pets / "pets.sqlite") as database:
+        return official_figures([mode], gold, sql, database, suite=suite, runs=2)[mode]
+
+
+KINDS, DISTINCT = "SELECT kind FROM pet", "SELECT DISTINCT kind FROM pet"
+CASES: list[tuple[Mode, str, str, float | None]] = [
+    ("spider", KINDS, DISTINCT, 1.0),
+    ("spider-keep-distinct", KINDS, DISTINCT, 0.0),
+    ("spider", "SELECT COUNT(kind) FROM pet", "SELECT COUNT(DISTINCT kind) FROM pet", 1.0),
+    ("spider", "SELECT kind, age FROM pet", "SELECT age, kind FROM pet", 1.0),
+    ("spider", "SELECT kind, age FROM pet ORDER BY age", "SELECT kind, age FROM pet ORDER BY age DESC", 0.0),
+    ("spider", "SELECT age FROM pet", "SELECT CAST(age AS TEXT) FROM pet", 0.0),
+    ("spider", "SELECT age FROM pet WHERE age > = 4", "SELECT age FROM pet WHERE age > 3", 1.0),
+    ("spider", "SELECT nothing FROM pet", KINDS, None),
+    ("spider", KINDS, "SELECT nothing FROM pet", 0.0),
+    ("spider", KINDS, "DELETE FROM pet", 0.0),
+    ("spider", "SELECT id FROM pet WHERE id > 9", "SELECT id, kind FROM pet WHERE id > 9", 1.0),
+    ("test-suite", "SELECT COUNT(*) FROM pet", "SELECT 3", 0.0),
+    ("test-suite", KINDS, DISTINCT, 1.0),
+    ("test-suite-keep-distinct", "SELECT MAX(age) FROM pet", "SELECT age FROM pet ORDER BY age DESC LIMIT 1", 1.0),
+    ("bird-ex", KINDS, DISTINCT, 1.0),
+    ("bird-ex", "SELECT kind, age FROM pet", "SELECT age, kind FROM pet", 0.0),
+    ("bird-ves", KINDS, "SELECT age FROM pet", 0.0),
+    ("bird-r-ves", KINDS, "SELECT age FROM pet", 0.0),
+    ("bird-soft-f1", KINDS, KINDS, 1.0),
+    ("bird-soft-f1", "SELECT kind, age FROM pet", "SELECT kind FROM pet WHERE id < 3", 0.5),
+]
+
+
+@pytest.mark.parametrize(("mode", "gold", "sql", "expected"), CASES)
+def test_each_mode_says_what_its_program_says(pets: Path, mode: Mode, gold: str, sql: str, expected: float | None):
+    found = figure(pets, mode, gold, sql)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_a_suite_mode_without_a_suite_says_nothing(pets: Path):
+    with open_database(pets / "pets.sqlite") as database:
+        assert official_figures(["test-suite"], KINDS, KINDS, database) == {"test-suite": None}
+
+
+def test_the_times_count_by_the_definitions():
+    assert official.r_ves(2.5) == math.sqrt(1.25)
+    assert [official.r_ves(ratio) ** 2 for ratio in (1.0, 0.5, 0.25, 0.1)] == pytest.approx([1.0, 0.75, 0.5, 0.25])
+    assert official.ves(4.0) == 2.0
+    assert official.usual_ratio([1.0] * 20 + [100.0]) == pytest.approx(1.0)
+    assert official.usual_ratio([1.5, 1.5]) == 1.5
+
+
+def test_rows_without_a_like_cost_both_sides_of_soft_f1():
+    assert official.soft_f1([(1,), (2,)], [(1,)]) == pytest.approx(2 / 3)
+    assert official.soft_f1([(1,)], []) == 0.0
+    assert official.soft_f1([], []) == 1.0
+    assert official.soft_f1([(1, 2)], [(2, 1)]) == 1.0
+
+
+def test_the_command_reports_the_modes_that_were_asked_for(pets: Path, tmp_path: Path):
+    lines = tmp_path / "answers.jsonl"
+    lines.write_text(json.dumps({"id": 1, "db": "pets", "gold_sql": KINDS, "sql": DISTINCT}) + "\n")
+    options = ["--mode", "bird-ex", "--mode", "spider", "--mode", "spider-keep-distinct", "--quiet"]
+
+    done = CliRunner().invoke(app, ["compare", "--databases", str(pets), str(lines), *options])
+    wrong = CliRunner().invoke(app, ["compare", "--databases", str(pets), str(lines), "--mode", "best"])
+
+    assert json.loads(done.stdout)["modes"] == {"spider": 1.0, "spider-keep-distinct": 0.0, "bird-ex": 1.0}
+    assert json.loads(done.stdout)["ex"] is False
+    assert wrong.exit_code == 2
+    assert all(mode in wrong.output for mode in MODES[:2])
