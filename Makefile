@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ask page screenshots test lint format wheel bench picture transcripts clean
+.PHONY: help setup run ask page screenshots test lint format wheel site bench picture transcripts clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ lint: $(READY) ## Style, types and the rules on who may import whom
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+site: $(READY) ## Build the documentation as a site into build/site; a link that leads nowhere fails
+	@$(BIN)/python -m mkdocs build --strict --quiet
 
 format: $(READY) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
