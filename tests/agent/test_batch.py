@@ -54,7 +54,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, databases: Path) -> 
     logging.root.setLevel(level)
 
 
-def test_each_line_gets_its_answer_from_its_database(answer: Answer):
+def test_each_line_gets_its_answer_from_its_database(answer: Answer) -> None:
     first, second = answer(
         {"id": "a", "db": "zoo", "question": "How many animals are there?"},
         {"id": 2, "db": "port", "question": "How many ships are there?"},
@@ -68,7 +68,7 @@ def test_each_line_gets_its_answer_from_its_database(answer: Answer):
     assert first["seconds"] > 0
 
 
-def test_a_question_that_cannot_be_read_is_declined_with_the_reason(answer: Answer):
+def test_a_question_that_cannot_be_read_is_declined_with_the_reason(answer: Answer) -> None:
     (declined,) = answer({"id": 1, "db": "zoo", "question": "flurbs of the wibble?"}, options=("--offline",))
 
     assert declined["abstained"] is True
@@ -76,7 +76,7 @@ def test_a_question_that_cannot_be_read_is_declined_with_the_reason(answer: Answ
     assert declined["reason"]
 
 
-def test_lines_that_cannot_be_answered_do_not_stop_the_rest(answer: Answer):
+def test_lines_that_cannot_be_answered_do_not_stop_the_rest(answer: Answer) -> None:
     question = "How many animals are there?"
 
     lines = answer(
@@ -96,7 +96,7 @@ def test_lines_that_cannot_be_answered_do_not_stop_the_rest(answer: Answer):
     assert lines[-1]["rows"] == [[3]]
 
 
-def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: Answer):
+def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: Answer) -> None:
     def reply(request: Request) -> Reply:
         if "animals" in request.prompt and "ships" not in request.prompt:
             sql = "SELECT COUNT(*) FROM animals"
@@ -124,7 +124,7 @@ def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: An
     assert [line["rows"] for line in lines] == [[[3]] if n % 2 else [[2]] for n in range(6)]
 
 
-def test_a_wrong_key_is_an_error_on_each_line(answer: Answer):
+def test_a_wrong_key_is_an_error_on_each_line(answer: Answer) -> None:
     with OpenAIServer() as server:
         server.otherwise = error(401, "Incorrect API key provided")
         lines = answer(
@@ -138,7 +138,7 @@ def test_a_wrong_key_is_an_error_on_each_line(answer: Answer):
     assert "sk-secret" not in json.dumps(lines)
 
 
-def test_evidence_reaches_the_model_with_the_question(answer: Answer):
+def test_evidence_reaches_the_model_with_the_question(answer: Answer) -> None:
     with OpenAIServer() as server:
         server.otherwise = error(401, "no")
         answer(
@@ -150,14 +150,14 @@ def test_evidence_reaches_the_model_with_the_question(answer: Answer):
         assert "old means over 10" in server.requests[0].prompt
 
 
-def test_offline_and_a_model_exclude_each_other(databases: Path):
+def test_offline_and_a_model_exclude_each_other(databases: Path) -> None:
     done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "--model", "gpt-5"])
 
     assert done.exit_code == 2
     assert "exclude each other" in done.stderr
 
 
-def test_a_file_that_is_not_there(databases: Path):
+def test_a_file_that_is_not_there(databases: Path) -> None:
     done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "missing.jsonl"])
 
     assert (done.exit_code, done.stderr) == (2, "missing.jsonl: No such file or directory\n")
@@ -165,7 +165,7 @@ def test_a_file_that_is_not_there(databases: Path):
 
 def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_nothing_else(
     databases: Path,
-):
+) -> None:
     settings.cache_clear()
     talk = {"id": "t", "db": "zoo", "turns": ["List all animals", "how many are there?", "How many animals are there?"]}
     lines = f"{json.dumps(talk)}\n{json.dumps({'id': 'u', 'db': 'zoo', 'turns': []})}\n"

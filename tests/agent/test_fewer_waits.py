@@ -20,7 +20,9 @@ WRONG = "SELECT name FROM cities"
 class PatientModel(ScriptedModel):
     """A plan brings its query along, and the judge speaks only once the summary has been begun."""
 
-    def __init__(self, *sql: str, planned: str = COUNT, relevance: float | list[float] = 1.0, together: bool = True):
+    def __init__(
+        self, *sql: str, planned: str = COUNT, relevance: float | list[float] = 1.0, together: bool = True
+    ) -> None:
         super().__init__(*sql, relevance=relevance, summary="There are 4 customers.")
         self.planned = planned
         self.together = together

@@ -11,7 +11,7 @@ from eval.sql.types import ReadStatement
 from text2sql.testing import ScriptedModel
 
 
-async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch):
+async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch) -> None:
     executed: list[str] = []
     execute = type(shop).execute
 
@@ -30,7 +30,7 @@ async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeyp
     assert [sql for sql in executed if not sql.startswith("EXPLAIN ")] == []
 
 
-async def test_what_may_not_run_is_still_tried_again(shop: Database):
+async def test_what_may_not_run_is_still_tried_again(shop: Database) -> None:
     model = ScriptedModel("DROP TABLE cities", "SELECT nam FROM cities", "SELECT name FROM cities")
 
     answer = await run("Which cities?", database=shop, model=model, execute=False)
@@ -39,7 +39,7 @@ async def test_what_may_not_run_is_still_tried_again(shop: Database):
     assert answer.sql == "SELECT name FROM cities"
 
 
-async def test_sql_that_may_never_run_is_not_handed_out(shop: Database):
+async def test_sql_that_may_never_run_is_not_handed_out(shop: Database) -> None:
     answer = await run("Which cities?", database=shop, model=ScriptedModel("DROP TABLE cities"), execute=False)
 
     assert answer.status == "error"

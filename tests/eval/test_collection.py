@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def test_a_name_is_a_file_of_the_folder_and_stays_open(folder: Path):
+def test_a_name_is_a_file_of_the_folder_and_stays_open(folder: Path) -> None:
     collection = Collection(str(folder))
 
     assert collection.database("db3").schema().table("t3") is not None
@@ -30,7 +30,7 @@ def test_a_name_is_a_file_of_the_folder_and_stays_open(folder: Path):
     collection.close()
 
 
-def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path):
+def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path) -> None:
     collection = Collection(str(folder))
     first = collection.database("db0")
     for number in range(KEPT_OPEN + 2):
@@ -41,7 +41,7 @@ def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path):
     collection.close()
 
 
-def test_a_url_template(folder: Path):
+def test_a_url_template(folder: Path) -> None:
     collection = Collection(f"sqlite:///{folder}/{{db}}.sqlite")
 
     assert collection.database("db1").schema().table("t1") is not None
@@ -49,17 +49,17 @@ def test_a_url_template(folder: Path):
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../databases/db1", "a/b", "a\\b", "a\0b"])
-def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str):
+def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
     with pytest.raises(DatabaseNotFound, match="cannot be the name of a database"):
         Collection(str(folder)).database(name)
 
 
-def test_a_name_in_a_url_is_quoted(folder: Path):
+def test_a_name_in_a_url_is_quoted(folder: Path) -> None:
     with pytest.raises(DatabaseNotFound):
         Collection(f"sqlite:///{folder}/inner/{{db}}.sqlite").database("../db1")
 
 
-def test_a_missing_database_is_said_and_not_made(folder: Path):
+def test_a_missing_database_is_said_and_not_made(folder: Path) -> None:
     with pytest.raises(DatabaseNotFound, match=r"nowhere\.sqlite"):
         Collection(str(folder)).database("nowhere")
     assert not (folder / "nowhere.sqlite").exists()

@@ -32,13 +32,13 @@ def answered(lines: list[bytes], work=double, jobs: int = 1) -> list[Record]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def test_one_line_out_for_each_line_in_with_its_id_and_in_order():
+def test_one_line_out_for_each_line_in_with_its_id_and_in_order() -> None:
     lines = [json.dumps({"id": f"q{n}", "n": n}).encode() for n in range(50)]
 
     assert answered(lines) == [{"id": f"q{n}", "twice": 2 * n} for n in range(50)]
 
 
-def test_several_jobs_keep_the_order():
+def test_several_jobs_keep_the_order() -> None:
     turns = {0: threading.Event()}
 
     def submit_backwards(record: Record) -> Future[Record]:
@@ -58,7 +58,7 @@ def test_several_jobs_keep_the_order():
     assert [json.loads(line)["n"] for line in out.getvalue().splitlines()] == [0, 1]
 
 
-def test_a_record_without_an_id_gets_null():
+def test_a_record_without_an_id_gets_null() -> None:
     assert answered([b'{"n": 2}']) == [{"id": None, "twice": 4}]
 
 
@@ -74,39 +74,39 @@ def test_a_record_without_an_id_gets_null():
         (b'{"id": "x"}', "x", "KeyError: 'n'"),
     ],
 )
-def test_a_bad_line_is_an_error_and_the_rest_goes_on(line: bytes, identifier: str | None, error: str):
+def test_a_bad_line_is_an_error_and_the_rest_goes_on(line: bytes, identifier: str | None, error: str) -> None:
     before, bad, after = answered([b'{"id": 1, "n": 1}', line, b'{"id": 3, "n": 3}'])
 
     assert (before["twice"], after["twice"]) == (2, 6)
     assert bad == {"id": identifier, "error": error}
 
 
-def test_blank_lines_and_a_byte_order_mark_are_passed_over():
+def test_blank_lines_and_a_byte_order_mark_are_passed_over() -> None:
     assert answered([b'\xef\xbb\xbf{"id": 1, "n": 1}\n', b"\n", b"   \r\n", b'{"id": 2, "n": 2}']) == [
         {"id": 1, "twice": 2},
         {"id": 2, "twice": 4},
     ]
 
 
-def test_a_result_that_is_not_json_is_an_error():
+def test_a_result_that_is_not_json_is_an_error() -> None:
     (answer,) = answered([b'{"id": 1, "n": 1}'], lambda record: {"value": float("nan")})
 
     assert answer["error"].startswith("ValueError")
 
 
-def test_a_missing_field_is_named():
+def test_a_missing_field_is_named() -> None:
     with pytest.raises(LineError, match="'question' is missing, empty or not a text"):
         text_field({"question": "  "}, "question")
 
 
-def test_encoding_escapes_what_could_steer_a_terminal_and_keeps_letters():
+def test_encoding_escapes_what_could_steer_a_terminal_and_keeps_letters() -> None:
     line = encode({"text": "Zoë \x1b[31m \x9b \u202e \ud800 \x7f"})
 
     assert line == '{"text": "Zoë \\u001b[31m \\u009b \\u202e \\ud800 \\u007f"}'
     assert json.loads(line)["text"].startswith("Zoë \x1b[31m")
 
 
-def test_a_line_is_answered_before_the_next_one_comes():
+def test_a_line_is_answered_before_the_next_one_comes() -> None:
     answered_first = threading.Event()
 
     class Out(io.StringIO):
@@ -125,7 +125,7 @@ def test_a_line_is_answered_before_the_next_one_comes():
     assert len(out.getvalue().splitlines()) == 2
 
 
-def test_a_reader_that_goes_away_ends_the_work_quietly():
+def test_a_reader_that_goes_away_ends_the_work_quietly() -> None:
     script = (
         "import sys; from eval.jsonl import *\n"
         "with workers(lambda r: {'n': r['n']}, 1) as submit:\n"
@@ -153,7 +153,7 @@ def test_a_reader_that_goes_away_ends_the_work_quietly():
     process.stderr.close()
 
 
-def test_work_can_run_in_processes(tmp_path: Path):
+def test_work_can_run_in_processes(tmp_path: Path) -> None:
     script = tmp_path / "doubling.py"
     script.write_text(
         "import sys\nfrom eval.jsonl import answer_lines, output, workers\n"
@@ -177,7 +177,7 @@ def test_work_can_run_in_processes(tmp_path: Path):
     assert done.stderr == b""
 
 
-def test_read_line_numbers_its_complaint():
+def test_read_line_numbers_its_complaint() -> None:
     line = read_line(7, b"nonsense")
 
     assert line is not None

@@ -57,7 +57,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, golds: dict[str, str]):
+def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:
     tasks, out = place / "tasks.jsonl", tmp_path / "out"
     with serving(lambda task: {"sql": golds[task["task_id"]]}, rpc=False) as good:
         agents = ("--agent", f"good={good.url}", "--agent", "gone=http://127.0.0.1:1")
@@ -86,7 +86,7 @@ def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, 
         assert "0/4" in said
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, golds: dict[str, str]):
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:
     hold = threading.Event()
 
     def say(task: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, 
     assert sorted(r["task_id"] for r in results(tmp_path)) == sorted(golds)
 
 
-def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place: Path, golds: dict[str, str]):
+def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:
     hold = threading.Event()
 
     def say(task: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +159,7 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
 
-def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path):
+def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
     tasks = ("--tasks", place / "tasks.jsonl", "--limit", 1, "--out", tmp_path / "out")
     code, said, err = ended("--spawn-command", f"mine=python {tmp_path / 'agent.py'} {{port}}", *tasks)
@@ -174,7 +174,7 @@ def commands() -> list[Path]:
     return [p for p in Path("/proc").glob("[0-9]*/cmdline") if p.parent.name != str(os.getpid())]
 
 
-def test_the_projects_own_agent_is_started_and_asked_over_a2a(tmp_path: Path, place: Path):
+def test_the_projects_own_agent_is_started_and_asked_over_a2a(tmp_path: Path, place: Path) -> None:
     pytest.importorskip("a2a")
     tasks = ("--tasks", place / "tasks.jsonl", "--ids", "all", "--protocol", "a2a")
     code, said, err = ended("--spawn", *tasks, "--out", tmp_path / "out")
@@ -189,7 +189,7 @@ def refused(*arguments: object) -> str:
     return re.sub(r"\s+", " ", done.output)
 
 
-def test_wrong_use_says_what_to_change(tmp_path: Path, place: Path):
+def test_wrong_use_says_what_to_change(tmp_path: Path, place: Path) -> None:
     one = ("--agent", "a=http://127.0.0.1:1", "--out", tmp_path / "out")
     tasks = ("--tasks", place / "tasks.jsonl")
     assert "Nobody to ask" in refused(*tasks)
@@ -208,7 +208,7 @@ def test_wrong_use_says_what_to_change(tmp_path: Path, place: Path):
     assert "is not the folder of a run" in refused("--compare", tmp_path / "p", tmp_path / "q")
 
 
-def test_runs_are_compared_by_task(tmp_path: Path, place: Path, golds: dict[str, str]):
+def test_runs_are_compared_by_task(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:
     def say(task: dict[str, Any]) -> dict[str, Any]:
         return {"sql": golds[task["task_id"]] if task["task_id"] in right else "SELECT 1"}
 
@@ -227,7 +227,7 @@ def test_runs_are_compared_by_task(tmp_path: Path, place: Path, golds: dict[str,
     assert "Who lives in Berlin?" in (tmp_path / "c" / "comparison.html").read_text()
 
 
-def test_a_folder_takes_one_run_and_is_free_while_it_is_empty(tmp_path: Path):
+def test_a_folder_takes_one_run_and_is_free_while_it_is_empty(tmp_path: Path) -> None:
     with RunFolder(tmp_path, {"preset": "default"}, TaskResult):
         pass
     with (

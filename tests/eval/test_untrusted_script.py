@@ -62,7 +62,7 @@ def as_user(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, fol
 
 @pytest.mark.parametrize("as_user", USERS, indirect=True)
 @pytest.mark.usefixtures("as_user")
-def test_a_script_reads_the_copy_and_prints(folder: Path):
+def test_a_script_reads_the_copy_and_prints(folder: Path) -> None:
     script = (
         "import os, sqlite3\nopened = sqlite3.connect('file:database.sqlite?mode=ro', uri=True)\n"
         "found = opened.execute('SELECT a FROM t')\n"
@@ -76,7 +76,7 @@ def test_a_script_reads_the_copy_and_prints(folder: Path):
 
 @pytest.mark.parametrize("as_user", USERS, indirect=True)
 @pytest.mark.usefixtures("as_user")
-def test_no_hostile_script_gets_out(folder: Path, tmp_path: Path):
+def test_no_hostile_script_gets_out(folder: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim.txt"
     victim.write_text("secret")
     victim.chmod(0o666)
@@ -106,12 +106,12 @@ def test_no_hostile_script_gets_out(folder: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("script", USING_UP.values(), ids=USING_UP)
-def test_a_script_that_uses_up_something_is_ended(folder: Path, script: str):
+def test_a_script_that_uses_up_something_is_ended(folder: Path, script: str) -> None:
     with pytest.raises(ScriptFailed):
         run_script(script, folder, seconds=1.5)
 
 
-def test_without_landlock_the_script_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_landlock_the_script_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = untrusted_script._START.replace(
         "sealed()", "import eval.confinement as c; c._RESTRICT_SELF = 9999; sealed()"
     )
@@ -121,7 +121,7 @@ def test_without_landlock_the_script_is_not_run(folder: Path, monkeypatch: pytes
         run_script("print('ran')", folder)
 
 
-def test_on_another_system_the_script_is_not_run(monkeypatch: pytest.MonkeyPatch):
+def test_on_another_system_the_script_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confinement.sys, "platform", "darwin")
 
     with pytest.raises(ConfinementUnavailable, match="darwin"):

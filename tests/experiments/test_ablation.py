@@ -84,7 +84,7 @@ def results(bench: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (bench / "out" / "results.jsonl").read_text().splitlines()]
 
 
-def test_each_variant_is_measured_and_compared_with_the_first(bench: Path):
+def test_each_variant_is_measured_and_compared_with_the_first(bench: Path) -> None:
     done = compared(bench, "--strategies", "zero-shot=low,zero-shot=high", "--test-suites", str(bench / "suites"))
 
     assert done.exit_code == 0, done.output
@@ -100,7 +100,7 @@ def test_each_variant_is_measured_and_compared_with_the_first(bench: Path):
     assert "| zero-shot=high | 0.667 | 1.000 | 1: q2 |" in page
 
 
-def test_what_is_there_is_not_asked_again(bench: Path):
+def test_what_is_there_is_not_asked_again(bench: Path) -> None:
     compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
     file = bench / "out" / "results.jsonl"
     file.write_text(file.read_text() + '{"variant": "zero-shot=low", "id": "q2", "db"')
@@ -111,7 +111,7 @@ def test_what_is_there_is_not_asked_again(bench: Path):
     assert sorted(r["id"] for r in results(bench)) == ["q1", "q2", "q3"]
 
 
-def test_a_folder_of_other_settings_is_refused(bench: Path):
+def test_a_folder_of_other_settings_is_refused(bench: Path) -> None:
     compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
 
     done = compared(bench, "--strategies", "zero-shot=low", "--split", "test")
@@ -120,7 +120,7 @@ def test_a_folder_of_other_settings_is_refused(bench: Path):
     assert 'split was "", is "test"' in done.output
 
 
-def test_the_offline_engine_is_a_variant_too(bench: Path):
+def test_the_offline_engine_is_a_variant_too(bench: Path) -> None:
     done = compared(bench, "--strategies", "standard,zero-shot=low", "--split", "test", "--limit", "1")
 
     assert done.exit_code == 0, done.output
@@ -137,14 +137,14 @@ def test_the_offline_engine_is_a_variant_too(bench: Path):
         (["--strategies", "zero-shot=low", "--recorded-dialect", "oracle"], "not 'oracle'"),
     ],
 )
-def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str):
+def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str) -> None:
     done = compared(bench, *given)
 
     assert done.exit_code == 2
     assert wrong in done.output
 
 
-def test_variants_are_read_with_their_systems():
+def test_variants_are_read_with_their_systems() -> None:
     read = read_variants("standard, few-shot:3=gpt-4, full/candidates=8, full/candidates=8=gpt-4")
 
     assert [(r.strategy, r.system) for r in read] == [
@@ -155,7 +155,7 @@ def test_variants_are_read_with_their_systems():
     ]
 
 
-def test_pairs_leave_out_what_one_of_them_lacks():
+def test_pairs_leave_out_what_one_of_them_lacks() -> None:
     def one(number: int, ex: bool, ts: bool | None = None) -> ItemResult:
         return ItemResult("r", str(number), "d", "", True, False, ex, ts, None, None, "success", 1, 1, 0, 0, None, 0.1)
 
@@ -165,7 +165,7 @@ def test_pairs_leave_out_what_one_of_them_lacks():
     assert pair(first, second, lambda c: c.ts).questions == 0
 
 
-def test_examples_are_kept_apart_from_the_test_set(bench: Path):
+def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
     lines(
         bench / "examples.jsonl",
         [
@@ -185,7 +185,7 @@ def test_examples_are_kept_apart_from_the_test_set(bench: Path):
     assert "Of 3 test questions, 1 (33.3%) share their template" in page
 
 
-def test_a_bad_file_of_examples_is_said_in_one_line(bench: Path):
+def test_a_bad_file_of_examples_is_said_in_one_line(bench: Path) -> None:
     (bench / "examples.jsonl").write_text("{oops\n")
 
     done = compared(bench, "--strategies", "few-shot-3=low", "--examples", str(bench / "examples.jsonl"))
@@ -194,7 +194,7 @@ def test_a_bad_file_of_examples_is_said_in_one_line(bench: Path):
     assert "examples.jsonl, line 1: no JSON object" in done.output
 
 
-def test_retries_get_the_systems_behind_the_first(bench: Path):
+def test_retries_get_the_systems_behind_the_first(bench: Path) -> None:
     done = compared(bench, "--strategies", "zero-shot=low,standard=low+high", "--limit", "2")
 
     assert done.exit_code == 0, done.output
@@ -203,7 +203,7 @@ def test_retries_get_the_systems_behind_the_first(bench: Path):
     assert kept["zero-shot=low", "q2"]["ex"] is False
 
 
-def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path):
+def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path) -> None:
     lines(
         bench / "questions.jsonl",
         [

@@ -27,7 +27,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.bench
 @pytest.mark.slow
-def test_each_published_rate_is_met_within_two_points(bench_dir: Path):
+def test_each_published_rate_is_met_within_two_points(bench_dir: Path) -> None:
     golds = {q["id"]: q["gold_sql"] for q in records(bench_dir / "classicmodels" / "questions.jsonl")}
     right: dict[str, list[bool]] = defaultdict(list)
     differing: list[str] = []

@@ -86,7 +86,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     forget()
 
 
-def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path):
+def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path) -> None:
     items = replay_questions(bench, recorded / "harbour.jsonl", ["weak", "strong"], Settings(_env_file=None))
 
     assert [i.id for i in items] == ["q1", "q2", "q3"]
@@ -102,7 +102,7 @@ def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench
 
 def test_the_command_prints_the_table_and_writes_a_line_a_question(
     alone: None, bench: Path, recorded: Path, tmp_path: Path
-):
+) -> None:
     out = tmp_path / "out.jsonl"
     arguments = ["--bench", str(bench), "--recorded", str(recorded), "--first", "weak", "--then", "strong"]
 
@@ -128,7 +128,7 @@ def test_the_command_prints_the_table_and_writes_a_line_a_question(
 )
 def test_what_does_not_fit_together_is_said_in_one_line(
     alone: None, bench: Path, recorded: Path, changed: dict[str, str], wrong: str
-):
+) -> None:
     given = {"--bench": str(bench), "--recorded": str(recorded), "--first": "weak", **changed}
     done = CliRunner().invoke(app, [part.format(bench=bench) for pair in given.items() for part in pair])
 
@@ -141,7 +141,7 @@ def question(difficulty: str, *attempts: Attempt, final_right: bool, gold_ran: b
     return Replayed("i", "d", difficulty, gold_ran, attempts, sql, final_right, "success", "", 0.1)
 
 
-def test_counts_are_over_all_questions_errors_and_bad_gold_included():
+def test_counts_are_over_all_questions_errors_and_bad_gold_included() -> None:
     right, wrong = Attempt("a", True, True, 0.9, None), Attempt("b", False, True, 0.8, None)
     rejected = Attempt("c", True, False, 0.5, "generic")
     items = [
@@ -161,7 +161,7 @@ def test_counts_are_over_all_questions_errors_and_bad_gold_included():
     assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
 
 
-def test_further_candidates_are_no_retries():
+def test_further_candidates_are_no_retries() -> None:
     first, other = Attempt("a", False, False, 0.5, None), Attempt("b", True, True, 0.9, None)
     sent_back = Attempt("a", False, False, 0.5, "empty_result")
     items = [question("easy", first, other, final_right=True), question("easy", sent_back, other, final_right=True)]
@@ -170,13 +170,13 @@ def test_further_candidates_are_no_retries():
     assert list(by_category(items)) == ["empty_result"]
 
 
-def test_a_rate_stands_with_its_interval():
+def test_a_rate_stands_with_its_interval() -> None:
     assert str(Rate(8, 10)) == "0.800 (0.490-0.943)"
     assert str(Rate(0, 0)) == "–"
 
 
 @pytest.mark.bench
-def test_twenty_recorded_questions_run_through_the_agent(bench_dir: Path, recorded_dir: Path):
+def test_twenty_recorded_questions_run_through_the_agent(bench_dir: Path, recorded_dir: Path) -> None:
     systems = ["gpt4_zero_shot", "dail-sql_gpt-4"]
     items = replay_questions(
         bench_dir / "spider_dev", recorded_dir / "spider_dev.jsonl", systems, Settings(_env_file=None), limit=20

@@ -67,7 +67,7 @@ def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path):
+def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path) -> None:
     words = shlex.split(command)
     assert words[0] == "python", "commands that are shown as run begin with python"
 
@@ -79,27 +79,27 @@ def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_examples_run(program: str, tmp_path: Path, shared_cache: Path):
+def test_the_examples_run(program: str, tmp_path: Path, shared_cache: Path) -> None:
     done = ran([sys.executable, "-W", "error", "-c", program], tmp_path, shared_cache)
 
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
 
 
-def test_there_are_commands_and_examples():
+def test_there_are_commands_and_examples() -> None:
     assert len(COMMANDS) >= 4
     assert len(PROGRAMS) >= 2
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files(page: Path):
+def test_links_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
 
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert missing == []
 
 
-def test_every_option_of_the_command_line_is_documented():
+def test_every_option_of_the_command_line_is_documented() -> None:
     page = (ROOT / "docs/cli.md").read_text()
 
     for command in (get_command(app), get_command(batch).commands["answer"]):  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ def test_every_option_of_the_command_line_is_documented():
                     assert f"`{name}" in page, name
 
 
-def test_the_exit_codes_documented_are_the_exit_codes():
+def test_the_exit_codes_documented_are_the_exit_codes() -> None:
     rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", (ROOT / "docs/cli.md").read_text(), re.MULTILINE))
 
     assert {int(code): meaning for code, meaning in rows.items()} == MEANING

@@ -26,14 +26,14 @@ def modules(package: ModuleType) -> list[ModuleType]:
     return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
 
 
-def test_every_exception_derives_from_the_root():
+def test_every_exception_derives_from_the_root() -> None:
     classes = exception_classes()
 
     assert len(classes) > 20
     assert [name for name, found in classes.items() if not issubclass(found, Text2SQLError)] == []
 
 
-def test_no_two_exceptions_share_a_name():
+def test_no_two_exceptions_share_a_name() -> None:
     names = [name.rpartition(".")[2] for name in exception_classes()]
 
     assert sorted({name for name in names if names.count(name) > 1 and not name.startswith("_")}) == []

@@ -36,7 +36,7 @@ def imported(file: Path, known: dict[str, Path]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_no_circle_of_imports(package: str):
+def test_no_circle_of_imports(package: str) -> None:
     known = modules()
     graph = {
         name: {other for other in imported(file, known) if other != name}
@@ -49,7 +49,7 @@ def test_no_circle_of_imports(package: str):
         pytest.fail("circle of imports: " + " imports ".join(reversed(error.args[1])))
 
 
-def test_a_package_above_is_never_imported_below():
+def test_a_package_above_is_never_imported_below() -> None:
     """Circles among the packages: experiments use text2sql, text2sql uses agent, agent uses eval."""
     order = ("prompts", "eval", "agent", "text2sql", "experiments")
     known = modules()
@@ -63,5 +63,5 @@ def test_a_package_above_is_never_imported_below():
     assert wrong == []
 
 
-def test_nothing_lies_loose_in_agent():
+def test_nothing_lies_loose_in_agent() -> None:
     assert {file.stem for file in (ROOT / "agent").glob("*.py")} == AGENT_FILES

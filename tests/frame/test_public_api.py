@@ -15,7 +15,7 @@ from text2sql import errors, testing
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_documented_names_are_the_public_ones():
+def test_the_documented_names_are_the_public_ones() -> None:
     page = (ROOT / "docs/python.md").read_text()
 
     assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(text2sql.__all__)
@@ -24,7 +24,7 @@ def test_the_documented_names_are_the_public_ones():
         assert getattr(text2sql, name) is not None
 
 
-def test_importing_it_loads_no_implementation():
+def test_importing_it_loads_no_implementation() -> None:
     program = "import sys, text2sql; print(sorted(m for m in sys.modules if m.split('.')[0] in {'agent', 'pydantic'}))"
 
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -32,12 +32,12 @@ def test_importing_it_loads_no_implementation():
     assert done.stdout == "[]\n"
 
 
-def test_an_unknown_name_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'tell'"):
         text2sql.tell  # noqa: B018
 
 
-def test_the_tree_of_errors_is_the_one_in_the_docstring():
+def test_the_tree_of_errors_is_the_one_in_the_docstring() -> None:
     lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)  +", errors.__doc__ or "", re.MULTILINE)
     parents: dict[int, type] = {}
     for branch, name in lines:
@@ -49,7 +49,7 @@ def test_the_tree_of_errors_is_the_one_in_the_docstring():
 
 
 @pytest.mark.parametrize("module", ["text2sql", "agent.main"])
-def test_both_modules_start_the_command_line(module: str):
+def test_both_modules_start_the_command_line(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", module, "--version"], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -29,7 +29,7 @@ def tracked() -> list[Path]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_is_there(package: str):
+def test_every_public_name_is_there(package: str) -> None:
     module = importlib.import_module(package)
 
     assert len(set(module.__all__)) == len(module.__all__)
@@ -37,14 +37,14 @@ def test_every_public_name_is_there(package: str):
         assert getattr(module, name) is not None, name
 
 
-def test_the_architecture_page_names_every_room():
+def test_the_architecture_page_names_every_room() -> None:
     page = (ROOT / "docs/ARCHITECTURE.md").read_text()
     rooms = [package.rpartition(".")[2] for package in PACKAGES if package.count(".") == 1]
 
     assert [room for room in rooms if not re.search(rf"\b{room}\b", page)] == []
 
 
-def test_no_file_knows_the_machine_it_was_written_on():
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
     home = re.compile(rb"(?<![\w.])/(?:home|root|Users|work)/[\w.-]+/")
     own = Path(__file__)
 
@@ -59,14 +59,14 @@ def test_no_file_knows_the_machine_it_was_written_on():
     assert found == []
 
 
-def test_the_pins_are_plain_versions():
+def test_the_pins_are_plain_versions() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 
     assert lines == sorted(lines)
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
 
 
-def test_every_dependency_is_pinned():
+def test_every_dependency_is_pinned() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -77,7 +77,7 @@ def test_every_dependency_is_pinned():
     assert {name.lower().replace("_", "-") for name in names} - {"text2sql"} <= pinned
 
 
-def test_sql_is_parsed_in_one_place():
+def test_sql_is_parsed_in_one_place() -> None:
     """A query that may run is parsed by eval.sql alone; the others named here parse what they do not run: texts to
     compare, demo schemas, and the samples that correctness is fitted on."""
     allowed = {"eval/sql/", "eval/metrics/", "eval/tasks/", "experiments/judge/samples.py"}
@@ -112,7 +112,7 @@ def test_sql_is_parsed_in_one_place():
     assert found == []
 
 
-def test_langgraph_finds_the_compiled_graph():
+def test_langgraph_finds_the_compiled_graph() -> None:
     """As its command line does: the path from langgraph.json, loaded as a file, must hold a compiled graph."""
     from langgraph.pregel import Pregel
 

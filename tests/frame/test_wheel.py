@@ -49,7 +49,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {**kept, "TEXT2SQL_CACHE_DIR": str(folder / "cache"), "TEXT2SQL_STATE_DIR": str(folder / "state")}
 
 
-def test_it_holds_the_four_packages_and_the_page(wheel: Path):
+def test_it_holds_the_four_packages_and_the_page(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
 
     packages = {name.partition("/")[0] for name in names if not re.match(r"text2sql-[\d.]+\.dist-info/", name)}
@@ -57,7 +57,7 @@ def test_it_holds_the_four_packages_and_the_page(wheel: Path):
     assert "agent/server/page/index.html" in names
 
 
-def test_a_question_is_answered(installed: Path, tmp_path: Path):
+def test_a_question_is_answered(installed: Path, tmp_path: Path) -> None:
     program = f"from text2sql import ask; print(ask({QUESTION!r}, database='shop', model='offline').status)"
 
     for command in ([installed / "text2sql", "--db", "shop", QUESTION], [installed / "python", "-c", program]):
@@ -66,7 +66,7 @@ def test_a_question_is_answered(installed: Path, tmp_path: Path):
     assert done.stdout == "success\n"
 
 
-def test_the_server_shows_its_page(installed: Path, tmp_path: Path):
+def test_the_server_shows_its_page(installed: Path, tmp_path: Path) -> None:
     command = [installed / "python", "-m", "agent.server", "--port", "0"]
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

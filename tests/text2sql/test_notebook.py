@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
     nbformat = pytest.importorskip("nbformat", reason="needs nbformat")
     for package in ("ipykernel", "pandas", "matplotlib"):

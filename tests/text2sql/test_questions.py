@@ -17,23 +17,23 @@ def answer(columns: list[str], *rows: list[object], text: str = "", **more: obje
     return Answer(question="?", status="success", answer=text, columns=columns, rows=list(rows), **more)  # type: ignore[arg-type]
 
 
-def test_a_failure_is_an_exception_that_holds_the_answer():
+def test_a_failure_is_an_exception_that_holds_the_answer() -> None:
     with pytest.raises(QuestionFailed, match="no database file") as caught:
         ask("How many orders?", database="missing.sqlite", model="offline")
     assert (caught.value.kind, caught.value.answer.status) == ("database", "error")
 
 
-def test_a_declined_question_is_an_answer():
+def test_a_declined_question_is_an_answer() -> None:
     assert ask("gribble the frobs", database="shop", model="offline").status == "abstained"
 
 
-async def test_asking_works_inside_a_running_loop():
+async def test_asking_works_inside_a_running_loop() -> None:
     waited = ask("How many customers are there?", database="shop", model="offline")
     awaited = await run("How many customers are there?", database="shop", model="offline")
     assert waited.rows == awaited.rows
 
 
-def test_a_thread_keeps_its_context_and_goes_on_after_a_failure():
+def test_a_thread_keeps_its_context_and_goes_on_after_a_failure() -> None:
     thread = Thread("shop", model="offline")
     listed = thread.ask("which customers are from Berlin?")
     with pytest.raises(QuestionFailed):
@@ -44,7 +44,7 @@ def test_a_thread_keeps_its_context_and_goes_on_after_a_failure():
     assert thread.answers == [listed, counted]
 
 
-def test_rows_become_a_frame_and_an_arrow_table_with_dates_and_numbers():
+def test_rows_become_a_frame_and_an_arrow_table_with_dates_and_numbers() -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     rows = answer(["day", "n", "n", "code"], ["2024-01-31", 1, 1.5, "2024-13-45"], [None, None, 2.5, "2024-01-01"])
@@ -64,7 +64,7 @@ def test_rows_become_a_frame_and_an_arrow_table_with_dates_and_numbers():
         (answer(["price", "weight"], [1, 3], [2, 5], [3, 4]), "collections"),
     ],
 )
-def test_each_shape_has_its_chart(rows: Answer, drawn: str):
+def test_each_shape_has_its_chart(rows: Answer, drawn: str) -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure()
     pytest.importorskip("pandas")
     ax = rows.plot(figure.add_subplot())
@@ -72,14 +72,14 @@ def test_each_shape_has_its_chart(rows: Answer, drawn: str):
 
 
 @pytest.mark.parametrize("rows", [answer(["n"], [1]), answer(["a", "b"], ["x", "y"], ["z", "w"]), answer([])])
-def test_rows_without_a_chart_say_so(rows: Answer):
+def test_rows_without_a_chart_say_so(rows: Answer) -> None:
     pytest.importorskip("pandas")
     with pytest.raises(NoChart):
         rows.plot()
     assert "<img" not in rows._repr_html_()
 
 
-def test_the_view_in_a_notebook_shows_all_and_trusts_nothing():
+def test_the_view_in_a_notebook_shows_all_and_trusts_nothing() -> None:
     shown = answer(
         [HOSTILE, "n"],
         *([f"{HOSTILE}{i}", i] for i in range(25)),
@@ -95,7 +95,7 @@ def test_the_view_in_a_notebook_shows_all_and_trusts_nothing():
     assert "href" not in shown
 
 
-def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch):
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(PackageMissing, match=r"needs pandas: pip install 'text2sql\[notebook\]'"):
         _ = answer(["n"], [1]).df

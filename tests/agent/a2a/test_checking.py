@@ -15,7 +15,7 @@ def asked(dialect: str = "sqlite"):
     return read_task({"question": "Which customers?", "schema": CUSTOMERS, "dialect": dialect, "task_id": "t"})
 
 
-async def test_an_empty_result_is_no_fault():
+async def test_an_empty_result_is_no_fault() -> None:
     model = ScriptedModel("SELECT id FROM customers WHERE id > 5")
 
     answer = await answered(asked(), CONFIG, model)
@@ -25,7 +25,7 @@ async def test_an_empty_result_is_no_fault():
     assert model.judge_requests == []
 
 
-async def test_what_the_engine_refuses_is_tried_again_with_its_message():
+async def test_what_the_engine_refuses_is_tried_again_with_its_message() -> None:
     model = ScriptedModel("SELECT sum(id, 2, 3) OVER (ORDER BY rank()) FROM customers", "SELECT id FROM customers")
 
     answer = await answered(asked(), CONFIG, model)
@@ -35,7 +35,7 @@ async def test_what_the_engine_refuses_is_tried_again_with_its_message():
     assert model.sql_requests[1].feedback
 
 
-async def test_duckdbs_binder_speaks_where_names_and_guard_are_content():
+async def test_duckdbs_binder_speaks_where_names_and_guard_are_content() -> None:
     model = ScriptedModel("SELECT id, count(*) FROM customers", "SELECT id FROM customers")
     events = [event async for event in answering(asked("duckdb"), CONFIG, model)]
 
@@ -45,7 +45,7 @@ async def test_duckdbs_binder_speaks_where_names_and_guard_are_content():
     assert events[-1] == TaskAnswer(sql="SELECT id FROM customers", reasoning=events[-1].reasoning, task_id="t")
 
 
-async def test_a_name_that_is_not_there_is_tried_again_with_the_nearest():
+async def test_a_name_that_is_not_there_is_tried_again_with_the_nearest() -> None:
     for dialect in ("sqlite", "postgres"):
         model = ScriptedModel("SELECT ids FROM customers", "SELECT id FROM customers")
 
@@ -53,7 +53,7 @@ async def test_a_name_that_is_not_there_is_tried_again_with_the_nearest():
         assert "nearest: id" in model.sql_requests[1].feedback
 
 
-async def test_sql_that_never_passes_is_not_handed_out():
+async def test_sql_that_never_passes_is_not_handed_out() -> None:
     for bad in ("DROP TABLE customers", "SELECT nothing FROM customers", "SELECT id FROM"):
         answer = await answered(asked(), CONFIG, ScriptedModel(bad))
 
@@ -62,7 +62,7 @@ async def test_sql_that_never_passes_is_not_handed_out():
         assert answer.task_id == "t"
 
 
-async def test_a_model_out_of_reach_is_an_answer():
+async def test_a_model_out_of_reach_is_an_answer() -> None:
     from agent.models.protocol import ModelUnavailable
 
     answer = await answered(asked(), CONFIG, ScriptedModel(ModelUnavailable("The endpoint cannot be reached.")))
@@ -71,7 +71,7 @@ async def test_a_model_out_of_reach_is_an_answer():
     assert "cannot be reached" in (answer.error or "")
 
 
-async def test_a_schema_that_no_engine_can_hold_is_an_answer():
+async def test_a_schema_that_no_engine_can_hold_is_an_answer() -> None:
     task = read_task({"question": "q", "schema": {"t": [f"c{i}" for i in range(5_000)]}, "dialect": "sqlite"})
 
     assert "too many columns" in ((await answered(task, CONFIG, ScriptedModel("SELECT 1"))).error or "")

@@ -32,7 +32,7 @@ def ended(*arguments: str, **settings: str) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def test_it_listens_on_loopback_says_so_and_stops_when_told():
+def test_it_listens_on_loopback_says_so_and_stops_when_told() -> None:
     process = started("--port", "0")
     assert process.stdout is not None
     try:
@@ -48,7 +48,7 @@ def test_it_listens_on_loopback_says_so_and_stops_when_told():
     assert process.returncode in (0, -signal.SIGTERM)
 
 
-def test_with_tokens_only_the_card_and_the_health_are_open():
+def test_with_tokens_only_the_card_and_the_health_are_open() -> None:
     process = started("--port", "0", TEXT2SQL_TOKENS="bench=0123456789abcdef")
     assert process.stdout is not None
     try:
@@ -70,7 +70,7 @@ def test_with_tokens_only_the_card_and_the_health_are_open():
         process.communicate(timeout=30)
 
 
-def test_tokens_that_cannot_be_used_are_said():
+def test_tokens_that_cannot_be_used_are_said() -> None:
     code, _, err = ended("--port", "0", TEXT2SQL_TOKENS="bench=short")
 
     assert code == 2
@@ -79,7 +79,7 @@ def test_tokens_that_cannot_be_used_are_said():
 
 
 @pytest.mark.parametrize(("host", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
-def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, here: str):
+def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, here: str) -> None:
     process = started("--host", host, "--port", "0")
     assert process.stdout is not None
     try:
@@ -93,7 +93,7 @@ def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, h
         process.communicate(timeout=30)
 
 
-def test_a_port_that_is_taken_is_said():
+def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, _, err = ended("--port", str(port))
@@ -102,7 +102,7 @@ def test_a_port_that_is_taken_is_said():
     assert err.strip() == f"Cannot listen at 127.0.0.1:{port}: Address already in use."
 
 
-def test_help_names_the_options_and_the_exit_codes():
+def test_help_names_the_options_and_the_exit_codes() -> None:
     code, out, _ = ended("--help")
 
     assert code == 0
@@ -118,7 +118,7 @@ def test_help_names_the_options_and_the_exit_codes():
         ("http://[::1]:9019/", "http://[::1]:9019/"),
     ],
 )
-def test_a_url_that_others_can_call_stands_in_the_card(given: str, meant: str):
+def test_a_url_that_others_can_call_stands_in_the_card(given: str, meant: str) -> None:
     assert checked_card_url(given) == meant
 
 
@@ -135,6 +135,6 @@ def test_a_url_that_others_can_call_stands_in_the_card(given: str, meant: str):
         "http://h:99999/",
     ],
 )
-def test_a_url_that_nobody_can_call_is_refused(given: str):
+def test_a_url_that_nobody_can_call_is_refused(given: str) -> None:
     with pytest.raises(CardUrlUnusable):
         checked_card_url(given)

@@ -41,7 +41,9 @@ def sent(schema: Schema, form: str) -> dict[str, Any]:
 @pytest.mark.bench
 @pytest.mark.parametrize("form", ["list", "by name"])
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
-async def test_every_task_gets_sql_that_names_what_is_there_or_says_why_not(bench_dir: Path, form: str, dialect: str):
+async def test_every_task_gets_sql_that_names_what_is_there_or_says_why_not(
+    bench_dir: Path, form: str, dialect: str
+) -> None:
     lines = (bench_dir / "agentx_tasks" / "questions.jsonl").read_text().splitlines()
     databases = {}
     with_sql = 0

@@ -16,7 +16,7 @@ def post(url: str, path: str, body: object) -> httpx.Response:
     return httpx.post(url + path, json=body, timeout=30)
 
 
-def test_a_task_gets_its_sql_with_the_task_named(url: str):
+def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
     reply = post(url, "generate", task())
 
     assert reply.status_code == 200
@@ -38,16 +38,16 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str):
     ],
 )
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql"])
-def test_every_form_of_schema_in_every_dialect_is_understood(url: str, schema: object, dialect: str):
+def test_every_form_of_schema_in_every_dialect_is_understood(url: str, schema: object, dialect: str) -> None:
     assert post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"] == "SELECT COUNT(*) FROM customers"
 
 
 @pytest.mark.parametrize("part", [{"kind": "data", "data": task()}, {"type": "data", "data": task()}])
-def test_a_message_carries_the_task_in_a_data_part(url: str, part: dict[str, object]):
+def test_a_message_carries_the_task_in_a_data_part(url: str, part: dict[str, object]) -> None:
     assert post(url, "a2a/message", {"parts": [part]}).json()["sql"] == "SELECT COUNT(*) FROM customers"
 
 
-def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: str):
+def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: str) -> None:
     fenced = '```json\n{"question": "How many customers are there?", "schema": {"customers": ["id"]}}\n```'
     apart = [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}]
 
@@ -69,7 +69,7 @@ def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: s
         (task(question="x" * 30_000), 200, "at most 20,000"),
     ],
 )
-def test_what_cannot_be_answered_says_why(url: str, body: object, status: int, says: str):
+def test_what_cannot_be_answered_says_why(url: str, body: object, status: int, says: str) -> None:
     reply = post(url, "generate", body)
 
     assert reply.status_code == status
@@ -78,7 +78,7 @@ def test_what_cannot_be_answered_says_why(url: str, body: object, status: int, s
     assert "Traceback" not in reply.text
 
 
-def test_what_is_no_json_or_too_large_is_refused(url: str):
+def test_what_is_no_json_or_too_large_is_refused(url: str) -> None:
     broken = httpx.post(url + "generate", content=b'{"question": ')
     deep = httpx.post(url + "generate", content=b"[" * 200_000)
     large = httpx.post(url + "generate", content=b" " * (9 * 1024 * 1024))
@@ -89,12 +89,12 @@ def test_what_is_no_json_or_too_large_is_refused(url: str):
     assert post(url, "generate", task()).status_code == 200
 
 
-def test_a_message_without_parts_is_refused(url: str):
+def test_a_message_without_parts_is_refused(url: str) -> None:
     for body in ({}, {"parts": []}, {"parts": "text"}, {"parts": [{"kind": "file"}]}):
         assert post(url, "a2a/message", body).status_code == 400
 
 
-def test_the_server_says_what_and_how_it_is(url: str):
+def test_the_server_says_what_and_how_it_is(url: str) -> None:
     about, health = httpx.get(url).json(), httpx.get(url + "health").json()
 
     assert about["name"] == "text2sql"
@@ -103,7 +103,7 @@ def test_the_server_says_what_and_how_it_is(url: str):
     assert httpx.get(url + "ready").status_code in (200, 503)
 
 
-def test_a_client_that_goes_away_stops_its_run(slow: tuple[str, Slow]):
+def test_a_client_that_goes_away_stops_its_run(slow: tuple[str, Slow]) -> None:
     url, model = slow
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(url + "generate", json=task(), timeout=httpx.Timeout(30, read=2))
@@ -112,7 +112,7 @@ def test_a_client_that_goes_away_stops_its_run(slow: tuple[str, Slow]):
     assert model.stopped.wait(5)
 
 
-def test_hundreds_of_tasks_leave_no_file_and_no_thread(url: str):
+def test_hundreds_of_tasks_leave_no_file_and_no_thread(url: str) -> None:
     before = threading.active_count()
     for number in range(150):
         dialect = "duckdb" if number % 30 == 0 else "sqlite"

@@ -34,7 +34,7 @@ async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
 
 
 @pytest.mark.parametrize("part", [new_text_part(json.dumps(task())), new_data_part(task())])
-async def test_a_task_is_answered_with_one_part(url: str, part: Any):
+async def test_a_task_is_answered_with_one_part(url: str, part: Any) -> None:
     [event] = await sent(url, part)
 
     assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
@@ -45,7 +45,7 @@ async def test_a_task_is_answered_with_one_part(url: str, part: Any):
     assert json.loads(answer.text)["task_id"] == "t1"
 
 
-async def test_a_stream_tells_the_steps_while_they_happen(url: str):
+async def test_a_stream_tells_the_steps_while_they_happen(url: str) -> None:
     events = await sent(url, new_text_part(json.dumps(task())), streaming=True)
 
     said = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
@@ -56,7 +56,7 @@ async def test_a_stream_tells_the_steps_while_they_happen(url: str):
     assert events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
 
 
-async def test_no_sql_is_an_answer_too(url: str):
+async def test_no_sql_is_an_answer_too(url: str) -> None:
     [event] = await sent(url, new_text_part(json.dumps(task(question="Zorble the quux frobnicators?"))))
 
     assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
@@ -65,7 +65,7 @@ async def test_no_sql_is_an_answer_too(url: str):
     assert "Zorble" in answer["error"]
 
 
-async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(url: str):
+async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(url: str) -> None:
     async with httpx.AsyncClient(timeout=30) as http:
         client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
         [first] = [e async for e in client.send_message(request(new_text_part("How many customers are there?")))]
@@ -80,7 +80,7 @@ async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(ur
     assert json.loads(second.task.artifacts[0].parts[0].text)["sql"] == COUNT
 
 
-async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str):
+async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) -> None:
     async with httpx.AsyncClient(timeout=30) as http:
         client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
         [first] = [e async for e in client.send_message(request(new_text_part(json.dumps(task()))))]
@@ -97,13 +97,13 @@ async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str):
     assert stranger.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
 
 
-async def test_a_schema_may_be_the_name_of_a_demo_database(url: str):
+async def test_a_schema_may_be_the_name_of_a_demo_database(url: str) -> None:
     [event] = await sent(url, new_data_part({"question": "How many reviews are there?", "schema": "shop"}))
 
     assert json.loads(event.task.artifacts[0].parts[0].text)["sql"] == "SELECT COUNT(*) FROM reviews"
 
 
-async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]):
+async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]) -> None:
     url, model = slow
     async with httpx.AsyncClient(timeout=30) as http:
         client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=True))
@@ -135,7 +135,7 @@ def message(text: str) -> dict[str, Any]:
     }
 
 
-def test_protocol_0_3_sends_and_gets(url: str):
+def test_protocol_0_3_sends_and_gets(url: str) -> None:
     sent_task = rpc(url, "message/send", message(json.dumps(task())))["result"]
     got = rpc(url, "tasks/get", {"id": sent_task["id"]})["result"]
 
@@ -147,7 +147,7 @@ def test_protocol_0_3_sends_and_gets(url: str):
     assert got["artifacts"] == sent_task["artifacts"]
 
 
-def test_protocol_0_3_streams(url: str):
+def test_protocol_0_3_streams(url: str) -> None:
     body = {"jsonrpc": "2.0", "id": 7, "method": "message/stream", "params": message(json.dumps(task()))}
     with httpx.stream("POST", url, json=body, timeout=30) as reply:
         assert reply.headers["content-type"].startswith("text/event-stream")
@@ -158,7 +158,7 @@ def test_protocol_0_3_streams(url: str):
     assert events[-1]["final"] is True
 
 
-def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow]):
+def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow]) -> None:
     url, model = slow
     started = rpc(url, "message/send", {**message(json.dumps(task())), "configuration": {"blocking": False}})["result"]
     assert model.asked.wait(10)
@@ -185,14 +185,14 @@ def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow])
         ("no/method", {}, -32601),
     ],
 )
-def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int):
+def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int) -> None:
     reply = rpc(url, method, params)
 
     assert reply["error"]["code"] == code
     assert "Traceback" not in json.dumps(reply)
 
 
-def test_a_file_is_refused_as_a_kind_that_is_not_read(url: str):
+def test_a_file_is_refused_as_a_kind_that_is_not_read(url: str) -> None:
     part = {"kind": "file", "file": {"name": "x.png", "mimeType": "image/png", "bytes": "AAAA"}}
     given = message("x")
     given["message"]["parts"] = [part]
@@ -200,20 +200,20 @@ def test_a_file_is_refused_as_a_kind_that_is_not_read(url: str):
     assert rpc(url, "message/send", given)["error"]["code"] == -32005
 
 
-def test_a_finished_task_cannot_be_cancelled(url: str):
+def test_a_finished_task_cannot_be_cancelled(url: str) -> None:
     done = rpc(url, "message/send", message(json.dumps(task())))["result"]
 
     assert rpc(url, "tasks/cancel", {"id": done["id"]})["error"]["code"] == -32002
 
 
-def test_broken_json_in_a_text_is_called_that(url: str):
+def test_broken_json_in_a_text_is_called_that(url: str) -> None:
     asked = rpc(url, "message/send", message('{"question": "How'))["result"]
 
     assert asked["status"]["state"] == "input-required"
     assert "cannot be read as JSON" in json.loads(asked["status"]["message"]["parts"][0]["text"])["error"]
 
 
-def test_both_protocols_can_read_the_card(url: str):
+def test_both_protocols_can_read_the_card(url: str) -> None:
     for path in (".well-known/agent-card.json", ".well-known/agent.json"):
         card = httpx.get(url + path).json()
         assert card["url"] == url
@@ -223,7 +223,7 @@ def test_both_protocols_can_read_the_card(url: str):
         assert card["skills"][0]["id"] == "text-to-sql"
 
 
-async def test_only_the_last_tasks_are_kept():
+async def test_only_the_last_tasks_are_kept() -> None:
     from a2a.auth.user import UnauthenticatedUser
     from a2a.server.context import ServerCallContext
     from a2a.types.a2a_pb2 import Task, TaskStatus

@@ -23,7 +23,7 @@ def spoken(url: str, text: str) -> tuple[str, dict[str, str]]:
     return reply["state"], json.loads(reply["text"])
 
 
-def test_a_task_in_a_text_part_gets_one_part_of_json(url: str):
+def test_a_task_in_a_text_part_gets_one_part_of_json(url: str) -> None:
     state, answer = spoken(url, json.dumps(task()))
 
     assert state == "completed"
@@ -31,7 +31,7 @@ def test_a_task_in_a_text_part_gets_one_part_of_json(url: str):
     assert answer["task_id"] == "t1"
 
 
-def test_a_task_that_cannot_be_worked_on_is_completed_with_its_error(url: str):
+def test_a_task_that_cannot_be_worked_on_is_completed_with_its_error(url: str) -> None:
     state, answer = spoken(url, json.dumps(task(dialect="bigquery")))
 
     assert state == "completed"

@@ -42,11 +42,11 @@ def names(schema: Schema) -> dict[str, list[str]]:
         '{"t": ["a", "b"]}',
     ],
 )
-def test_the_usual_forms_mean_the_same_table(given: Any):
+def test_the_usual_forms_mean_the_same_table(given: Any) -> None:
     assert names(read_structure(given, "sqlite")) == {"t": ["a", "b"]}
 
 
-def test_what_a_column_says_of_itself_is_kept():
+def test_what_a_column_says_of_itself_is_kept() -> None:
     schema = read_structure(
         {
             "t": {
@@ -79,7 +79,7 @@ def test_what_a_column_says_of_itself_is_kept():
         {"referenced_table": "cities", "referenced_column": "id"},
     ],
 )
-def test_a_foreign_key_is_read_in_every_spelling(key: Any):
+def test_a_foreign_key_is_read_in_every_spelling(key: Any) -> None:
     tables = {
         "people": {"columns": [{"name": "city_id", "foreign_key": key}]},
         "cities": {"columns": [{"name": "id", "primary_key": True}]},
@@ -91,7 +91,7 @@ def test_a_foreign_key_is_read_in_every_spelling(key: Any):
 
 
 @pytest.mark.parametrize("key", [True, "nowhere.id", "cities.none", {"table": "cities", "column": "none"}, 7, {}])
-def test_a_foreign_key_to_nothing_is_left_out(key: Any):
+def test_a_foreign_key_to_nothing_is_left_out(key: Any) -> None:
     tables = {"people": {"columns": [{"name": "x", "foreign_key": key}]}, "cities": {"columns": ["id"]}}
 
     assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
@@ -106,13 +106,13 @@ def test_a_foreign_key_to_nothing_is_left_out(key: Any):
         {"c": "cities.id"},
     ],
 )
-def test_foreign_keys_of_a_whole_table_are_read(keys: Any):
+def test_foreign_keys_of_a_whole_table_are_read(keys: Any) -> None:
     given = {"people": {"columns": ["c"], "foreign_keys": keys}, "cities": {"columns": ["id"], "primary_key": "id"}}
 
     assert read_structure(given, "sqlite").tables[0].foreign_keys == (ForeignKey(("c",), "cities", ("id",)),)
 
 
-def test_create_table_statements_are_read_and_nothing_else_of_them():
+def test_create_table_statements_are_read_and_nothing_else_of_them() -> None:
     schema = read_structure(DDL, "sqlite")
 
     assert names(schema) == {"cities": ["id", "name"], "order items": ["a", "b", "c"]}
@@ -124,11 +124,11 @@ def test_create_table_statements_are_read_and_nothing_else_of_them():
     )
 
 
-def test_a_name_that_ends_like_a_type_stays_a_name():
+def test_a_name_that_ends_like_a_type_stays_a_name() -> None:
     assert names(read_structure({"t": ["Order Date", "first name"]}, "sqlite")) == {"t": ["Order Date", "first name"]}
 
 
-def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_matter():
+def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_matter() -> None:
     tables = [
         {"name": n, "schema": s, "columns": ["a"]} for n, s in [("t", "sales"), ("u", "public"), ("sqlite_stat1", None)]
     ]
@@ -166,12 +166,12 @@ def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_
         ("CREATE TABLE t (a INT DEFAULT " + "(" * 5_000 + "1" + ")" * 5_000 + ")", "cannot be read"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_words(given: Any, says: str):
+def test_what_cannot_be_used_is_refused_in_words(given: Any, says: str) -> None:
     with pytest.raises(InputError, match=says.replace("(", r"\(")):
         read_structure(given, "sqlite")
 
 
-def test_the_dialect_is_the_tasks_else_the_schemas_else_the_configured_one():
+def test_the_dialect_is_the_tasks_else_the_schemas_else_the_configured_one() -> None:
     tables = {"tables": {"t": ["a"]}}
 
     assert read_task({"question": "q", "schema": tables, "dialect": "PostgreSQL"}).dialect == "postgres"
@@ -182,11 +182,11 @@ def test_the_dialect_is_the_tasks_else_the_schemas_else_the_configured_one():
 @pytest.mark.parametrize(
     ("given", "echoed"), [("t1", "t1"), (7, "7"), (7.0, "7"), (None, None), ("x" * 500, "x" * 200)]
 )
-def test_the_tasks_name_is_echoed(given: Any, echoed: str | None):
+def test_the_tasks_name_is_echoed(given: Any, echoed: str | None) -> None:
     assert read_task({"question": "q", "schema": {"t": ["a"]}, "task_id": given}).task_id == echoed
 
 
-def test_evidence_goes_with_the_question():
+def test_evidence_goes_with_the_question() -> None:
     task = read_task({"question": "How many?", "schema": {"t": ["a"]}, "evidence": "big means over 5"})
 
     assert (task.question, task.evidence) == ("How many?", "big means over 5")
@@ -204,7 +204,7 @@ def test_evidence_goes_with_the_question():
         ["hello", None, [1, 2], 3, "q", {"schema": {"t": ["a"]}}],
     ],
 )
-def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]):
+def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]) -> None:
     task = read_parts(parts)
 
     assert task.question == "q"
@@ -223,7 +223,7 @@ def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]):
         ([{"question": "q", "schema": 7}], TaskUnusable),
     ],
 )
-def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[TaskUnusable]):
+def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[TaskUnusable]) -> None:
     with pytest.raises(TaskUnusable) as caught:
         read_parts(parts)
 
@@ -231,7 +231,7 @@ def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[T
 
 
 @pytest.mark.parametrize("namespace", ["pg_catalog", "information_schema", "PG_TOAST"])
-def test_the_engines_catalogue_is_no_namespace_for_tables(namespace: str):
+def test_the_engines_catalogue_is_no_namespace_for_tables(namespace: str) -> None:
     tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
 
     with pytest.raises(InputError, match="catalogue"):

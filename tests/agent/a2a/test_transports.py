@@ -22,7 +22,7 @@ def sql_in(found: dict[str, Any]) -> str:
     return json.loads(part["text"])["sql"].upper()
 
 
-def test_a_task_over_http_and_json(url: str):
+def test_a_task_over_http_and_json(url: str) -> None:
     message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"data": task()}]}
 
     reply = httpx.post(f"{url}message:send", json={"message": message}, headers=ONE, timeout=60)
@@ -31,7 +31,7 @@ def test_a_task_over_http_and_json(url: str):
     assert "COUNT" in sql_in(reply.json())
 
 
-def test_the_card_offers_both_transports(url: str):
+def test_the_card_offers_both_transports(url: str) -> None:
     card = httpx.get(f"{url}.well-known/agent-card.json").json()
 
     offered = {(i["protocolBinding"], i["protocolVersion"]) for i in card["supportedInterfaces"]}
@@ -39,7 +39,7 @@ def test_the_card_offers_both_transports(url: str):
     assert "securitySchemes" not in card
 
 
-def test_a_card_says_that_a_token_is_needed():
+def test_a_card_says_that_a_token_is_needed() -> None:
     with serving(TEXT2SQL_TOKENS=f"bench={TOKEN}") as url:
         card = httpx.get(f"{url}.well-known/agent-card.json").json()
 
@@ -49,7 +49,7 @@ def test_a_card_says_that_a_token_is_needed():
     assert [list(needed["schemes"]) for needed in card["securityRequirements"]] == [[name]]
 
 
-def test_the_servers_endpoint_answers_with_and_without_the_last_slash(tmp_path: Path):
+def test_the_servers_endpoint_answers_with_and_without_the_last_slash(tmp_path: Path) -> None:
     message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": json.dumps(task())}]}
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
     with running(settings_for(tmp_path)) as server:
@@ -62,7 +62,7 @@ def test_the_servers_endpoint_answers_with_and_without_the_last_slash(tmp_path: 
 
 
 @pytest.mark.parametrize("body", [task(), {"parts": [{"data": task()}]}, {"message": {"parts": [{"data": task()}]}}])
-def test_a_message_may_be_the_task_itself_and_is_answered_in_parts_too(url: str, body: dict[str, Any]):
+def test_a_message_may_be_the_task_itself_and_is_answered_in_parts_too(url: str, body: dict[str, Any]) -> None:
     reply = httpx.post(f"{url}a2a/message", json=body, timeout=60).json()
 
     [part] = reply.pop("parts")
@@ -73,7 +73,7 @@ def test_a_message_may_be_the_task_itself_and_is_answered_in_parts_too(url: str,
 @pytest.mark.parametrize(
     "headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Content-Type": "text/plain"}]
 )
-def test_a_web_page_cannot_use_the_standalone_agent(url: str, headers: dict[str, str]):
+def test_a_web_page_cannot_use_the_standalone_agent(url: str, headers: dict[str, str]) -> None:
     body = json.dumps(task())
 
     reply = httpx.post(f"{url}generate", content=body, headers={"Content-Type": "application/json", **headers})
@@ -81,13 +81,13 @@ def test_a_web_page_cannot_use_the_standalone_agent(url: str, headers: dict[str,
     assert reply.status_code in (403, 415)
 
 
-def test_the_standalone_agent_answers_to_the_name_in_its_card_and_to_those_configured():
+def test_the_standalone_agent_answers_to_the_name_in_its_card_and_to_those_configured() -> None:
     with serving(TEXT2SQL_SERVER_HOSTS="agent.internal") as url:
         for host, status in (("agent.internal", 200), ("127.0.0.1", 200), ("other.internal", 403)):
             assert httpx.get(f"{url}health", headers={"Host": host}).status_code == status
 
 
-def test_the_servers_root_answers_json_rpc_and_still_has_its_page(tmp_path: Path):
+def test_the_servers_root_answers_json_rpc_and_still_has_its_page(tmp_path: Path) -> None:
     message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": json.dumps(task())}]}
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
     with running(settings_for(tmp_path)) as server:
@@ -97,7 +97,7 @@ def test_the_servers_root_answers_json_rpc_and_still_has_its_page(tmp_path: Path
     assert page.status_code == 200
 
 
-def test_json_rpc_that_a_web_page_could_send_is_refused(url: str):
+def test_json_rpc_that_a_web_page_could_send_is_refused(url: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}}
 
     reply = httpx.post(url, content=json.dumps(body), headers={"Content-Type": "text/plain", **ONE})
@@ -105,5 +105,5 @@ def test_json_rpc_that_a_web_page_could_send_is_refused(url: str):
     assert (reply.status_code, reply.json()["error"]["code"]) == (415, -32005)
 
 
-def test_the_card_says_since_when_it_is_so(url: str):
+def test_the_card_says_since_when_it_is_so(url: str) -> None:
     assert httpx.get(f"{url}.well-known/agent-card.json").headers["last-modified"].endswith("GMT")

@@ -28,7 +28,7 @@ def attempt(number: int, score: float, status: str = "success", rows: int = 1, *
     return QueryResult.model_validate(given | {"rows_returned": rows} | fields)
 
 
-def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders():
+def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders() -> None:
     one, other = ran("a", (1,), (2,)), ran("b", (2,), (1,))
     assert len({e.result for e in labelled([one, other])}) == 1
     sorted_one = ran("a", (1,), (2,), ordered=True)
@@ -36,13 +36,13 @@ def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders():
     assert (first.result != second.result, first.bag == second.bag) == (True, True)
 
 
-def test_columns_in_another_order_are_another_result_with_the_same_content():
+def test_columns_in_another_order_are_another_result_with_the_same_content() -> None:
     first, second, third = labelled([ran("a", ("x", 1)), ran("b", (1, "x")), ran("c", ("y", 1))])
     assert first.result != second.result
     assert first.content == second.content != third.content
 
 
-def test_what_more_return_is_likelier_and_better_evidence_outweighs_it():
+def test_what_more_return_is_likelier_and_better_evidence_outweighs_it() -> None:
     several = [ran("a", (1,)), ran("bb", (1,)), ran("cc", (2,))]
     choice = choose(labelled(several), 3)
     assert choice is not None
@@ -53,7 +53,7 @@ def test_what_more_return_is_likelier_and_better_evidence_outweighs_it():
     assert choice.candidate.sql == "cc"
 
 
-def test_no_order_and_no_name_changes_the_choice():
+def test_no_order_and_no_name_changes_the_choice() -> None:
     given = [
         ran("SELECT a", (1,), probability=0.6),
         ran("SELECT b", (2,), probability=0.6),
@@ -70,7 +70,7 @@ def test_no_order_and_no_name_changes_the_choice():
     assert len(chosen) == 1
 
 
-def test_candidates_that_did_not_run_count_against_those_that_did():
+def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     one = labelled([ran("a", (1,))])
     alone, among_broken = choose(one, 1), choose(one, 5)
     assert alone is not None
@@ -79,25 +79,25 @@ def test_candidates_that_did_not_run_count_against_those_that_did():
     assert choose((), 3) is None
 
 
-def test_a_candidate_without_a_rival_is_told_by_its_evidence_alone():
+def test_a_candidate_without_a_rival_is_told_by_its_evidence_alone() -> None:
     (group,) = grouped(labelled([ran("a", (1,), probability=0.9)]), 1)
     assert {name for name, value in group.features.items() if value} == {"judged"}
 
 
-def test_the_weights_that_are_shipped_speak_for_votes_and_for_evidence():
+def test_the_weights_that_are_shipped_speak_for_votes_and_for_evidence() -> None:
     few, many = {"judged": 0.0, "votes": -1.0}, {"judged": 0.0, "votes": 1.0}
     assert probability(few) < probability(many)
     assert probability({"judged": -1.0}) < probability({"judged": 1.0})
 
 
-def test_a_weight_that_is_no_number_is_named_by_its_line(tmp_path: Path):
+def test_a_weight_that_is_no_number_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "weights.txt"
     path.write_text(f"# comment\n{INTERCEPT} 1\nvotes many\n")
     with pytest.raises(ValueError, match=r"weights\.txt, line 3"):
         weights(path)
 
 
-def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others():
+def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others() -> None:
     rivals = [attempt(1, 0.95), attempt(2, 0.80)]
     chosen = attempt(3, 0.75, replaces=[1, 2])
     assert best_attempt("t", [*rivals, chosen]) == chosen
@@ -105,7 +105,7 @@ def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others(
     assert best_attempt("t", [*rivals, chosen, retried]) == retried
 
 
-def test_an_attempt_that_failed_stands_for_none_that_ran():
+def test_an_attempt_that_failed_stands_for_none_that_ran() -> None:
     ran_before = attempt(1, 0.4)
     assert best_attempt("t", [ran_before, attempt(2, 0.0, status="error", replaces=[1])]) == ran_before
 
@@ -120,10 +120,10 @@ def test_an_attempt_that_failed_stands_for_none_that_ran():
         (attempt(2, 0.95, status="failed"), False),
     ],
 )
-def test_a_revision_stands_only_if_it_is_no_worse(after: QueryResult, taken: bool):
+def test_a_revision_stands_only_if_it_is_no_worse(after: QueryResult, taken: bool) -> None:
     assert stands(after, attempt(1, 0.80)) is taken
 
 
-def test_figures_are_told_with_interval_and_test():
+def test_figures_are_told_with_interval_and_test() -> None:
     assert rate([True] * 3 + [False]) == "0.750 (0.301-0.954)"
     assert paired([(True, False)] * 6 + [(True, True)]) == "+6 -0, p = 0.031 (McNemar)"

@@ -48,7 +48,7 @@ def _line(*sqls: Any, question: str = QUESTION, **fields: Any) -> Line:
     return {"id": 1, "db": "zoo", "question": question, "candidates": candidates, **fields}
 
 
-def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it(select: Select):
+def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it(select: Select) -> None:
     sqls = ["SELECT name FROM animals", COUNT, "SELECT COUNT(id) FROM animals", "SELECT SUM(weight) FROM animals"]
     shuffled = random.Random(1).sample(sqls, len(sqls))
     first, second = select(_line(*sqls), _line(*shuffled))
@@ -59,19 +59,19 @@ def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it
     assert first["probability"] == second["probability"] > 0.8
 
 
-def test_one_candidate_is_chosen_with_the_probability_of_its_evidence(select: Select):
+def test_one_candidate_is_chosen_with_the_probability_of_its_evidence(select: Select) -> None:
     right, wrong = select(_line(COUNT), _line("SELECT name FROM animals WHERE kind = 'Horse'"))
     assert right["probability"] > wrong["probability"]
     assert wrong["sql"]
 
 
-def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select: Select):
+def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select: Select) -> None:
     stored, spelled = "SELECT name FROM animals WHERE kind = 'cat'", "SELECT name FROM animals WHERE kind = 'Cat'"
     (line,) = select(_line(spelled, stored, spelled, question="What are the names of the animals of kind Cat?"))
     assert line["sql"] == stored
 
 
-def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select):
+def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select) -> None:
     (line,) = select(
         _line(
             "DROP TABLE animals",
@@ -90,14 +90,14 @@ def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select):
     assert (line["sql"], line["system"]) == (COUNT, "s10")
 
 
-def test_candidates_that_are_no_objects_or_name_no_system_are_survived(select: Select):
+def test_candidates_that_are_no_objects_or_name_no_system_are_survived(select: Select) -> None:
     candidates = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
     (line,) = select({"id": 1, "db": "zoo", "question": QUESTION, "candidates": candidates})
     assert (line["sql"], line["system"]) == (COUNT, None)
 
 
 @pytest.mark.parametrize("sqls", [(), ("DROP TABLE animals",), ("SELECT nope FROM animals", "SELEC", "")])
-def test_a_line_with_none_that_can_be_run_says_so(select: Select, sqls: tuple[str, ...]):
+def test_a_line_with_none_that_can_be_run_says_so(select: Select, sqls: tuple[str, ...]) -> None:
     (line,) = select(_line(*sqls))
     assert (line["sql"], line["system"], line["probability"]) == (None, None, 0.0)
     assert line["reason"].startswith(
@@ -105,7 +105,7 @@ def test_a_line_with_none_that_can_be_run_says_so(select: Select, sqls: tuple[st
     )
 
 
-def test_equal_votes_are_settled_in_the_same_way_in_any_order(select: Select):
+def test_equal_votes_are_settled_in_the_same_way_in_any_order(select: Select) -> None:
     sqls = ["SELECT name FROM animals WHERE id = 1", "SELECT name FROM animals WHERE id = 2"]
     question = "Name one of the animals"
     one, other = select(_line(*sqls, question=question), _line(*reversed(sqls), question=question))
@@ -113,7 +113,7 @@ def test_equal_votes_are_settled_in_the_same_way_in_any_order(select: Select):
     assert {one["system"], other["system"]} == {"s0", "s1"}
 
 
-def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(select: Select):
+def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(select: Select) -> None:
     lines = [
         _line(COUNT, id="a"),
         "not json",
@@ -128,7 +128,7 @@ def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(sel
     assert out[2]["error"] == "'candidates' is missing or not a list"
 
 
-def test_help_names_what_goes_in_and_out():
+def test_help_names_what_goes_in_and_out() -> None:
     command = [sys.executable, "-m", "agent.batch", "select", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "candidates[{system, sql}]" in done.stdout

@@ -62,7 +62,7 @@ def scripted(server: OpenAIServer, *sql: str, relevance: float = 1.0, answer: st
     return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test-secret", "TEXT2SQL_MODEL": "small"}
 
 
-def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path):
+def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "How many customers are there?")
 
     assert done.exit_code == 0
@@ -71,7 +71,7 @@ def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path):
     assert "How sure: very likely right. About 9 in 10 such answers are right." in done.stdout
 
 
-def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type, shop_file: Path):
+def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "How many customers are there?")
 
     assert done.stderr.splitlines()[0] == "· starting"
@@ -81,19 +81,19 @@ def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type
     assert "✓" not in done.stdout
 
 
-def test_asking_for_the_offline_engine_needs_no_remark(type_: Type, shop_file: Path):
+def test_asking_for_the_offline_engine_needs_no_remark(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "--model", "offline", "How many customers are there?")
 
     assert "OPENAI_API_KEY" not in done.stderr
 
 
-def test_quiet_leaves_standard_error_empty(type_: Type, shop_file: Path):
+def test_quiet_leaves_standard_error_empty(type_: Type, shop_file: Path) -> None:
     done = type_("-q", "--db", str(shop_file), "How many customers are there?")
 
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_json_prints_exactly_one_object_with_the_promised_fields(type_: Type, shop_file: Path):
+def test_json_prints_exactly_one_object_with_the_promised_fields(type_: Type, shop_file: Path) -> None:
     done = type_("--json", "--db", str(shop_file), "How many customers are there?")
 
     (line,) = done.stdout.splitlines()
@@ -111,7 +111,7 @@ def test_json_prints_exactly_one_object_with_the_promised_fields(type_: Type, sh
     }
 
 
-def test_json_holds_a_failure_too(type_: Type):
+def test_json_holds_a_failure_too(type_: Type) -> None:
     done = type_("--json", "--db", "missing.sqlite", "How many?")
 
     answer = json.loads(done.stdout)
@@ -121,7 +121,7 @@ def test_json_holds_a_failure_too(type_: Type):
     assert "missing.sqlite" in answer["answer"]
 
 
-def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path):
+def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path) -> None:
     done = type_("--json", "--max-rows", "2", "--db", str(shop_file), "List all customers")
 
     answer = json.loads(done.stdout)
@@ -129,13 +129,13 @@ def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path):
     assert answer["truncated"] is True
 
 
-def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path):
+def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path) -> None:
     done = type_("--dry-run", "--db", str(shop_file), "How many customers are there?")
 
     assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) FROM customers\n")
 
 
-def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path):
+def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path) -> None:
     done = type_("--explain", "--db", str(shop_file), "How many customers are there?")
 
     for heading in ("Plan", "Attempts", "Score", "Evidence", "Spent"):
@@ -143,14 +143,14 @@ def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path):
     assert "  safety            ████████████████████ 1.00" in done.stdout
 
 
-def test_a_question_on_standard_input(type_: Type, shop_file: Path):
+def test_a_question_on_standard_input(type_: Type, shop_file: Path) -> None:
     for words in ((), ("-",)):
         done = type_("-q", "--db", str(shop_file), *words, stdin="How many customers are there?\n")
         assert done.exit_code == 0
         assert "SELECT COUNT(*) FROM customers" in done.stdout
 
 
-def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path):
+def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path) -> None:
     done = type_("-q", "--db", str(shop_file), "flurbs of the wibble?")
 
     assert done.exit_code == 1
@@ -159,7 +159,7 @@ def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path
 
 
 @pytest.mark.parametrize("words", [[""], ["   "], ["-"], []])
-def test_an_empty_question_is_said(type_: Type, words: list[str]):
+def test_an_empty_question_is_said(type_: Type, words: list[str]) -> None:
     done = type_("-q", *words)
 
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", "The question is empty.\n")
@@ -175,7 +175,7 @@ def test_an_empty_question_is_said(type_: Type, words: list[str]):
         ("mysql://ann:hunter2@127.0.0.1:1/sales", "cannot connect to MySQL at 127.0.0.1:1"),
     ],
 )
-def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target: str, message: str):
+def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target: str, message: str) -> None:
     done = type_("-q", "--db", target, "How many?")
 
     assert (done.exit_code, done.stdout) == (3, "")
@@ -184,7 +184,7 @@ def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target:
     assert "hunter2" not in done.stderr
 
 
-def test_a_file_that_is_no_database(type_: Type, tmp_path: Path):
+def test_a_file_that_is_no_database(type_: Type, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
 
     done = type_("-q", "--db", "notes.txt", "How many?")
@@ -194,7 +194,7 @@ def test_a_file_that_is_no_database(type_: Type, tmp_path: Path):
     assert not list(tmp_path.glob("*.sqlite"))
 
 
-def test_a_bad_setting_is_named(type_: Type, tmp_path: Path):
+def test_a_bad_setting_is_named(type_: Type, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("TEXT2SQL_MAX_RETRIES=many\nOPENAI_API_KEY=sk-secret\n")
 
     done = type_("-q", "How many?")
@@ -204,14 +204,14 @@ def test_a_bad_setting_is_named(type_: Type, tmp_path: Path):
     assert "sk-secret" not in done.stderr
 
 
-def test_an_unknown_option_is_a_wrong_use(type_: Type):
+def test_an_unknown_option_is_a_wrong_use(type_: Type) -> None:
     done = type_("--no-such-option", "x")
 
     assert done.exit_code == 2
     assert "No such option" in done.stderr
 
 
-def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: Path, server: OpenAIServer):
+def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: Path, server: OpenAIServer) -> None:
     server.script(
         completion(PLAN),
         completion({"sql": "SELECT COUNT(*) FROM custmers", "reasoning": "a slip"}),
@@ -238,7 +238,7 @@ def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: 
     assert "OPENAI_API_KEY" not in done.stderr
 
 
-def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: OpenAIServer):
+def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: OpenAIServer) -> None:
     server.otherwise = error(401, "Incorrect API key provided")
 
     done = type_("-q", "--db", str(shop_file), "How many?", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="sk-test-secret")
@@ -249,7 +249,7 @@ def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: Ope
     assert "sk-test-secret" not in done.stderr
 
 
-def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path):
+def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path) -> None:
     done = type_(
         "-q",
         "--timeout",
@@ -266,7 +266,7 @@ def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path):
     assert done.stderr.count("\n") == 1
 
 
-def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path):
+def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
         connection.execute("INSERT INTO customers VALUES (1, ?)", ("\x1b]0;owned\x07[red]x[/red]",))
@@ -279,14 +279,14 @@ def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path):
         assert "[red]x[/red]" in done.stdout
 
 
-def test_the_version(type_: Type):
+def test_the_version(type_: Type) -> None:
     done = type_("--version")
 
     assert done.exit_code == 0
     assert done.stdout.startswith("text2sql")
 
 
-def test_help_has_examples_and_every_exit_code(type_: Type):
+def test_help_has_examples_and_every_exit_code(type_: Type) -> None:
     from agent.cli.exits import MEANING
 
     done = type_("--help")
@@ -296,7 +296,7 @@ def test_help_has_examples_and_every_exit_code(type_: Type):
         assert f"    {code:<4} {meaning}" in done.stdout
 
 
-def test_a_session_answers_line_after_line(type_: Type, shop_file: Path):
+def test_a_session_answers_line_after_line(type_: Type, shop_file: Path) -> None:
     lines = "\n".join(
         [
             "How many customers are there?",
@@ -320,7 +320,7 @@ def test_a_session_answers_line_after_line(type_: Type, shop_file: Path):
     assert "FROM cities" not in done.stdout  # the session had been ended
 
 
-def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_path: Path):
+def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE planets (id INTEGER PRIMARY KEY, name TEXT)")
         connection.executemany("INSERT INTO planets (name) VALUES (?)", [("Mars",), ("Venus",)])
@@ -331,7 +331,7 @@ def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_pat
     assert "SELECT COUNT(*) FROM planets" in done.stdout
 
 
-def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp_path: Path):
+def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
     file.write_text("full name,city\nAda,Rome\nBo,Oslo\n")
     first = type_("--db", "people.csv", "--json", "how many people?")
@@ -345,7 +345,7 @@ def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp
     assert len(list((tmp_path / "cache" / "files").rglob("*.sqlite"))) == 1
 
 
-def test_a_folder_is_a_database_with_a_table_for_each_file(type_: Type, tmp_path: Path):
+def test_a_folder_is_a_database_with_a_table_for_each_file(type_: Type, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for name in ("cats", "dogs"):
         (tmp_path / "data" / f"{name}.csv").write_text("name,age\nAda,3\n")

@@ -17,7 +17,7 @@ def profile(tmp_path: Path, *options: str, **settings: str) -> subprocess.Comple
     return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
 
-def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path):
+def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path) -> None:
     done = profile(tmp_path, "--db", "shop", "--budget", "1500")
 
     assert done.returncode == 0, done.stderr
@@ -26,7 +26,7 @@ def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path):
     assert "orders: 3,600 rows" in done.stdout
 
 
-def test_json_has_the_sections_and_all_facts(tmp_path: Path):
+def test_json_has_the_sections_and_all_facts(tmp_path: Path) -> None:
     found = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
 
     assert list(found["sections"]) == SECTIONS
@@ -34,14 +34,14 @@ def test_json_has_the_sections_and_all_facts(tmp_path: Path):
     assert found["tables_profiled"] == len(found["facts"]["tables"]) == 8
 
 
-def test_the_privacy_mode_holds_for_the_command_too(tmp_path: Path):
+def test_the_privacy_mode_holds_for_the_command_too(tmp_path: Path) -> None:
     done = profile(tmp_path, "--db", "shop", TEXT2SQL_PRIVACY="masked")
 
     assert "orders.status TEXT: 5 distinct of 3,600 -- processing" in done.stdout  # as the schema itself says
     assert "'shipped'" not in done.stdout
 
 
-def test_a_missing_database_is_exit_code_3(tmp_path: Path):
+def test_a_missing_database_is_exit_code_3(tmp_path: Path) -> None:
     done = profile(tmp_path, "--db", str(tmp_path / "gone.sqlite"))
 
     assert (done.returncode, done.stdout) == (3, "")

@@ -37,7 +37,7 @@ def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_examples_are_checked(shop: Path, tmp_path: Path):
+def test_examples_are_checked(shop: Path, tmp_path: Path) -> None:
     file = tmp_path / "examples.jsonl"
     file.write_text(
         '{"question": "a", "sql": "SELECT name FROM customers"}\n{"question": "b", "sql": "DELETE FROM customers"}\n'
@@ -52,7 +52,7 @@ def test_examples_are_checked(shop: Path, tmp_path: Path):
     assert (done.returncode, done.stdout) == (0, "examples.jsonl: 1 examples fit shop.\n")
 
 
-def test_a_glossary_is_checked(shop: Path, tmp_path: Path):
+def test_a_glossary_is_checked(shop: Path, tmp_path: Path) -> None:
     file = tmp_path / "glossary.yaml"
     file.write_text("terms:\n  - term: client\n    means: customers.nam\n")
 
@@ -62,7 +62,7 @@ def test_a_glossary_is_checked(shop: Path, tmp_path: Path):
     assert "glossary.yaml, line 2: client: the schema has no column customers.nam (nearest: name" in done.stdout
 
 
-def test_what_people_confirmed_is_exported(tmp_path: Path):
+def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
     async def said() -> None:
         store = await open_store(StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
         now = datetime.now(UTC)
@@ -91,7 +91,7 @@ def test_what_people_confirmed_is_exported(tmp_path: Path):
     assert sorted(e["question"] for e in exported) == ["q0", "q2"]
 
 
-def test_the_words_alone_are_a_question(shop: Path, tmp_path: Path):
+def test_the_words_alone_are_a_question(shop: Path, tmp_path: Path) -> None:
     done = ran(tmp_path, "examples", "of", "customers", "--db", str(shop), "--model", "offline")
 
     assert "Usage" not in done.stderr

@@ -12,7 +12,7 @@ from tests.agent.cli.conftest import Screen, attempt
 Make = Callable[..., Answer]
 
 
-def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer: Make):
+def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer())
 
     assert pipe.lines[0] == "SELECT COUNT(*) AS n FROM customers"
@@ -21,14 +21,14 @@ def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer:
     assert pipe.lines[-1] == "How sure: very likely right. About 9 in 10 such answers are right."
 
 
-def test_a_terminal_gets_colours_and_laid_out_markdown(terminal: Screen, make_answer: Make):
+def test_a_terminal_gets_colours_and_laid_out_markdown(terminal: Screen, make_answer: Make) -> None:
     show_answer(terminal.console, make_answer())
 
     assert "\x1b[" in terminal.text
     assert "**42**" not in terminal.text
 
 
-def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make):
+def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), rows=12)
 
     assert "12 of 3,401 rows shown" in pipe.lines
@@ -36,19 +36,19 @@ def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_
     assert "| 12 |" not in pipe.lines
 
 
-def test_no_rows_is_said(pipe: Screen, make_answer: Make):
+def test_no_rows_is_said(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer(rows=[]))
 
     assert "0 rows" in pipe.lines
 
 
-def test_a_doubtful_answer_says_that_it_does_not_pass(make_answer: Make):
+def test_a_doubtful_answer_says_that_it_does_not_pass(make_answer: Make) -> None:
     line = how_sure(make_answer(status="doubtful", confidence=0.38, doubts=["treat this with care: no sum."]))
 
     assert line == "How sure: doubtful: treat this with care: no sum. About 4 in 10 such answers are right."
 
 
-def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: Make):
+def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: Make) -> None:
     declined = make_answer(
         status="abstained", sql="", columns=[], rows=[], dimensions={}, attempts=[], answer="I can't tell.", plan=None
     )
@@ -58,7 +58,7 @@ def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: M
     assert [line for line in pipe.lines if line] == ["I can't tell."]
 
 
-def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make):
+def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make) -> None:
     show_answer(
         terminal.console,
         make_answer(
@@ -76,7 +76,7 @@ def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer
     assert "\x07" not in without_colours
 
 
-def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, make_answer: Make):
+def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, make_answer: Make) -> None:
     first = attempt(
         "SELECT COUNT(*) AS n FROM custmers",
         score=0.2,
@@ -99,7 +99,7 @@ def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, ma
     assert text.index("- Three rows where one was expected.") < text.index("+ It runs.") < text.index("· The table has")
 
 
-def test_explaining_says_what_was_spent(pipe: Screen, make_answer: Make):
+def test_explaining_says_what_was_spent(pipe: Screen, make_answer: Make) -> None:
     tokens = Tokens(input=1200, output=80, cached=1000, calls=4, cost_usd=None)
 
     show_answer(pipe.console, make_answer(tokens=tokens, model="gpt-5"), explain=True)
@@ -107,7 +107,7 @@ def test_explaining_says_what_was_spent(pipe: Screen, make_answer: Make):
     assert "0.25 s · model gpt-5 · 4 model calls · 1,200 tokens in (1,000 cached), 80 out · cost unknown" in pipe.text
 
 
-def test_changes_between_two_queries_word_by_word():
+def test_changes_between_two_queries_word_by_word() -> None:
     assert changes("SELECT a FROM t", "SELECT b, c FROM t WHERE d = 1").plain == (
         "SELECT [-a-] {+b, c+} FROM t {+WHERE d = 1+}"
     )

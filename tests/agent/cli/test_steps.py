@@ -49,7 +49,7 @@ def events():
     yield NodeEvent(node="summarizer", status="done", elapsed_ms=5)
 
 
-def test_each_step_is_a_line_with_its_time(pipe: Screen):
+def test_each_step_is_a_line_with_its_time(pipe: Screen) -> None:
     with Steps(pipe.console) as steps:
         steps.start()
         for event in events():
@@ -69,7 +69,7 @@ def test_each_step_is_a_line_with_its_time(pipe: Screen):
     ]
 
 
-def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen):
+def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen) -> None:
     with Steps(terminal.console) as steps:
         steps.start()
         for event in events():
@@ -81,7 +81,7 @@ def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen):
     assert terminal.text.rstrip("\r\n").endswith("\x1b[?25h") or "\x1b[?25h" in terminal.text  # the cursor is back
 
 
-def test_a_score_below_the_threshold_is_marked(pipe: Screen):
+def test_a_score_below_the_threshold_is_marked(pipe: Screen) -> None:
     with Steps(pipe.console, threshold=0.95) as steps:
         steps.show(NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=1))
         steps.show(QueryResultEvent(data=attempt("SELECT y")))
@@ -90,7 +90,7 @@ def test_a_score_below_the_threshold_is_marked(pipe: Screen):
     assert pipe.lines == ["✗ ran and checked it · 1 row · score 0.91, 0.95 needed · 1.0 ms"]
 
 
-def test_quiet_shows_nothing(pipe: Screen):
+def test_quiet_shows_nothing(pipe: Screen) -> None:
     with Steps(pipe.console, quiet=True) as steps:
         steps.start()
         for event in events():
@@ -99,7 +99,7 @@ def test_quiet_shows_nothing(pipe: Screen):
     assert pipe.text == ""
 
 
-def test_a_hostile_error_message_stays_one_line(pipe: Screen):
+def test_a_hostile_error_message_stays_one_line(pipe: Screen) -> None:
     with Steps(pipe.console) as steps:
         steps.show(QueryResultEvent(data=attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
         steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
@@ -109,7 +109,7 @@ def test_a_hostile_error_message_stays_one_line(pipe: Screen):
     assert len(line) < 200
 
 
-def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen):
+def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen) -> None:
     info = StepInfo(
         task_id="t", attempt=1, number=1, tool="generate_sql", sql="SELECT 1\nFROM a", ok=True, elapsed_ms=1
     )
@@ -126,7 +126,7 @@ def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen):
     assert lines[1].endswith("· not allowed now")
 
 
-def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.MonkeyPatch):
+def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.0, 12.4])
     monkeypatch.setattr("agent.cli.steps.time.monotonic", lambda: next(clock, 12.4))
     with Steps(terminal.console) as steps:

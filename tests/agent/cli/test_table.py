@@ -15,14 +15,14 @@ def printed(screen: Screen, columns: list[str], rows: list[list[object]]) -> lis
     return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.lines]
 
 
-def test_numbers_stand_to_the_right_and_text_to_the_left(terminal: Screen):
+def test_numbers_stand_to_the_right_and_text_to_the_left(terminal: Screen) -> None:
     lines = printed(terminal, ["city", "total"], [["Rome", 7], ["Amsterdam", 1234.5]])
 
     assert "Rome             7" in "\n".join(lines)
     assert "Amsterdam   1234.5" in "\n".join(lines)
 
 
-def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen):
+def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen) -> None:
     lines = printed(pipe, ["a"], [[None], [""], ["NULL"]])
 
     assert "| NULL" in lines[3]
@@ -45,11 +45,11 @@ def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen):
         (":smile:", ":smile:"),
     ],
 )
-def test_a_cell_is_shown_as_it_is(pipe: Screen, value: object, shown: str):
+def test_a_cell_is_shown_as_it_is(pipe: Screen, value: object, shown: str) -> None:
     assert printed(pipe, ["a"], [[value]])[3].strip("| ") == shown
 
 
-def test_escape_sequences_in_cells_and_names_are_shown_not_obeyed(terminal: Screen):
+def test_escape_sequences_in_cells_and_names_are_shown_not_obeyed(terminal: Screen) -> None:
     printed(terminal, ["na\x1b[31mme"], [["\x1b]0;title\x07"], ["\x9b31m"], ["a\u202eb"], ["x\ry"], ["\ud800"]])
 
     ours = re.sub(r"\x1b\[[0-9;]*m", "", terminal.text)
@@ -62,12 +62,12 @@ def test_escape_sequences_in_cells_and_names_are_shown_not_obeyed(terminal: Scre
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]", ours)
 
 
-def test_a_long_cell_is_cut_on_a_terminal_and_whole_in_a_pipe(terminal: Screen, pipe: Screen):
+def test_a_long_cell_is_cut_on_a_terminal_and_whole_in_a_pipe(terminal: Screen, pipe: Screen) -> None:
     assert "x" * 59 + "…" in "\n".join(printed(terminal, ["a"], [["x" * 500]]))
     assert "x" * 500 in "\n".join(printed(pipe, ["a"], [["x" * 500]]))
 
 
-def test_columns_that_do_not_fit_become_blocks_of_lines():
+def test_columns_that_do_not_fit_become_blocks_of_lines() -> None:
     narrow = Screen(terminal=True, width=60)
 
     lines = printed(narrow, [f"column_{n}" for n in range(20)], [list(range(20)), list(range(20, 40))])
@@ -78,7 +78,7 @@ def test_columns_that_do_not_fit_become_blocks_of_lines():
     assert "column_19  39" in lines
 
 
-def test_a_number_is_never_cut_short():
+def test_a_number_is_never_cut_short() -> None:
     narrow = Screen(terminal=True, width=40)
 
     text = "\n".join(printed(narrow, ["name", "amount"], [["a long name that must give way to it", 123456789012345]]))
@@ -97,5 +97,5 @@ def test_a_number_is_never_cut_short():
         (20, 10_000, True, "20 of more than 10,000 rows shown"),
     ],
 )
-def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str):
+def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str) -> None:
     assert rows_shown(shown, returned, truncated) == text

@@ -94,7 +94,7 @@ def _own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
     words = ("--interactive", "--db", str(shop_file))
     variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
     with Terminal(tmp_path, *words, **variables) as terminal:
@@ -116,7 +116,7 @@ def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server:
     assert (tmp_path / "cache" / "history").read_text().count("how many customers") >= 1
 
 
-def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: Path):
+def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: Path) -> None:
     with Terminal(tmp_path, "--interactive", "--db", str(shop_file), "--model", "offline") as terminal:
         terminal.wait_for("> ")
         terminal.type("how many orders are there?\n")
@@ -134,7 +134,7 @@ def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: P
     assert "Traceback" not in terminal.shown
 
 
-def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file: Path):
+def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agent.main", "--interactive", "--db", str(shop_file), "--model", "offline"],
         input="best customers\nhow many orders are there?\nonly paid ones\n",
@@ -150,7 +150,7 @@ def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file
     assert "Read as: " in done.stdout
 
 
-def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
     variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
     with Terminal(tmp_path, "--db", str(shop_file), "how many?", **variables) as terminal:
         terminal.wait_for("planning")
@@ -160,7 +160,7 @@ def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_ser
     assert "Traceback" not in terminal.shown
 
 
-def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path):
+def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path) -> None:
     for words, coloured in (((), True), (("--no-color",), False)):
         with Terminal(tmp_path, "-q", "--db", str(shop_file), *words, "how many customers are there?") as terminal:
             assert terminal.end() == 0
@@ -168,7 +168,7 @@ def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path):
         assert ("\x1b[3" in terminal.shown or "\x1b[9" in terminal.shown) == coloured
 
 
-def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer):
+def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "agent.batch", "answer", "--databases", str(shop_file.parent)],
         stdin=subprocess.PIPE,
@@ -191,7 +191,7 @@ def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slo
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path):
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path) -> None:
     process = subprocess.Popen(
         [
             sys.executable,
@@ -218,7 +218,7 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path):
         assert b"BrokenPipe" not in shown
 
 
-def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_file: Path):
+def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_file: Path) -> None:
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(
         [
@@ -244,7 +244,7 @@ def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_f
     assert "Chloé" in done.stdout.decode("utf-8")
 
 
-def test_nothing_said_opens_the_prompt(tmp_path: Path, shop_file: Path):
+def test_nothing_said_opens_the_prompt(tmp_path: Path, shop_file: Path) -> None:
     with Terminal(tmp_path, "--db", str(shop_file), "--model", "offline") as terminal:
         terminal.wait_for("Ask a question")
         terminal.type("\\quit\n")

@@ -26,7 +26,7 @@ ASKING = PlanReply(single_task_plan("?", 0.0), clarification=ASKED)
 SETTLED = PlanReply(single_task_plan("How many paid orders are there?", 0.9), read_as="How many paid orders are there?")
 
 
-async def test_the_run_waits_and_the_next_words_resume_it(talk: Talk):
+async def test_the_run_waits_and_the_next_words_resume_it(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
     waiting = await talk("How many sales?", model)
     answer = await talk("paid orders", model)
@@ -45,7 +45,7 @@ async def test_the_run_waits_and_the_next_words_resume_it(talk: Talk):
     assert (asked_again.clarified.asked, asked_again.clarified.reply) == (ASKED, "paid orders")
 
 
-async def test_a_model_that_would_ask_twice_is_not_heard_twice(talk: Talk):
+async def test_a_model_that_would_ask_twice_is_not_heard_twice(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, ASKING], relevance=0.9)
     await talk("How many sales?", model)
     answer = await talk("just the paid ones please", model)
@@ -54,7 +54,7 @@ async def test_a_model_that_would_ask_twice_is_not_heard_twice(talk: Talk):
     assert answer.rows == [[3]]
 
 
-async def test_where_nobody_can_answer_nothing_is_asked(talk: Talk):
+async def test_where_nobody_can_answer_nothing_is_asked(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=ASKING, relevance=0.9)
     answer = await talk("How many sales?", model, may_ask=False)
 
@@ -64,7 +64,7 @@ async def test_where_nobody_can_answer_nothing_is_asked(talk: Talk):
 
 
 @pytest.mark.parametrize("words", ["never mind", "Never mind.", "no, forget it!", "cancel"])
-async def test_never_mind_drops_the_question_and_the_thread_goes_on(talk: Talk, words: str):
+async def test_never_mind_drops_the_question_and_the_thread_goes_on(talk: Talk, words: str) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
     await talk("How many sales?", model)
     dropped = await talk(words, model)
@@ -76,7 +76,7 @@ async def test_never_mind_drops_the_question_and_the_thread_goes_on(talk: Talk, 
     assert model.plan_requests[1].question == "How many paid orders are there?"
 
 
-async def test_never_mind_with_another_question_asks_that(talk: Talk):
+async def test_never_mind_with_another_question_asks_that(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
     await talk("How many sales?", model)
     await talk("never mind, how many paid orders are there?", model)
@@ -85,7 +85,7 @@ async def test_never_mind_with_another_question_asks_that(talk: Talk):
     assert model.plan_requests[1].clarified is None
 
 
-async def test_the_next_question_after_an_answered_one_is_a_new_one(talk: Talk):
+async def test_the_next_question_after_an_answered_one_is_a_new_one(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED], relevance=0.9)
     await talk("How many sales?", model)
     await talk("paid orders", model)
@@ -99,7 +99,7 @@ async def test_the_next_question_after_an_answered_one_is_a_new_one(talk: Talk):
     ]
 
 
-async def test_asking_an_earlier_question_again_does_not_answer_what_was_asked_back(talk: Talk):
+async def test_asking_an_earlier_question_again_does_not_answer_what_was_asked_back(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[SETTLED, ASKING, SETTLED], relevance=0.9)
     await talk("How many paid orders are there?", model, turn=1)
     await talk("How many sales?", model, turn=2)
@@ -109,7 +109,7 @@ async def test_asking_an_earlier_question_again_does_not_answer_what_was_asked_b
     assert model.plan_requests[2].history == ()
 
 
-async def test_an_answer_that_is_asked_again_stands_for_the_question_it_settled(talk: Talk):
+async def test_an_answer_that_is_asked_again_stands_for_the_question_it_settled(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED, SETTLED], relevance=0.9)
     await talk("How many sales?", model, turn=1)
     await talk("paid orders", model, turn=2)
@@ -121,7 +121,7 @@ async def test_an_answer_that_is_asked_again_stands_for_the_question_it_settled(
     assert model.plan_requests[3].history == ()
 
 
-async def test_an_answer_whose_run_was_stopped_can_be_given_again(talk: Talk):
+async def test_an_answer_whose_run_was_stopped_can_be_given_again(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED], relevance=0.9, seconds=30)
     await talk("How many sales?", model, turn=1)
     stopped = asyncio.create_task(talk("paid orders", model, turn=2))
@@ -138,7 +138,7 @@ async def test_an_answer_whose_run_was_stopped_can_be_given_again(talk: Talk):
     assert model.plan_requests[-1].clarified.reply == "paid orders"
 
 
-async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept: Settings):
+async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept: Settings) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED], relevance=0.9)
     async with open_checkpointer(kept.state) as checkpointer:
         thread = Conversation("t1", checkpointer)
@@ -163,7 +163,7 @@ async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept:
 @pytest.mark.parametrize("where", ["file", "postgres"])
 async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
     where: str, shop: Database, kept: Settings, request: pytest.FixtureRequest
-):
+) -> None:
     if where == "postgres":
         kept = overridden(kept, state_url=request.getfixturevalue("postgres_url"))
     async with open_checkpointer(kept.state) as one:
@@ -194,7 +194,7 @@ async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
         ("How many orders are there?", "How many orders are there?"),
     ],
 )
-async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk, reply: str, read_as: str):
+async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk, reply: str, read_as: str) -> None:
     waiting = await talk("best customers")
     answer = await talk(reply)
 
@@ -209,13 +209,15 @@ async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk,
     "question",
     ["How many customers are there?", "best customers by total", "how are we doing?", "Which orders are late?", "best"],
 )
-async def test_offline_a_question_that_is_clear_or_hopeless_is_not_asked_back(talk: Talk, question: str):
+async def test_offline_a_question_that_is_clear_or_hopeless_is_not_asked_back(talk: Talk, question: str) -> None:
     answer = await talk(question)
 
     assert answer.status != "waiting"
 
 
-async def test_offline_without_a_conversation_the_engine_answers_by_revenue_in_doubt(shop: Database, config: Any):
+async def test_offline_without_a_conversation_the_engine_answers_by_revenue_in_doubt(
+    shop: Database, config: Any
+) -> None:
     answer = await run("best customers", database=shop, model="offline", settings=config)
 
     assert answer.status == "doubtful"

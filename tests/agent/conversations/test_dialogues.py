@@ -49,7 +49,7 @@ def right(turn: dict[str, Any], answer: Answer, database: Database) -> bool:
     return same_result(result(database, turn["gold"]), result(database, answer.sql), ordered=ordered)
 
 
-async def test_offline_most_turns_are_read_rightly(config: Settings):
+async def test_offline_most_turns_are_read_rightly(config: Settings) -> None:
     checkpointer = memory_checkpointer()
     wrong, turns = [], 0
     for number, dialogue in enumerate(DIALOGUES):
@@ -66,7 +66,7 @@ async def test_offline_most_turns_are_read_rightly(config: Settings):
 
 
 @pytest.mark.parametrize("number", range(len(DIALOGUES)))
-async def test_with_a_model_that_reads_them_rightly_every_turn_is_right(number: int, config: Settings):
+async def test_with_a_model_that_reads_them_rightly_every_turn_is_right(number: int, config: Settings) -> None:
     dialogue = DIALOGUES[number]
     database = resolve_database(dialogue["db"])
     thread = Conversation("t", memory_checkpointer())

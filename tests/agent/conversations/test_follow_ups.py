@@ -24,7 +24,7 @@ def read(question: str) -> PlanReply:
     return PlanReply(single_task_plan(question, 0.9), read_as=question)
 
 
-async def test_offline_a_follow_up_is_read_with_the_question_before_it(talk: Talk):
+async def test_offline_a_follow_up_is_read_with_the_question_before_it(talk: Talk) -> None:
     first = await talk("How many orders are there?")
     second = await talk("only paid ones")
     third = await talk("How many customers are there?")
@@ -36,14 +36,14 @@ async def test_offline_a_follow_up_is_read_with_the_question_before_it(talk: Tal
     assert (third.rows, third.read_as) == ([[4]], "")
 
 
-async def test_threads_know_nothing_of_each_other(talk: Talk):
+async def test_threads_know_nothing_of_each_other(talk: Talk) -> None:
     await talk("How many orders are there?", thread="one")
     other = await talk("only paid ones", thread="two")
 
     assert other.read_as == ""
 
 
-async def test_everything_after_the_planner_works_on_what_the_question_means(talk: Talk):
+async def test_everything_after_the_planner_works_on_what_the_question_means(talk: Talk) -> None:
     whole = "How many customers are there per city?"
     model = ScriptedModel(COUNT, BY_CITY, plan=[read("How many customers are there?"), read(whole)], relevance=0.9)
     await talk("How many customers are there?", model)
@@ -58,7 +58,7 @@ async def test_everything_after_the_planner_works_on_what_the_question_means(tal
     assert [r.sql for r in answer.attempts] == [BY_CITY]  # nothing of the turn before
 
 
-async def test_the_model_is_shown_the_earlier_turns(talk: Talk):
+async def test_the_model_is_shown_the_earlier_turns(talk: Talk) -> None:
     model = ScriptedModel(COUNT, BY_CITY, plan=[read("How many customers are there?"), read("x per city")])
     await talk("How many customers are there?", model)
     await talk("and per city?", model)
@@ -72,7 +72,7 @@ async def test_the_model_is_shown_the_earlier_turns(talk: Talk):
     assert turn.answer == "Here is the answer. "
 
 
-async def test_when_the_model_cannot_plan_the_follow_up_is_still_made_whole(talk: Talk):
+async def test_when_the_model_cannot_plan_the_follow_up_is_still_made_whole(talk: Talk) -> None:
     await talk("How many orders are there?")
     model = ScriptedModel("SELECT COUNT(*) FROM orders WHERE status = 'paid'", plan=OUTAGE)
     answer = await talk("only paid ones", model)
@@ -81,7 +81,7 @@ async def test_when_the_model_cannot_plan_the_follow_up_is_still_made_whole(talk
     assert answer.read_as == model.sql_requests[0].question
 
 
-async def test_a_turn_begins_without_what_the_turn_before_left(talk: Talk):
+async def test_a_turn_begins_without_what_the_turn_before_left(talk: Talk) -> None:
     bad = "SELECT nothing FROM nowhere"
     failing = await talk("How many customers are there?", ScriptedModel(bad, "SELECT none FROM nowhere"))
     fine = await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
@@ -91,7 +91,7 @@ async def test_a_turn_begins_without_what_the_turn_before_left(talk: Talk):
     assert fine.status == "success"
 
 
-async def test_history_accumulates_and_the_oldest_turns_are_forgotten(talk: Talk):
+async def test_history_accumulates_and_the_oldest_turns_are_forgotten(talk: Talk) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     for number in range(1, HISTORY_TURNS + 4):
         await talk(f"How many customers are there? ({number})", model)
@@ -100,7 +100,7 @@ async def test_history_accumulates_and_the_oldest_turns_are_forgotten(talk: Talk
     assert [turn.number for turn in last] == list(range(3, HISTORY_TURNS + 3))
 
 
-async def test_a_question_asked_again_has_the_history_it_had_then(talk: Talk):
+async def test_a_question_asked_again_has_the_history_it_had_then(talk: Talk) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     for _ in range(3):
         await talk("How many customers are there?", model)
@@ -109,7 +109,7 @@ async def test_a_question_asked_again_has_the_history_it_had_then(talk: Talk):
     assert [turn.number for turn in model.plan_requests[-1].history] == [1]
 
 
-async def test_turns_can_be_numbered_by_the_caller(talk: Talk):
+async def test_turns_can_be_numbered_by_the_caller(talk: Talk) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     await talk("How many customers are there?", model, turn=3)
     await talk("How many customers are there?", model, turn=7)
@@ -119,7 +119,7 @@ async def test_turns_can_be_numbered_by_the_caller(talk: Talk):
     assert [turn.number for turn in model.plan_requests[-1].history] == [3, 7, 8]
 
 
-async def test_outside_of_a_conversation_nothing_is_remembered_or_asked(shop: Database, config: Any):
+async def test_outside_of_a_conversation_nothing_is_remembered_or_asked(shop: Database, config: Any) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     await run("How many customers are there?", database=shop, model=model, settings=config)
     answer = await run("and per city?", database=shop, model=model, settings=config)
@@ -129,7 +129,7 @@ async def test_outside_of_a_conversation_nothing_is_remembered_or_asked(shop: Da
 
 
 @pytest.mark.parametrize("words", ["a\x00b \ud800 how many customers are there?", "日本の顧客は？" * 50])
-async def test_any_text_can_be_said(talk: Talk, words: str):
+async def test_any_text_can_be_said(talk: Talk, words: str) -> None:
     model = ScriptedModel(COUNT, summary="An answer with \x00 and \ud83d in it.", relevance=0.9)
     first = await talk(words, model)
     second = await talk(words, model)

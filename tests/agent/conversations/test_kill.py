@@ -160,7 +160,7 @@ def digest(path: Path) -> str:
 
 
 @pytest.mark.slow
-def test_a_killed_server_loses_no_completed_turn(server: Server, tmp_path: Path):
+def test_a_killed_server_loses_no_completed_turn(server: Server, tmp_path: Path) -> None:
     before = digest(tmp_path / "shop.sqlite")
     stop = threading.Event()
     talkers = [Talker("offline" if n % 2 else None) for n in range(TALKERS)]

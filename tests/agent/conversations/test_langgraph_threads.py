@@ -23,7 +23,7 @@ def _configured(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     settings.cache_clear()
 
 
-async def test_each_turn_of_a_thread_answers_its_own_question():
+async def test_each_turn_of_a_thread_answers_its_own_question() -> None:
     graph = build_graph(memory_checkpointer())
     thread = {"configurable": {"thread_id": "t"}}
     rows = []
@@ -35,7 +35,7 @@ async def test_each_turn_of_a_thread_answers_its_own_question():
     assert [turn.number for turn in state["history"]] == [1, 2, 3]
 
 
-def test_the_graph_shows_the_schemas_of_its_input_and_output():
+def test_the_graph_shows_the_schemas_of_its_input_and_output() -> None:
     graph = build_graph()
     for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
         assert {"question", "final_answer", "query_results"} <= schema["properties"].keys()

@@ -31,7 +31,7 @@ MANY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <
 
 async def test_the_answer_is_whole_and_what_is_kept_is_small(
     talk: Talk, checkpointer: BaseCheckpointSaver[Any], request: pytest.FixtureRequest
-):
+) -> None:
     answer = await talk("How many?", ScriptedModel(MANY, relevance=0.9))
     found = await checkpointer.aget_tuple({"configurable": {"thread_id": request.node.name}})
     assert found is not None
@@ -51,7 +51,7 @@ async def test_the_answer_is_whole_and_what_is_kept_is_small(
 
 async def test_a_thread_keeps_its_latest_state_alone(
     talk: Talk, checkpointer: BaseCheckpointSaver[Any], request: pytest.FixtureRequest
-):
+) -> None:
     for _ in range(4):
         await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
     config: Any = {"configurable": {"thread_id": request.node.name}}
@@ -64,7 +64,7 @@ async def test_a_thread_keeps_its_latest_state_alone(
 
 async def test_reading_a_thread_makes_no_type_but_the_state_s_and_warns_of_nothing(
     talk: Talk, caplog: pytest.LogCaptureFixture
-):
+) -> None:
     caplog.set_level(logging.WARNING)
     await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
     await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
@@ -74,7 +74,7 @@ async def test_reading_a_thread_makes_no_type_but_the_state_s_and_warns_of_nothi
     assert {"Turn", "QueryResult", "Clarification", "Clarified"} <= {name for _, name in STATE_TYPES}
 
 
-def test_a_type_from_elsewhere_is_not_made(caplog: pytest.LogCaptureFixture):
+def test_a_type_from_elsewhere_is_not_made(caplog: pytest.LogCaptureFixture) -> None:
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
     from agent.config import Settings as Foreign
@@ -86,7 +86,7 @@ def test_a_type_from_elsewhere_is_not_made(caplog: pytest.LogCaptureFixture):
     assert "Blocked" in caplog.text
 
 
-def test_pickles_are_not_read():
+def test_pickles_are_not_read() -> None:
     import pickle
 
     with pytest.raises(NotImplementedError):
@@ -96,7 +96,7 @@ def test_pickles_are_not_read():
 @pytest.mark.parametrize(
     "value", [2**70, -(2**70), float("nan"), "\ud800", ["\x00"], {"k": (1, 2)}, True, None, b"bytes"]
 )
-def test_anything_that_a_result_may_hold_can_be_written(value: Any):
+def test_anything_that_a_result_may_hold_can_be_written(value: Any) -> None:
     serializer = StateSerializer()
     result = QueryResult(task_id="t", attempt=1, sql="SELECT 1", status="success", data=[[value]])
     read = serializer.loads_typed(serializer.dumps_typed({"query_results": [result]}))
@@ -104,7 +104,7 @@ def test_anything_that_a_result_may_hold_can_be_written(value: Any):
     assert read["query_results"][0].task_id == "t"
 
 
-async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database):
+async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database) -> None:
     async with open_checkpointer(kept.state) as checkpointer:
         store = await open_store(kept.state, checkpointer=checkpointer)
         thread = await store.touch_thread("ann", None, "shop", "q")
@@ -119,7 +119,7 @@ async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database):
     assert after is None
 
 
-async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk):
+async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk) -> None:
     slow = ScriptedModel(COUNT, relevance=0.9, seconds=0.3)
     first = asyncio.create_task(talk("How many customers are there?", slow))
     await asyncio.sleep(0.1)
@@ -132,7 +132,7 @@ async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk):
     assert (await talk("How many customers are there?", slow)).rows == [[4]]
 
 
-async def test_a_cancelled_turn_leaves_the_earlier_ones_and_the_next_begins_afresh(talk: Talk):
+async def test_a_cancelled_turn_leaves_the_earlier_ones_and_the_next_begins_afresh(talk: Talk) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     await talk("How many customers are there?", model)
     cancelled = asyncio.create_task(talk("How many now?", ScriptedModel(COUNT, seconds=30)))
@@ -150,7 +150,7 @@ async def test_a_cancelled_turn_leaves_the_earlier_ones_and_the_next_begins_afre
 # --- a bad state ---
 
 
-async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: Settings):
+async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: Settings) -> None:
     file = Path(kept.state.folder or "") / "threads.sqlite"
     await asyncio.to_thread(file.parent.mkdir)
     content = b"not a database " * 400
@@ -162,7 +162,7 @@ async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: 
     assert await asyncio.to_thread(file.read_bytes) == content
 
 
-async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings):
+async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings) -> None:
     away = overridden(kept, state_url="postgresql://me:hunter2@127.0.0.1:9/state")
     with pytest.raises(StateUnavailable, match="does not answer") as refused:
         async with open_checkpointer(away.state):
@@ -170,7 +170,7 @@ async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings):
     assert "hunter2" not in str(refused.value)
 
 
-async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database):
+async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database) -> None:
     async with open_checkpointer(kept.state) as checkpointer:
         thread = Conversation("t", checkpointer)
         await run("How many customers are there?", database=shop, model="offline", conversation=thread)
@@ -184,7 +184,7 @@ async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database
     assert after.status != "error"
 
 
-async def test_nobody_else_may_read_the_threads(kept: Settings):
+async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
     async with open_checkpointer(kept.state):
         file = Path(kept.state.folder or "") / "threads.sqlite"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600

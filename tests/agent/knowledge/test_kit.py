@@ -69,7 +69,7 @@ def ask(shop: Database, config: Settings, endpoint: OpenAIServer) -> Ask:
     return asked
 
 
-async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask: Ask):
+async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask: Ask) -> None:
     await ask(kit=str(kit))
 
     written, reviewed = (
@@ -85,7 +85,7 @@ async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask:
 
 async def test_a_model_that_may_see_no_rows_gets_neither_instructions_nor_notes(
     kit: Path, endpoint: OpenAIServer, ask: Ask
-):
+) -> None:
     await ask(kit=str(kit), privacy="masked")
 
     sent = "".join(r.prompt for r in endpoint.requests)
@@ -95,7 +95,7 @@ async def test_a_model_that_may_see_no_rows_gets_neither_instructions_nor_notes(
     assert "Porto" not in sent
 
 
-async def test_what_the_user_set_wins_over_the_kit(kit: Path, endpoint: OpenAIServer, ask: Ask):
+async def test_what_the_user_set_wins_over_the_kit(kit: Path, endpoint: OpenAIServer, ask: Ask) -> None:
     await ask(kit=str(kit), strategy="zero-shot/no-summary")
 
     assert len(endpoint.requests) == 1
@@ -103,7 +103,7 @@ async def test_what_the_user_set_wins_over_the_kit(kit: Path, endpoint: OpenAISe
 
 async def test_notes_that_cannot_be_had_are_left_out_and_logged(
     tmp_path: Path, endpoint: OpenAIServer, ask: Ask, caplog: pytest.LogCaptureFixture
-):
+) -> None:
     kit = kit_with(tmp_path / "kit", analysis_py="open('/etc/passwd')")
     with caplog.at_level(logging.WARNING):
         answer = await ask(kit=str(kit), strategy="stage-0")
@@ -129,7 +129,7 @@ BAD = {
 @pytest.mark.parametrize(("folder", "files", "reason"), BAD.values(), ids=BAD)
 async def test_a_bad_kit_is_a_clear_error(
     folder: str, files: dict[str, str], reason: str, tmp_path: Path, shop: Database, config: Settings
-):
+) -> None:
     for name, text in files.items():
         (tmp_path / "kit").mkdir(exist_ok=True)
         (tmp_path / "kit" / name.replace("_", ".")).write_bytes(text.encode(errors="surrogateescape"))
@@ -141,7 +141,7 @@ async def test_a_bad_kit_is_a_clear_error(
     assert reason in answer.reason
 
 
-def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_path: Path):
+def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_path: Path) -> None:
     first = read_kit(kit).digest
     (kit / "EVIDENCE.md").write_text("It was better.")
     other = kit_with(tmp_path / "other")
@@ -166,21 +166,21 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[CliRunner
     settings.cache_clear()
 
 
-def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path):
+def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
     words = ["--kit", str(kit), "--db", str(shop_file), "--json", NAMED]
     done = alone.invoke(agent.main.app, words)
 
     assert json.loads(done.stdout)["rows"] == [[1]]
 
 
-def test_the_command_line_refuses_a_bad_kit(alone: CliRunner, tmp_path: Path):
+def test_the_command_line_refuses_a_bad_kit(alone: CliRunner, tmp_path: Path) -> None:
     done = alone.invoke(agent.main.app, ["--kit", str(tmp_path / "nowhere"), NAMED])
 
     assert done.exit_code == 2
     assert "a kit is a folder" in done.output
 
 
-def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path):
+def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
     line = json.dumps({"id": 1, "db": shop_file.stem, "question": NAMED})
     words = ["answer", "--kit", str(kit), "--databases", str(shop_file.parent), "--offline", "-q"]
     done = alone.invoke(agent.batch.app, words, input=line)
@@ -188,7 +188,7 @@ def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path):
     assert json.loads(done.stdout)["rows"] == [[1]]
 
 
-def test_the_server_takes_a_kit(kit: Path, shop_file: Path, tmp_path: Path):
+def test_the_server_takes_a_kit(kit: Path, shop_file: Path, tmp_path: Path) -> None:
     config = settings_for(tmp_path, TEXT2SQL_KIT=str(kit), TEXT2SQL_DB_PATH=shop_file)
     with running(config) as server:
         (answer,) = server.ask(NAMED, preset=server.get("/presets").json()[0]["id"]).of("answer")
@@ -196,7 +196,7 @@ def test_the_server_takes_a_kit(kit: Path, shop_file: Path, tmp_path: Path):
     assert answer["rows"] == [[1]]
 
 
-def test_the_a2a_server_takes_a_kit(kit: Path):
+def test_the_a2a_server_takes_a_kit(kit: Path) -> None:
     columns = {"customers": ["id", "city_id"], "cities": ["id", "country"]}
     tables = [{"name": t, "columns": [{"name": c, "type": "TEXT"} for c in cs]} for t, cs in columns.items()]
     with serving(TEXT2SQL_KIT=str(kit)) as url:

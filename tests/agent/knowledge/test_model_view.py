@@ -34,7 +34,7 @@ def viewed(database: Database, **more: object) -> str:
     return model_view(QUESTION, database, database.schema(), **chosen).text  # type: ignore[arg-type]
 
 
-def test_structure_first_then_notes_then_values(database: Database):
+def test_structure_first_then_notes_then_values(database: Database) -> None:
     text = viewed(database)
 
     assert text.index("Table: orders") < text.index("Notes on the data:") < text.index("Stored values")
@@ -42,13 +42,13 @@ def test_structure_first_then_notes_then_values(database: Database):
     assert "- orders.status has 'shipped'" in text
 
 
-def test_what_does_not_depend_on_the_question_comes_first(database: Database):
+def test_what_does_not_depend_on_the_question_comes_first(database: Database) -> None:
     one = model_view("a", database, database.schema(), privacy="full", schema_tokens=8_000, note_tokens=1_500).text
 
     assert viewed(database).startswith(str(one))
 
 
-def test_a_structure_over_its_budget_is_linked(database: Database):
+def test_a_structure_over_its_budget_is_linked(database: Database) -> None:
     view = model_view(QUESTION, database, database.schema(), privacy="full", schema_tokens=250, note_tokens=200)
 
     assert view.structure <= 250 < view.whole
@@ -58,7 +58,7 @@ def test_a_structure_over_its_budget_is_linked(database: Database):
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-def test_no_value_gets_in_where_none_may(database: Database, mode: str):
+def test_no_value_gets_in_where_none_may(database: Database, mode: str) -> None:
     text = viewed(database, privacy=mode)
 
     assert isinstance(text, SchemaText)
@@ -67,7 +67,7 @@ def test_no_value_gets_in_where_none_may(database: Database, mode: str):
     assert ("Notes on the data" in text) is (mode == "masked")
 
 
-def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: pytest.MonkeyPatch):
+def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = database.schema()
     monkeypatch.setattr(database, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
     view = model_view(QUESTION, database, schema, privacy="full", schema_tokens=8_000, note_tokens=1_500, reads=False)
@@ -78,7 +78,7 @@ def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: py
 @pytest.mark.parametrize(("mode", "shown"), [("full", True), ("masked", False)])
 async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
     database: Database, config: Settings, mode: str, shown: bool
-):
+) -> None:
     with OpenAIServer() as server:
         changes = {"privacy": mode, "openai_base_url": server.url, "model": "scripted"}
         settings = overridden(config, **changes)
@@ -96,7 +96,7 @@ async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
     assert info.tokens.structure == info.tokens.whole_structure
 
 
-async def test_the_offline_engine_reads_the_schema_itself(database: Database, config: Settings):
+async def test_the_offline_engine_reads_the_schema_itself(database: Database, config: Settings) -> None:
     events = [
         e async for e in stream("How many customers are there?", database=database, model="offline", settings=config)
     ]

@@ -101,7 +101,7 @@ QUESTION = "Which people earn the most, and which team is called Paris?"
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-async def test_no_value_reaches_the_endpoint(mode: str, database: Database):
+async def test_no_value_reaches_the_endpoint(mode: str, database: Database) -> None:
     with OpenAIServer() as server:
         Endpoint(server)
         answer = await run(QUESTION, database=database, settings=settings(server, TEXT2SQL_PRIVACY=mode))
@@ -129,7 +129,7 @@ async def test_no_value_reaches_the_endpoint(mode: str, database: Database):
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
 @pytest.mark.parametrize("plans", [True, False])
-async def test_what_a_conversation_remembers_stays_here_too(mode: str, plans: bool, database: Database):
+async def test_what_a_conversation_remembers_stays_here_too(mode: str, plans: bool, database: Database) -> None:
     """The first turn is the offline engine's, which sees everything; the second goes to the endpoint."""
     thread = Conversation("t", memory_checkpointer())
     with OpenAIServer() as server:
@@ -151,7 +151,7 @@ async def test_what_a_conversation_remembers_stays_here_too(mode: str, plans: bo
         assert str(NUMBER)[:7] not in body
 
 
-async def test_in_full_mode_rows_and_errors_are_sent(database: Database):
+async def test_in_full_mode_rows_and_errors_are_sent(database: Database) -> None:
     with OpenAIServer() as server:
         Endpoint(server)
         await run(QUESTION, database=database, settings=settings(server, TEXT2SQL_MAX_RETRIES=0))
@@ -160,7 +160,7 @@ async def test_in_full_mode_rows_and_errors_are_sent(database: Database):
     assert MARK in sent
 
 
-async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp_path: Path):
+async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp_path: Path) -> None:
     path = tmp_path / "prompts.jsonl"
     with OpenAIServer() as server:
         Endpoint(server)
@@ -177,7 +177,7 @@ async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_a_failed_request_is_in_the_log_too(tmp_path: Path):
+async def test_a_failed_request_is_in_the_log_too(tmp_path: Path) -> None:
     path = tmp_path / "prompts.jsonl"
     with OpenAIServer() as server:
         config = settings(server, TEXT2SQL_PROMPT_LOG=str(path))
@@ -192,7 +192,7 @@ async def test_a_failed_request_is_in_the_log_too(tmp_path: Path):
     assert all(line["error"] and line["tokens"] is None for line in lines)
 
 
-def test_the_log_is_bounded_and_private(tmp_path: Path):
+def test_the_log_is_bounded_and_private(tmp_path: Path) -> None:
     path = tmp_path / "prompts.jsonl"
     path.touch(mode=0o644)
     log = PromptLog(path, max_bytes=2_000)
@@ -207,7 +207,7 @@ def test_the_log_is_bounded_and_private(tmp_path: Path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_log_follows_no_link(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_the_log_follows_no_link(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     victim = tmp_path / "victim"
     victim.touch()
     (tmp_path / "prompts.jsonl").symlink_to(victim)
@@ -236,11 +236,11 @@ KNOWN = frozenset({"select", "name", "from", "people", "cast", "as", "integer", 
         ("", ""),
     ],
 )
-def test_words_of_an_error_that_nobody_knows_are_hidden(message: str, shown: str):
+def test_words_of_an_error_that_nobody_knows_are_hidden(message: str, shown: str) -> None:
     assert scrubbed(message, KNOWN) == shown
 
 
-def test_result_shapes_tell_kinds_and_no_value():
+def test_result_shapes_tell_kinds_and_no_value() -> None:
     rows: list[list[Any]] = [
         [1, "zqx", None, 1.5, "2024-01-02", True],
         [2, None, None, 2, "2024-01-02 10:11:12", False],
@@ -275,7 +275,7 @@ SCHEMA = Schema(
 )
 
 
-def test_values_listed_in_a_type_are_hidden():
+def test_values_listed_in_a_type_are_hidden() -> None:
     masked, bare = visible_schema(SCHEMA, "masked").tables[0], visible_schema(SCHEMA, "schema").tables[0]
 
     assert [c.type for c in masked.columns] == ["enum(…,…,…)", "decimal(10,2)"]
@@ -284,7 +284,7 @@ def test_values_listed_in_a_type_are_hidden():
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any):
+def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any) -> None:
     turn = Turn(
         number=1,
         asked="Who is in a good mood in Paris?",
@@ -302,7 +302,7 @@ def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any):
     assert seen.columns == (["n"] if mode == "masked" else [])
 
 
-def test_evidence_that_was_looked_up_among_the_values_is_left_out():
+def test_evidence_that_was_looked_up_among_the_values_is_left_out() -> None:
     evidence = [
         Evidence(name=name, supports=False, weight=-1.0, text=text)
         for name, text in {
@@ -366,7 +366,7 @@ READABLE = {
 @pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
 def test_errors_of_the_engines_stay_readable_and_quote_no_value(
     engine: str, request: pytest.FixtureRequest, tmp_path: Path
-):
+) -> None:
     rows = [("1", f"{MARK}Ada", NUMBER), ("2", f"{{{MARK}json", NUMBER + 1)]
     values = ", ".join(f"({n}, '{name}', {salary})" for n, name, salary in rows)
     create = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40), salary BIGINT)"

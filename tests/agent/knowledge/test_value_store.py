@@ -46,34 +46,34 @@ def stored(tmp_path: Path) -> StoredValueIndex:
 )
 def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
     stored: StoredValueIndex, phrase: str, value: str, column: str
-):
+) -> None:
     first = stored.find(phrase, fuzzy=True)[0]
 
     assert (first.value, first.column) == (value, column)
 
 
 @pytest.mark.parametrize("phrase", ["York", "new york", "garden", "sao paulo", "hope", "nothing like it", "", "a b"])
-def test_it_answers_as_the_one_in_memory(stored: StoredValueIndex, phrase: str):
+def test_it_answers_as_the_one_in_memory(stored: StoredValueIndex, phrase: str) -> None:
     in_memory = ValueIndex(COLUMNS)
 
     assert {h.value for h in stored.find(phrase)} == {h.value for h in in_memory.find(phrase)}
     assert {h.value for h in stored.find(phrase, fuzzy=True)} == {h.value for h in in_memory.find(phrase, fuzzy=True)}
 
 
-def test_phrases_of_a_question(stored: StoredValueIndex):
+def test_phrases_of_a_question(stored: StoredValueIndex) -> None:
     words = ["how", "many", "people", "of", "New", "York", "like", "garden", "tools"]
     spans = {(s.start, s.end): s.hits[0].value for s in stored.spans(words)}
 
     assert spans == {(4, 6): "New York", (5, 6): "York", (7, 9): "Garden Tools"}
 
 
-def test_a_phrase_cannot_reach_the_files_sql(stored: StoredValueIndex):
+def test_a_phrase_cannot_reach_the_files_sql(stored: StoredValueIndex) -> None:
     for phrase in ("'; DROP TABLE stored; --", '" OR 1=1', "%", "_", "\x00", "𝔘𝔫𝔦" * 50):
         stored.find(phrase, fuzzy=True)
     assert len(stored) == 10
 
 
-def test_what_is_too_much_is_left_out(tmp_path: Path):
+def test_what_is_too_much_is_left_out(tmp_path: Path) -> None:
     assert build(tmp_path / "v.sqlite", [("t", "c", (f"value {i}" for i in range(100)))], most=7) == 7
     assert len(StoredValueIndex(tmp_path / "v.sqlite")) == 7
 
@@ -91,7 +91,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]
         yield database
 
 
-def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(large: Database, tmp_path: Path):
+def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(large: Database, tmp_path: Path) -> None:
     index = complete_value_index(large, large.schema())
 
     assert len(index) == 20_000 > VALUES_PER_COLUMN
@@ -100,7 +100,7 @@ def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(large:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_question_does_not_wait_for_it(large: Database):
+def test_a_question_does_not_wait_for_it(large: Database) -> None:
     schema = large.schema()
     assert len(values_soon(large, schema)) <= VALUES_PER_COLUMN
     complete_value_index(large, schema)  # what the thread in the background does, waited for
@@ -108,14 +108,14 @@ def test_a_question_does_not_wait_for_it(large: Database):
     assert len(values_soon(large, schema)) == 20_000
 
 
-def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(room, "build", lambda *_, **__: pytest.fail("a file was built"))
     with open_database(str(shop_file)) as database:
         assert len(complete_value_index(database, database.schema())) > 0
 
 
-def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: Database, tmp_path: Path):
+def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: Database, tmp_path: Path) -> None:
     earlier = complete_value_index(large, large.schema())
     kept = tmp_path / "cache" / "values"
     before = {f.name for f in kept.iterdir()}
@@ -136,7 +136,7 @@ def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: 
     assert earlier.find("Person 019999"), "whoever has the file open reads on"
 
 
-def test_a_word_in_very_many_values_is_found_with_another(tmp_path: Path):
+def test_a_word_in_very_many_values_is_found_with_another(tmp_path: Path) -> None:
     names = [f"The Company of Number {i}" for i in range(30_000)]
     build(tmp_path / "v.sqlite", [("firm", "name", names)])
     index = StoredValueIndex(tmp_path / "v.sqlite")
@@ -145,7 +145,7 @@ def test_a_word_in_very_many_values_is_found_with_another(tmp_path: Path):
     assert index.find("The Compnay of Nubmer 29999", fuzzy=True)[0].value == "The Company of Number 29999"
 
 
-def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path):
+def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path) -> None:
     columns = [("a", "empty", []), ("a", "signs", ["?!"]), ("a", "full", ["One", "Two Two"]), ("b", "empty", [])]
     build(tmp_path / "v.sqlite", columns)
     index = StoredValueIndex(tmp_path / "v.sqlite")
@@ -155,7 +155,7 @@ def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path
     assert {(h.table, h.column) for phrase in ("one", "two two") for h in index.find(phrase)} == {("a", "full")}
 
 
-def test_without_full_text_search_the_index_in_memory_answers(large: Database, monkeypatch: pytest.MonkeyPatch):
+def test_without_full_text_search_the_index_in_memory_answers(large: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_TABLES", room._TABLES.replace("fts5", "no_such_module"))
 
     assert 0 < len(complete_value_index(large, large.schema())) <= VALUES_PER_COLUMN

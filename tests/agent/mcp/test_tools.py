@@ -82,7 +82,7 @@ async def refused(client: Client, name: str, **arguments: Any) -> str:
     return " ".join(block.text for block in result.content)  # type: ignore[union-attr]
 
 
-async def test_over_standard_input_and_output(stdio: Connect):
+async def test_over_standard_input_and_output(stdio: Connect) -> None:
     async with stdio() as client:
         await exercise(client)
         assert "drops objects" in await refused(client, "run_sql", sql="DROP TABLE customers")
@@ -97,7 +97,7 @@ async def test_over_standard_input_and_output(stdio: Connect):
         assert typed == "The arguments of run_sql cannot be used: `sql`: Input should be a valid string."
 
 
-async def test_the_server_names_its_version_and_offers_tools_alone(stdio: Connect):
+async def test_the_server_names_its_version_and_offers_tools_alone(stdio: Connect) -> None:
     async with stdio() as client:
         assert client.server_info.version == VERSION
         offered = client.server_capabilities
@@ -106,7 +106,7 @@ async def test_the_server_names_its_version_and_offers_tools_alone(stdio: Connec
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp_path: Path, mode: str):
+async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp_path: Path, mode: str) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
         async with over_http(server.url, ANA, mode) as client:
             await exercise(client)
@@ -119,7 +119,7 @@ async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp
     assert others == []
 
 
-def test_it_answers_with_and_without_the_last_slash(tmp_path: Path):
+def test_it_answers_with_and_without_the_last_slash(tmp_path: Path) -> None:
     accept = {"Accept": "application/json, text/event-stream"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -128,14 +128,14 @@ def test_it_answers_with_and_without_the_last_slash(tmp_path: Path):
             assert httpx.post(server.url + path, json=body, headers=accept).status_code == 200
 
 
-def test_without_a_token_nothing_is_told(tmp_path: Path):
+def test_without_a_token_nothing_is_told(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
         for method in ("GET", "POST", "DELETE", "OPTIONS"):
             reply = httpx.request(method, f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
             assert reply.status_code == 401
 
 
-def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path):
+def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     accept = {"Accept": "application/json, text/event-stream"}
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
@@ -153,7 +153,7 @@ def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path):
         assert listed("wrong-token-0123456789") == 401
 
 
-def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.mcp.http.SESSIONS_OF_A_CLIENT", 2)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -167,7 +167,7 @@ def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monke
         assert begun(BO) == 200
 
 
-async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path):
+async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
         async with over_http(server.url, ANA) as client:
             first = await called(client, "ask", question="How many customers are there?")
@@ -182,7 +182,7 @@ async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_ht
 @pytest.mark.parametrize("transport", ["http", "http-legacy", "stdio"])
 async def test_cancelling_a_call_stops_the_run_and_its_model_call(
     stdio: Connect, over_http: Connect, tmp_path: Path, transport: str
-):
+) -> None:
     with OpenAIServer() as endpoint:
         endpoint.otherwise = completion("late", delay=60)
         model = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m"}
@@ -206,7 +206,9 @@ async def test_cancelling_a_call_stops_the_run_and_its_model_call(
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(over_http: Connect, tmp_path: Path, mode: str):
+async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(
+    over_http: Connect, tmp_path: Path, mode: str
+) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
         async with over_http(server.url) as client:
             answer = await called(client, "ask", question="List the name of all customers")
@@ -220,7 +222,7 @@ async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(over_htt
     assert "nothing" not in error
 
 
-def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tmp_path: Path):
+def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     sent = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -268,7 +270,7 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
     assert any('"event": "run"' in line for line in logged)
 
 
-def test_settings_that_cannot_be_used_are_told(environment: dict[str, str], tmp_path: Path):
+def test_settings_that_cannot_be_used_are_told(environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agent.mcp"],
         cwd=tmp_path,

@@ -23,7 +23,7 @@ async def opened() -> AsyncIterator[Connections]:
     await made.close()
 
 
-async def test_calls_that_follow_one_another_share_a_pool(opened: Connections):
+async def test_calls_that_follow_one_another_share_a_pool(opened: Connections) -> None:
     async with opened.one() as first:
         pass
     async with opened.one() as second:
@@ -32,7 +32,7 @@ async def test_calls_that_follow_one_another_share_a_pool(opened: Connections):
 
 async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
     opened: Connections, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     async with AsyncExitStack() as calls:
         used = [await calls.enter_async_context(opened.one()) for _ in range(3 * CALLS)]
         assert [used.count(client) for client in dict.fromkeys(used)] == [CALLS] * 3
@@ -44,14 +44,14 @@ async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
     assert [client.is_closed() for client in dict.fromkeys(used)] == [False, True, True]
 
 
-async def test_closing_closes_them_all(opened: Connections):
+async def test_closing_closes_them_all(opened: Connections) -> None:
     async with opened.one() as first:
         pass
     await opened.close()
     assert first.is_closed()
 
 
-async def test_many_calls_at_once_are_all_answered(server: OpenAIServer, model_at: MakeModel):
+async def test_many_calls_at_once_are_all_answered(server: OpenAIServer, model_at: MakeModel) -> None:
     server.keep_alive = True
     server.otherwise = completion({"reasoning": "", "sql": "SELECT 1"}, delay=0.05)
     model = model_at()

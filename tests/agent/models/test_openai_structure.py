@@ -301,7 +301,7 @@ async def test_a_stream_given_where_none_was_asked_is_an_error(server: OpenAISer
         await model_at().write_sql(sql_request())
 
 
-async def test_json_that_is_labelled_as_text_is_read(server: OpenAIServer, model_at: MakeModel):
+async def test_json_that_is_labelled_as_text_is_read(server: OpenAIServer, model_at: MakeModel) -> None:
     message = {"role": "assistant", "content": '{"reasoning": "", "sql": "SELECT 1"}'}
     server.script(raw(json.dumps({"choices": [{"message": message}]}), content_type="text/plain"))
     assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"

@@ -59,7 +59,7 @@ async def asked(ask: Run, model: OpenAIModel, **more: Any) -> tuple[list[Event],
     return await ask(QUESTION, model, strategy="react/no-summary", **more)
 
 
-async def test_a_query_is_written_checked_run_and_finished(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_a_query_is_written_checked_run_and_finished(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     server.script(step("generate_sql", RIGHT), step("finish", thought="two rows, both in Lyon"))
 
     events, answer = await asked(ask, model)
@@ -79,7 +79,7 @@ async def test_a_query_is_written_checked_run_and_finished(server: OpenAIServer,
 
 async def test_the_query_that_the_steps_ran_is_not_run_again(
     server: OpenAIServer, model: OpenAIModel, ask: Run, shop: Database, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     sent: list[str] = []
     execute = type(shop).execute
 
@@ -98,7 +98,7 @@ async def test_the_query_that_the_steps_ran_is_not_run_again(
 
 async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
     server: OpenAIServer, model: OpenAIModel, ask: Run
-):
+) -> None:
     server.script(
         step("generate_sql", "SELECT nam FROM customers"),
         step("run_sql"),
@@ -119,7 +119,7 @@ async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
     assert "'run_sql' is not allowed now; allowed: repair_sql." in server.requests[2].prompt
 
 
-async def test_a_statement_that_writes_never_runs(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_a_statement_that_writes_never_runs(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     drop = step("generate_sql", "DROP TABLE customers")
     two = step("repair_sql", "DELETE FROM customers; SELECT 1")
     server.script(drop, two, step("repair_sql", RIGHT), step("finish"))
@@ -131,7 +131,7 @@ async def test_a_statement_that_writes_never_runs(server: OpenAIServer, model: O
     assert len(answer.rows) == 2
 
 
-async def test_advice_may_be_overruled(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_advice_may_be_overruled(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     ordered = f"{RIGHT} ORDER BY c.name"
     server.script(step("generate_sql", ordered), step("run_sql"), step("finish"))
 
@@ -144,7 +144,7 @@ async def test_advice_may_be_overruled(server: OpenAIServer, model: OpenAIModel,
 @pytest.mark.parametrize("garbage", ["", "I would look at the customers.", '{"tool": 7}', '{"thought": "', "[1, 2]"])
 async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
     server: OpenAIServer, model: OpenAIModel, ask: Run, garbage: str
-):
+) -> None:
     def reply(request: Any) -> Reply:
         stepping = "Allowed now" in request.prompt
         return completion(garbage if stepping else {"reasoning": "plain", "sql": RIGHT})
@@ -157,7 +157,9 @@ async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
     assert answer.attempts[0].reasoning.endswith("→ a plain query")
 
 
-async def test_unknown_tools_and_the_same_query_again_end_the_steps(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_unknown_tools_and_the_same_query_again_end_the_steps(
+    server: OpenAIServer, model: OpenAIModel, ask: Run
+) -> None:
     broken = "SELECT nam FROM customers"
     plain = completion({"reasoning": "plain", "sql": RIGHT})
     server.script(
@@ -173,7 +175,7 @@ async def test_unknown_tools_and_the_same_query_again_end_the_steps(server: Open
 
 async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
     server: OpenAIServer, model: OpenAIModel, ask: Run
-):
+) -> None:
     count = iter(range(1, 100))
 
     def reply(request: Any) -> Reply:
@@ -189,7 +191,7 @@ async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
     assert "The steps ended" in answer.attempts[0].reasoning
 
 
-async def test_sql_alone_is_taken_as_the_query(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_sql_alone_is_taken_as_the_query(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     server.script(completion(f"```sql\n{RIGHT}\n```"), step("finish"))
 
     _, answer = await asked(ask, model)
@@ -199,7 +201,7 @@ async def test_sql_alone_is_taken_as_the_query(server: OpenAIServer, model: Open
 
 async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
     server: OpenAIServer, model: OpenAIModel, ask: Run
-):
+) -> None:
     server.script(step("generate_sql", RIGHT))
     server.otherwise = error(401, "no")
 
@@ -208,7 +210,7 @@ async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
     assert (answer.sql, answer.status) == (RIGHT, "success")
 
 
-async def test_an_endpoint_that_is_not_there_is_an_error(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_an_endpoint_that_is_not_there_is_an_error(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     server.otherwise = error(401, "no")
 
     _, answer = await asked(ask, model)
@@ -216,7 +218,9 @@ async def test_an_endpoint_that_is_not_there_is_an_error(server: OpenAIServer, m
     assert (answer.status, answer.error_kind) == ("error", "model_auth")
 
 
-async def test_time_that_runs_out_after_a_run_leaves_the_answer(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_time_that_runs_out_after_a_run_leaves_the_answer(
+    server: OpenAIServer, model: OpenAIModel, ask: Run
+) -> None:
     server.script(step("generate_sql", RIGHT))
     server.otherwise = completion({"thought": "late", "tool": "finish", "sql": ""}, delay=30.0)
 
@@ -226,7 +230,7 @@ async def test_time_that_runs_out_after_a_run_leaves_the_answer(server: OpenAISe
     assert sorted(answer.rows) == [["Bo"], ["Chloé"]]
 
 
-async def test_masked_rows_never_reach_the_model(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_masked_rows_never_reach_the_model(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     question = "What are the names of our customers?"
     server.script(step("generate_sql", "SELECT name FROM customers"), step("finish"))
 
@@ -238,13 +242,13 @@ async def test_masked_rows_never_reach_the_model(server: OpenAIServer, model: Op
     assert not any(name in sent for name in ("Chlo", "Ana", "Dai", "Lyon"))
 
 
-async def test_the_offline_engine_answers_in_its_own_way(ask: Run):
+async def test_the_offline_engine_answers_in_its_own_way(ask: Run) -> None:
     events, answer = await ask("How many customers are there?", "offline", strategy="react")
 
     assert (answer.rows, steps(events)) == ([[4]], [])
 
 
-def test_nothing_runs_unchecked():
+def test_nothing_runs_unchecked() -> None:
     """Every way to `run_sql` leads over both checks, and none skips the schema."""
     for tool in get_args(Tool):
         for ok in (True, False):
@@ -269,7 +273,7 @@ def test_nothing_runs_unchecked():
         ("Which customers did not order 'tea'?", ["It excludes something.", "It names: tea"]),
     ],
 )
-def test_constraints_are_read_off_the_question(question: str, said: list[str]):
+def test_constraints_are_read_off_the_question(question: str, said: list[str]) -> None:
     found = list(constraints(read_intent(question)))
 
     assert [one for one in said if one not in found] == []

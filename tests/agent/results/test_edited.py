@@ -26,7 +26,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield opened
 
 
-async def test_rows_come_as_json_with_what_was_sent(database: Database):
+async def test_rows_come_as_json_with_what_was_sent(database: Database) -> None:
     done = await run_sql(database, "select name, name -- the names\nfrom customers order by id", limits=Limits())
 
     assert (done.allowed, done.status, done.error) == (True, "success", None)
@@ -35,7 +35,7 @@ async def test_rows_come_as_json_with_what_was_sent(database: Database):
     assert done.execution_time_ms > 0
 
 
-async def test_infinity_is_valid_json(database: Database):
+async def test_infinity_is_valid_json(database: Database) -> None:
     done = await run_sql(database, "SELECT 9e999", limits=Limits())
 
     assert done.rows == [["Infinity"]]
@@ -46,7 +46,7 @@ async def test_infinity_is_valid_json(database: Database):
 @pytest.mark.parametrize(
     "sql", ["DROP TABLE customers", "DELETE FROM customers", "SELECT 1; SELECT 2", "", "ATTACH 'x' AS y", "nonsense ("]
 )
-async def test_what_the_guard_refuses_is_never_sent(database: Database, sql: str):
+async def test_what_the_guard_refuses_is_never_sent(database: Database, sql: str) -> None:
     done = await run_sql(database, sql, limits=Limits())
 
     assert (done.allowed, done.status, done.sql, done.rows) == (False, "refused", "", [])
@@ -54,7 +54,7 @@ async def test_what_the_guard_refuses_is_never_sent(database: Database, sql: str
     assert (await run_sql(database, "SELECT count(*) FROM customers", limits=Limits())).rows == [[3]]
 
 
-async def test_names_that_do_not_exist_come_with_the_nearest(database: Database):
+async def test_names_that_do_not_exist_come_with_the_nearest(database: Database) -> None:
     done = await run_sql(database, "SELECT nme FROM custmers", limits=Limits())
 
     assert (done.allowed, done.status) == (True, "error")
@@ -62,13 +62,13 @@ async def test_names_that_do_not_exist_come_with_the_nearest(database: Database)
     assert ("table", "custmers", ["customers"]) in [(p.kind, p.name, p.nearest) for p in done.phantoms]
 
 
-async def test_the_caps_hold(database: Database):
+async def test_the_caps_hold(database: Database) -> None:
     done = await run_sql(database, "SELECT * FROM customers", limits=Limits(rows=2))
 
     assert (len(done.rows), done.truncated) == (2, True)
 
 
-async def test_the_deadline_holds(database: Database):
+async def test_the_deadline_holds(database: Database) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
     started = time.monotonic()
     done = await run_sql(database, endless, limits=Limits(seconds=0.2))
@@ -77,7 +77,7 @@ async def test_the_deadline_holds(database: Database):
     assert time.monotonic() - started < 2
 
 
-async def test_cancelling_interrupts_it(database: Database):
+async def test_cancelling_interrupts_it(database: Database) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
     task = asyncio.create_task(run_sql(database, endless, limits=Limits(seconds=30)))
     await asyncio.sleep(0.2)
@@ -87,7 +87,7 @@ async def test_cancelling_interrupts_it(database: Database):
     database.close()  # would wait for a statement that goes on
 
 
-async def test_checked_sql_can_be_kept(database: Database, tmp_path: Path):
+async def test_checked_sql_can_be_kept(database: Database, tmp_path: Path) -> None:
     checked = await check_sql(database, "SELECT id FROM customers ORDER BY id DESC")
     assert checked.statement is not None
     assert "statement" not in checked.model_dump()

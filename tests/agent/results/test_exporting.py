@@ -60,7 +60,7 @@ def whole(result: KeptResult, file_format: Any, **options: Any) -> bytes:
     return b"".join(export(result, file_format, **options).chunks)
 
 
-def test_csv_keeps_null_apart_from_empty_text(result: KeptResult):
+def test_csv_keeps_null_apart_from_empty_text(result: KeptResult) -> None:
     text = whole(result, "csv").decode()
     lines = text.split("\r\n")
 
@@ -74,7 +74,7 @@ def test_csv_keeps_null_apart_from_empty_text(result: KeptResult):
     ]  # fmt: skip
 
 
-def test_csv_for_a_spreadsheet_has_a_mark_and_no_formulas(tmp_path: Path):
+def test_csv_for_a_spreadsheet_has_a_mark_and_no_formulas(tmp_path: Path) -> None:
     formulas = [
         "=1+1",
         "+1",
@@ -102,7 +102,7 @@ def test_csv_for_a_spreadsheet_has_a_mark_and_no_formulas(tmp_path: Path):
     assert [row[0] for row in csv.reader(io.StringIO(whole(result, "csv").decode(), newline=""))][1:] == texts
 
 
-def test_json_lines_are_strict_and_name_each_column(tmp_path: Path):
+def test_json_lines_are_strict_and_name_each_column(tmp_path: Path) -> None:
     result = kept(tmp_path, COLUMNS)
     lines = [json.loads(line, parse_constant=pytest.fail) for line in whole(result, "jsonl").splitlines()]
 
@@ -112,7 +112,7 @@ def test_json_lines_are_strict_and_name_each_column(tmp_path: Path):
     assert lines[0]["n "] == 2**70
 
 
-def test_columns_that_share_a_name_are_numbered(tmp_path: Path):
+def test_columns_that_share_a_name_are_numbered(tmp_path: Path) -> None:
     path = tmp_path / "twice.result"
     with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
         writer = SpoolWriter(file, ("a", "a", "a_2", "a"))
@@ -124,7 +124,7 @@ def test_columns_that_share_a_name_are_numbered(tmp_path: Path):
     assert whole(result, "csv") == b"a,a,a_2,a\r\n1,2,3,4\r\n"
 
 
-def test_parquet_keeps_types(result: KeptResult):
+def test_parquet_keeps_types(result: KeptResult) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(io.BytesIO(whole(result, "parquet")))
 
@@ -140,7 +140,7 @@ def test_parquet_keeps_types(result: KeptResult):
     assert back["mixed"] == ["=1+1", "7", "2.5"]
 
 
-def test_parquet_of_an_empty_result_has_its_columns(tmp_path: Path):
+def test_parquet_of_an_empty_result_has_its_columns(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "empty.result"
     with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
@@ -152,7 +152,7 @@ def test_parquet_of_an_empty_result_has_its_columns(tmp_path: Path):
     assert result.page().rows == []
 
 
-def test_xlsx_opens_elsewhere_and_texts_stay_texts(tmp_path: Path):
+def test_xlsx_opens_elsewhere_and_texts_stay_texts(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     columns = {**COLUMNS, "long": ["x" * 40_000, "http://example.org", "=cmd|' /C calc'!A0"]}
     result = kept(tmp_path, columns, truncated=True)
@@ -172,13 +172,13 @@ def test_xlsx_opens_elsewhere_and_texts_stay_texts(tmp_path: Path):
     ]
 
 
-def test_xlsx_says_when_a_sheet_is_too_small(result: KeptResult):
+def test_xlsx_says_when_a_sheet_is_too_small(result: KeptResult) -> None:
     huge = result.model_copy(update={"row_count": 1_048_576})
     with pytest.raises(BadRequest, match=r"holds 1,048,576 rows with its header .* this result has 1,048,576 rows"):
         export(huge, "xlsx")
 
 
-def test_an_export_is_what_the_page_shows(result: KeptResult):
+def test_an_export_is_what_the_page_shows(result: KeptResult) -> None:
     sort, filters = [Sort(column=0, descending=True)], [Filter(column=0, op="not null")]
     lines = whole(result, "jsonl", sort=sort, filters=filters).splitlines()
 
@@ -188,20 +188,22 @@ def test_an_export_is_what_the_page_shows(result: KeptResult):
 
 
 @pytest.mark.parametrize(("file_format", "module"), [("parquet", "pyarrow.parquet"), ("xlsx", "xlsxwriter")])
-def test_a_missing_package_is_named(result: KeptResult, file_format: Any, module: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_package_is_named(
+    result: KeptResult, file_format: Any, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ExtraMissing, match=r"pip install 'text2sql\[export\]'"):
         export(result, file_format)
 
 
-def test_the_file_name_is_harmless(result: KeptResult):
+def test_the_file_name_is_harmless(result: KeptResult) -> None:
     made = export(result, "csv", name='../Größe "x"\r\nSet-Cookie: a')
 
     assert (made.file_name, made.media_type) == ("Gr_e_x_Set-Cookie_a.csv", "text/csv; charset=utf-8")
 
 
 @pytest.mark.parametrize("file_format", ["csv", "jsonl", "xlsx", "parquet"])
-async def test_chunks_come_off_the_event_loop_and_leaving_early_cleans_up(tmp_path: Path, file_format: Any):
+async def test_chunks_come_off_the_event_loop_and_leaving_early_cleans_up(tmp_path: Path, file_format: Any) -> None:
     result = kept(tmp_path, {"n": list(range(5000)), "text": [str(n) * 50 for n in range(5000)]})
     got = b"".join([chunk async for chunk in export(result, file_format)])
     if file_format in ("csv", "jsonl"):  # the others hold the time of their making
@@ -217,7 +219,7 @@ async def test_chunks_come_off_the_event_loop_and_leaving_early_cleans_up(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["csv", "jsonl", "parquet"])
-def test_memory_does_not_grow_with_the_rows(tmp_path: Path, file_format: Any):
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path, file_format: Any) -> None:
     import tracemalloc
 
     path = tmp_path / "long.result"

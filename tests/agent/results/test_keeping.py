@@ -67,7 +67,7 @@ def ids(result: KeptResult, **asked: Any) -> list[int]:
     return [row[0] for row in result.page(**asked).rows]
 
 
-def test_a_page_is_json_with_a_total(kept: KeptResult):
+def test_a_page_is_json_with_a_total(kept: KeptResult) -> None:
     page = kept.page(1, 2)
 
     assert page.rows == [[2, "Apple", 10.0, "text", 2], [3, "apple pie", None, 7, 3]]
@@ -86,7 +86,9 @@ def test_a_page_is_json_with_a_total(kept: KeptResult):
         ([Sort(column=3)], [4, 3, 2, 5, 1]),
     ],
 )
-def test_sorting_puts_null_last_and_numbers_before_text(kept: KeptResult, sort: list[Sort], expected: list[int]):
+def test_sorting_puts_null_last_and_numbers_before_text(
+    kept: KeptResult, sort: list[Sort], expected: list[int]
+) -> None:
     assert ids(kept, sort=sort) == expected
     assert ids(kept, sort=sort, offset=2, limit=2) == expected[2:4]
 
@@ -114,7 +116,7 @@ def test_sorting_puts_null_last_and_numbers_before_text(kept: KeptResult, sort: 
         (1, "=", "x' OR 1=1 --", []),
     ],
 )
-def test_filters(kept: KeptResult, column: int, op: Any, value: Any, expected: list[int]):
+def test_filters(kept: KeptResult, column: int, op: Any, value: Any, expected: list[int]) -> None:
     page = kept.page(filters=[Filter(column=column, op=op, value=value)])
 
     assert [row[0] for row in page.rows] == expected
@@ -134,12 +136,12 @@ def test_filters(kept: KeptResult, column: int, op: Any, value: Any, expected: l
         {"filters": [Filter(column=1, op="contains", value="x" * 2000)]},
     ],
 )
-def test_what_makes_no_sense_is_refused(kept: KeptResult, asked: dict[str, Any]):
+def test_what_makes_no_sense_is_refused(kept: KeptResult, asked: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):
         kept.page(**asked)
 
 
-def test_the_facts_of_columns(kept: KeptResult):
+def test_the_facts_of_columns(kept: KeptResult) -> None:
     by_position = [(c.name, c.kind, c.nulls, c.minimum, c.maximum, c.distinct) for c in kept.columns]
 
     assert by_position == [
@@ -160,7 +162,7 @@ CELLS: list[Any] = [
 ]  # fmt: skip
 
 
-def test_every_kind_of_cell_comes_back_as_it_was(tmp_path: Path, database: Database):
+def test_every_kind_of_cell_comes_back_as_it_was(tmp_path: Path, database: Database) -> None:
     path = tmp_path / "cells.result"
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
         writer = SpoolWriter(file, ("x", "x"))
@@ -175,7 +177,7 @@ def test_every_kind_of_cell_comes_back_as_it_was(tmp_path: Path, database: Datab
     assert [(c.kind, c.nulls) for c in result.columns] == [("mixed", 1), ("number", 0)]
 
 
-def test_stand_ins_sort_as_the_values_do():
+def test_stand_ins_sort_as_the_values_do() -> None:
     for values in (
         [Decimal("-2.5"), Decimal("0"), Decimal("12.50"), 2**70, Decimal("1e300")],
         [datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))), datetime(2024, 1, 1, tzinfo=UTC)],
@@ -189,7 +191,9 @@ def test_stand_ins_sort_as_the_values_do():
             assert list(map(repr, exact_column(stored, exact))) == list(map(repr, values))
 
 
-async def test_the_second_time_nothing_runs(database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch):
+async def test_the_second_time_nothing_runs(
+    database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = await store.keep(database, select("SELECT * FROM t"), owner="ada")
     monkeypatch.setattr(type(database), "stream", lambda *_, **__: pytest.fail("ran again"))
 
@@ -197,7 +201,9 @@ async def test_the_second_time_nothing_runs(database: Database, store: ResultSto
     assert store.find(first.id, owner="ada").row_count == 5
 
 
-async def test_asked_for_at_once_it_runs_once(database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch):
+async def test_asked_for_at_once_it_runs_once(
+    database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = []
     stream = type(database).stream
     monkeypatch.setattr(type(database), "stream", lambda *a, **k: (runs.append(1), time.sleep(0.1), stream(*a, **k))[2])
@@ -208,7 +214,9 @@ async def test_asked_for_at_once_it_runs_once(database: Database, store: ResultS
     assert len(runs) == 1
 
 
-def test_changed_data_is_another_result_and_the_old_one_stays(database: Database, store: ResultStore, tmp_path: Path):
+def test_changed_data_is_another_result_and_the_old_one_stays(
+    database: Database, store: ResultStore, tmp_path: Path
+) -> None:
     old = store.keep_now(database, select("SELECT count(*) FROM t"))
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as writer, writer:
         writer.execute("DELETE FROM t WHERE id > 2")
@@ -217,7 +225,7 @@ def test_changed_data_is_another_result_and_the_old_one_stays(database: Database
     assert (old.id != new.id, old.page().rows, new.page().rows) == (True, [[5]], [[2]])
 
 
-def test_another_owner_cannot_read_it(database: Database, store: ResultStore):
+def test_another_owner_cannot_read_it(database: Database, store: ResultStore) -> None:
     mine = store.keep_now(database, select("SELECT * FROM t"), owner="ada")
 
     for result_id in (mine.id, "../" + mine.id, "", "0" * 40):
@@ -226,7 +234,9 @@ def test_another_owner_cannot_read_it(database: Database, store: ResultStore):
     assert store.keep_now(database, select("SELECT * FROM t"), owner="eve").id != mine.id
 
 
-def test_files_are_private_and_nothing_is_left_by_a_failure(database: Database, store: ResultStore, tmp_path: Path):
+def test_files_are_private_and_nothing_is_left_by_a_failure(
+    database: Database, store: ResultStore, tmp_path: Path
+) -> None:
     store.keep_now(database, select("SELECT * FROM t"))
     with pytest.raises(StatementFailed, match="no such table") as failed:
         store.keep_now(database, select("SELECT * FROM missing"))
@@ -237,7 +247,7 @@ def test_files_are_private_and_nothing_is_left_by_a_failure(database: Database, 
     assert [f.stat().st_mode & 0o777 for f in folder.iterdir()] == [0o600]
 
 
-def test_limits_cut_and_the_result_says_so(database: Database, tmp_path: Path):
+def test_limits_cut_and_the_result_says_so(database: Database, tmp_path: Path) -> None:
     small = ResultStore(tmp_path / "small", limits=Limits(rows=3))
     result = small.keep_now(database, select("SELECT id FROM t"))
 
@@ -245,7 +255,7 @@ def test_limits_cut_and_the_result_says_so(database: Database, tmp_path: Path):
     assert (result.page().total, result.page().total_exact) == (3, False)
 
 
-async def test_cancelling_stops_the_statement(database: Database, store: ResultStore, tmp_path: Path):
+async def test_cancelling_stops_the_statement(database: Database, store: ResultStore, tmp_path: Path) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
     task = asyncio.create_task(store.keep(database, select(endless)))
     await asyncio.sleep(0.3)
@@ -260,7 +270,7 @@ async def test_cancelling_stops_the_statement(database: Database, store: ResultS
     assert list((tmp_path / "results").iterdir()) == []
 
 
-def test_the_deadline_is_a_failure_with_its_status(database: Database, tmp_path: Path):
+def test_the_deadline_is_a_failure_with_its_status(database: Database, tmp_path: Path) -> None:
     hasty = ResultStore(tmp_path / "hasty", limits=Limits(seconds=0.2))
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
     with pytest.raises(StatementFailed) as failed:
@@ -269,7 +279,7 @@ def test_the_deadline_is_a_failure_with_its_status(database: Database, tmp_path:
     assert failed.value.status == "timeout"
 
 
-def test_what_is_unused_goes_first_when_room_is_short(database: Database, tmp_path: Path):
+def test_what_is_unused_goes_first_when_room_is_short(database: Database, tmp_path: Path) -> None:
     tight = ResultStore(tmp_path / "tight", limits=LIMITS, total_bytes=1 << 30)
     kept = [tight.keep_now(database, select(f"SELECT {n} FROM t")) for n in range(4)]
     for age, result in enumerate(reversed(kept), start=1):
@@ -284,7 +294,7 @@ def test_what_is_unused_goes_first_when_room_is_short(database: Database, tmp_pa
     assert sum(f.stat().st_size for f in (tmp_path / "tight").iterdir()) <= 70_000
 
 
-def test_what_is_unused_for_long_goes(database: Database, tmp_path: Path):
+def test_what_is_unused_for_long_goes(database: Database, tmp_path: Path) -> None:
     short = ResultStore(tmp_path / "short", limits=LIMITS, seconds_kept=60)
     result = short.keep_now(database, select("SELECT * FROM t"))
     for file in (tmp_path / "short").iterdir():
@@ -298,7 +308,7 @@ def test_what_is_unused_for_long_goes(database: Database, tmp_path: Path):
         result.page()
 
 
-def test_several_processes_share_a_folder(database: Database, tmp_path: Path):
+def test_several_processes_share_a_folder(database: Database, tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from agent.results import ResultStore\n"
         "from eval.databases import Limits, open_database; from eval.sql.types import ReadStatement\n"
@@ -317,14 +327,14 @@ def test_several_processes_share_a_folder(database: Database, tmp_path: Path):
     assert not list((tmp_path / "shared").glob(".*"))
 
 
-def test_settings_bound_the_store(database: Database, tmp_path: Path):
+def test_settings_bound_the_store(database: Database, tmp_path: Path) -> None:
     settings = LimitSettings(_env_file=None, TEXT2SQL_EXPORT_ROWS=2)
     store = ResultStore.from_settings(tmp_path / "set", settings)
 
     assert store.keep_now(database, select("SELECT id FROM t")).row_count == 2
 
 
-def test_a_folder_that_is_somebody_elses_is_refused(tmp_path: Path):
+def test_a_folder_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with pytest.raises(ResultError, match="not this server's own"):

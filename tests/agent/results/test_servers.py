@@ -50,7 +50,7 @@ def store(tmp_path: Path) -> ResultStore:
     return ResultStore(tmp_path / "results", limits=Limits(seconds=20, rows=100_000))
 
 
-async def test_types_survive_keeping_and_parquet(database: Database, store: ResultStore):
+async def test_types_survive_keeping_and_parquet(database: Database, store: ResultStore) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     result = await store.keep(database, ReadStatement(TYPED[database.dialect], database.dialect))
     row = [column[0] for column in next(result.batches())]
@@ -67,7 +67,7 @@ async def test_types_survive_keeping_and_parquet(database: Database, store: Resu
     assert table.to_pydict()["big"] == [2**127 - 1]
 
 
-async def test_long_results_are_paged_and_exported_whole(database: Database, store: ResultStore):
+async def test_long_results_are_paged_and_exported_whole(database: Database, store: ResultStore) -> None:
     result = await store.keep(database, ReadStatement(LONG[database.dialect], database.dialect))
 
     assert result.row_count == 5000
@@ -77,12 +77,12 @@ async def test_long_results_are_paged_and_exported_whole(database: Database, sto
     assert lines == ["n", *map(str, range(5000))]
 
 
-async def test_a_failing_statement_says_what_the_engine_said(database: Database, store: ResultStore):
+async def test_a_failing_statement_says_what_the_engine_said(database: Database, store: ResultStore) -> None:
     with pytest.raises(StatementFailed, match="missing_table"):
         await store.keep(database, ReadStatement("SELECT * FROM missing_table", database.dialect))
 
 
-async def test_edited_sql_runs_under_the_guard(database: Database):
+async def test_edited_sql_runs_under_the_guard(database: Database) -> None:
     done = await run_sql(database, "SELECT 1 + 1 AS two /* a note */;", limits=Limits())
     refused = await run_sql(database, "CREATE TABLE x (n INT)", limits=Limits())
     unknown = await check_sql(database, "SELECT * FROM missing_table")

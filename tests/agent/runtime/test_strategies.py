@@ -55,12 +55,12 @@ def answering(*sql: str) -> object:
     return reply
 
 
-def test_a_name_says_how_many_examples():
+def test_a_name_says_how_many_examples() -> None:
     assert [strategy(name).examples for name in ("few-shot", "few-shot-5", "few-shot:0", "zero-shot")] == [3, 5, 0, 0]
     assert strategy("few-shot:5").name == "few-shot-5"
 
 
-def test_every_part_can_be_switched_off_and_on():
+def test_every_part_can_be_switched_off_and_on() -> None:
     bare = strategy("full/no-plan/no-judge/no-examples/no-glossary/no-retries/no-candidates/no-verify")
 
     assert (bare.plan, bare.judge, bare.examples, bare.glossary) == (False, False, 0, False)
@@ -70,7 +70,7 @@ def test_every_part_can_be_switched_off_and_on():
     assert (rich.retries, rich.candidates, rich.verify_rounds) == (3, 4, 1)
 
 
-def test_each_stage_adds_one_thing():
+def test_each_stage_adds_one_thing() -> None:
     stages = [strategy(f"stage-{number}") for number in range(4)]
 
     assert [s.retries for s in stages] == [0, 1, 1, 1]
@@ -88,18 +88,18 @@ def test_each_stage_adds_one_thing():
         ("few-shot-99", "from 0 to 20"),
     ],
 )
-def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, said: str):
+def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         strategy(name)
     with pytest.raises(ValidationError):
         Settings.model_validate({"TEXT2SQL_STRATEGY": name})
 
 
-def test_the_setting_takes_a_changed_strategy():
+def test_the_setting_takes_a_changed_strategy() -> None:
     assert Settings.model_validate({"TEXT2SQL_STRATEGY": "Full/No-Judge"}).judging.strategy == "full/no-judge"
 
 
-def test_every_strategy_says_what_it_is():
+def test_every_strategy_says_what_it_is() -> None:
     assert all(s.description and s.name == name for name, s in STRATEGIES.items())
 
 
@@ -115,7 +115,7 @@ def test_every_strategy_says_what_it_is():
 )
 async def test_a_strategy_calls_the_model_for_its_parts_alone(
     server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, calls: list[str]
-):
+) -> None:
     server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
 
     _, answer = await ask(QUESTION, model, strategy=name)
@@ -138,7 +138,7 @@ async def test_a_strategy_calls_the_model_for_its_parts_alone(
 )
 async def test_what_is_tried_again_is_the_strategys(
     server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, first: str, attempts: int
-):
+) -> None:
     server.otherwise = answering(first, "SELECT name FROM customers")  # type: ignore[assignment]
 
     _, answer = await ask(QUESTION, model, strategy=name)
@@ -146,7 +146,9 @@ async def test_what_is_tried_again_is_the_strategys(
     assert len(answer.attempts) == attempts
 
 
-async def test_notes_on_the_data_are_left_out_of_plain_prompting(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_notes_on_the_data_are_left_out_of_plain_prompting(
+    server: OpenAIServer, model: OpenAIModel, ask: Run
+) -> None:
     server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
 
     await ask("Which customers live in Lyon?", model, strategy="zero-shot/no-summary")

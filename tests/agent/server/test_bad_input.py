@@ -38,7 +38,7 @@ def healthy(server: Running) -> Iterator[None]:
     wait_until(lambda: server.get("/ready").json()["ready"])
 
 
-def test_a_body_that_is_no_json(server: Running):
+def test_a_body_that_is_no_json(server: Running) -> None:
     answer = httpx.post(f"{server.url}/query", content=b"{question:", headers={"Content-Type": "application/json"})
 
     assert refused(answer) == (400, "bad_request")
@@ -56,24 +56,24 @@ def test_a_body_that_is_no_json(server: Running):
         {"question": "x", "model": "\n"},
     ],
 )
-def test_a_body_of_the_wrong_form(server: Running, body: object):
+def test_a_body_of_the_wrong_form(server: Running, body: object) -> None:
     assert refused(server.post("/query", body)) == (422, "bad_request")
 
 
 @pytest.mark.parametrize("question", ["", "   ", "\n\t"])
-def test_an_empty_question(server: Running, question: str):
+def test_an_empty_question(server: Running, question: str) -> None:
     assert refused(server.post("/query", {"question": question})) == (400, "bad_request")
 
 
-def test_a_question_of_a_megabyte(server: Running):
+def test_a_question_of_a_megabyte(server: Running) -> None:
     assert refused(server.post("/query", {"question": "x" * 1_000_000})) == (413, "too_large")
 
 
-def test_a_question_that_is_a_little_too_long(server: Running):
+def test_a_question_that_is_a_little_too_long(server: Running) -> None:
     assert refused(server.post("/query", {"question": "x" * 30_000})) == (413, "too_large")
 
 
-def test_a_question_with_half_a_character(server: Running):
+def test_a_question_with_half_a_character(server: Running) -> None:
     body = b'{"question": "how many \\ud800 customers"}'
     answer = httpx.post(f"{server.url}/query", content=body, headers={"Content-Type": "application/json"})
 
@@ -83,12 +83,12 @@ def test_a_question_with_half_a_character(server: Running):
 
 
 @pytest.mark.parametrize("preset", ["nope", "/etc/passwd", "sqlite:////etc/passwd", ":memory:", "../shop", *INJECTIONS])
-def test_an_unknown_preset(server: Running, preset: str):
+def test_an_unknown_preset(server: Running, preset: str) -> None:
     assert refused(server.post("/query", {"question": "x", "preset": preset})) == (404, "not_found")
 
 
 @pytest.mark.parametrize("name", INJECTIONS)
-def test_hostile_names_in_paths(server: Running, name: str):
+def test_hostile_names_in_paths(server: Running, name: str) -> None:
     for path in (
         f"/schema/{name}",
         f"/schema/shop/{name}/sample",
@@ -101,16 +101,16 @@ def test_hostile_names_in_paths(server: Running, name: str):
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "1e3"])
-def test_limits_out_of_bounds(server: Running, limit: str):
+def test_limits_out_of_bounds(server: Running, limit: str) -> None:
     assert refused(server.get(f"/runs?limit={limit}")) == (422, "bad_request")
 
 
 @pytest.mark.parametrize("cursor", ["x", "%00", "a" * 299])
-def test_a_cursor_that_was_never_given_out(server: Running, cursor: str):
+def test_a_cursor_that_was_never_given_out(server: Running, cursor: str) -> None:
     assert refused(server.get(f"/runs?before={cursor}")) == (400, "bad_request")
 
 
-def test_runs_and_threads_that_are_not_there(server: Running):
+def test_runs_and_threads_that_are_not_there(server: Running) -> None:
     for answer in (
         server.get("/runs/none"),
         server.get("/runs/none/events"),
@@ -129,14 +129,14 @@ def test_runs_and_threads_that_are_not_there(server: Running):
         assert refused(answer) == (404, "not_found")
 
 
-def test_a_method_that_a_path_lacks(server: Running):
+def test_a_method_that_a_path_lacks(server: Running) -> None:
     assert refused(server.get("/query")) == (405, "bad_request")
 
 
 @pytest.mark.parametrize(
     "sql", ["DROP TABLE customers", "SELECT 1; SELECT 2", "ATTACH 'x' AS y", "PRAGMA user_version = 5", ""]
 )
-def test_sql_that_may_not_run(server: Running, sql: str):
+def test_sql_that_may_not_run(server: Running, sql: str) -> None:
     answer = server.post("/sql", {"preset": "shop", "sql": sql}).json()
 
     assert (answer["allowed"], answer["status"]) == (False, "refused")
@@ -146,13 +146,13 @@ def test_sql_that_may_not_run(server: Running, sql: str):
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "http://127.0.0.1", "postgresql://u:p@169.254.169.254/x", "sqlite:////etc/passwd", ""]
 )
-def test_a_database_that_may_not_be_connected(server: Running, url: str):
+def test_a_database_that_may_not_be_connected(server: Running, url: str) -> None:
     status, kind = refused(server.post("/databases", {"url": url}))
 
     assert (status, kind) in ((403, "forbidden"), (400, "bad_request"))
 
 
-def test_a_password_is_never_said_again(server: Running):
+def test_a_password_is_never_said_again(server: Running) -> None:
     answer = server.post("/databases", {"url": "postgresql://ana:s3cr3t-word@127.0.0.1:59999/none"})
 
     assert refused(answer)[0] in (400, 403)
@@ -168,18 +168,18 @@ def test_a_password_is_never_said_again(server: Running):
         ("x.bin", b"\0\1\2" * 100),
     ],
 )
-def test_files_that_are_no_database(server: Running, name: str, content: bytes):
+def test_files_that_are_no_database(server: Running, name: str, content: bytes) -> None:
     answer = httpx.post(f"{server.url}/databases/upload", files={"file": (name, content)}, timeout=60)
 
     assert refused(answer) == (400, "bad_request")
 
 
-def test_an_upload_without_a_file(server: Running):
+def test_an_upload_without_a_file(server: Running) -> None:
     assert refused(httpx.post(f"{server.url}/databases/upload", files={"other": b"x"})) == (400, "bad_request")
     assert refused(httpx.post(f"{server.url}/databases/upload", content=b"x")) == (415, "bad_request")
 
 
-def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running):
+def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         head = (
             f"POST /databases/upload HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
@@ -192,7 +192,7 @@ def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running
     assert b'"too_large"' in said
 
 
-def test_as_many_runs_as_there_is_room_for(tmp_path, endpoint: OpenAIServer):
+def test_as_many_runs_as_there_is_room_for(tmp_path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_MAX_RUNS=2)
     with running(config) as small:

@@ -46,7 +46,7 @@ def board(client: httpx.Client, *answers: dict[str, Any], title: str = "Sales") 
     return dict(client.patch(f"/boards/{board_id}", json={"tiles": tiles}).json())
 
 
-def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client):
+def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client) -> None:
     answer = kept(ana, chart={"kind": "bar", "x": 0, "y": 1, "order": "largest"})
     assert [(p["name"], p["value"], p["kind"]) for p in answer["parameters"]] == [
         ("city", "Rome", "text"),
@@ -67,20 +67,20 @@ def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client):
 
 
 @pytest.mark.parametrize("values", [["x", "5; DROP TABLE customers"], ["x"], ["x", "1e9"]])
-def test_a_value_that_is_no_value_is_refused(ana: httpx.Client, values: list[str]):
+def test_a_value_that_is_no_value_is_refused(ana: httpx.Client, values: list[str]) -> None:
     answer = kept(ana)
 
     assert ana.post(f"/kept/{answer['kept_id']}/refresh", json={"values": values}).status_code == 400
 
 
-def test_what_has_no_result_cannot_be_kept(ana: httpx.Client):
+def test_what_has_no_result_cannot_be_kept(ana: httpx.Client) -> None:
     run = ana.post("/sql", json={"preset": "shop", "sql": "DELETE FROM customers"}).json()
 
     assert ana.post("/kept", json={"run_id": run["run_id"]}).status_code == 400
     assert ana.post("/kept", json={"run_id": "none"}).status_code == 404
 
 
-def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Client):
+def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Client) -> None:
     first, second = kept(ana, title="First"), kept(ana, title="Second")
     made = board(ana, first, second)
     path = f"/boards/{made['board_id']}"
@@ -96,7 +96,7 @@ def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Clien
     assert ana.get(path).status_code == 404
 
 
-def test_a_shared_board_is_seen_with_its_link_and_only_as_long(ana: httpx.Client, ben: httpx.Client):
+def test_a_shared_board_is_seen_with_its_link_and_only_as_long(ana: httpx.Client, ben: httpx.Client) -> None:
     answer = kept(ana)
     made = board(ana, answer)
     path, tile = f"/boards/{made['board_id']}", answer["kept_id"]
@@ -118,7 +118,7 @@ def test_a_shared_board_is_seen_with_its_link_and_only_as_long(ana: httpx.Client
     assert ben.get(f"/shared/{share}").status_code == 404
 
 
-def test_a_board_is_taken_away_as_a_document_without_markup_of_others(ana: httpx.Client):
+def test_a_board_is_taken_away_as_a_document_without_markup_of_others(ana: httpx.Client) -> None:
     answer = kept(ana, "SELECT '<img src=x onerror=alert(1)>' AS html, COUNT(*) FROM customers", title="<b>Härte</b>")
     made = board(ana, answer, title="Größe & Zahl")
 
@@ -134,7 +134,7 @@ def test_a_board_is_taken_away_as_a_document_without_markup_of_others(ana: httpx
     assert "480" in html.text
 
 
-def test_a_thread_is_taken_away_clean_and_under_its_name(shared: Running, ana: httpx.Client):
+def test_a_thread_is_taken_away_clean_and_under_its_name(shared: Running, ana: httpx.Client) -> None:
     run = ana.post("/query", json={"question": "How many order dates are there per status?"})
     thread = run.headers["x-thread-id"]
 
@@ -149,7 +149,7 @@ def test_a_thread_is_taken_away_clean_and_under_its_name(shared: Running, ana: h
     assert "<h2>How many order dates" in html.text
 
 
-def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client):
+def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client) -> None:
     thread = ana.post("/query", json={"question": "How many suppliers are there?"}).headers["x-thread-id"]
     ana.post("/query", json={"question": "How many products are there?"})
 

@@ -54,7 +54,7 @@ def failed(folder: Path, *options: str, **more: str) -> subprocess.CompletedProc
     )
 
 
-def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path):
+def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:
     with started(tmp_path) as (process, port, said):
         assert said == f"text2sql at http://127.0.0.1:{port} (the built-in offline engine answers). Ctrl-C stops it.\n"
         assert httpx.get(f"http://127.0.0.1:{port}/health").json()["model"] == "offline"
@@ -62,14 +62,14 @@ def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path):
         assert process.wait(20) == 0
 
 
-def test_help_names_every_option_and_exit_code(tmp_path: Path):
+def test_help_names_every_option_and_exit_code(tmp_path: Path) -> None:
     done = failed(tmp_path, "--help")
 
     assert done.returncode == 0
     assert all(word in done.stdout for word in ("--host", "--port", "--url", "--reload", "Exit codes:"))
 
 
-def test_a_taken_port_is_told(tmp_path: Path):
+def test_a_taken_port_is_told(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -80,21 +80,21 @@ def test_a_taken_port_is_told(tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
-def test_other_machines_need_tokens(tmp_path: Path):
+def test_other_machines_need_tokens(tmp_path: Path) -> None:
     done = failed(tmp_path, "--host", "0.0.0.0")
 
     assert done.returncode == 2
     assert "TEXT2SQL_TOKENS" in done.stderr
 
 
-def test_a_bad_setting_is_named(tmp_path: Path):
+def test_a_bad_setting_is_named(tmp_path: Path) -> None:
     done = failed(tmp_path, TEXT2SQL_MAX_RUNS="none")
 
     assert done.returncode == 2
     assert "TEXT2SQL_MAX_RUNS" in done.stderr
 
 
-def test_a_damaged_state_is_told_and_left_alone(tmp_path: Path):
+def test_a_damaged_state_is_told_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o700)
     state = tmp_path / "state" / "state.sqlite"
     state.write_bytes(b"not a database " * 100)
@@ -110,7 +110,7 @@ def model(endpoint: OpenAIServer) -> dict[str, str]:
     return {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "k", "TEXT2SQL_MODEL": "scripted"}
 
 
-def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
     with started(tmp_path, **model) as (process, port, _):
         with raw_query(port, {"question": QUESTION}) as connection:
@@ -126,7 +126,9 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
         assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
 
 
-def test_told_to_stop_it_lets_a_running_question_finish(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+def test_told_to_stop_it_lets_a_running_question_finish(
+    tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
+) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=2)
     with started(tmp_path, **model) as (process, port, _):
         with raw_query(port, {"question": QUESTION}) as connection:
@@ -139,7 +141,9 @@ def test_told_to_stop_it_lets_a_running_question_finish(tmp_path: Path, endpoint
     assert b'"kind":"interrupted"' not in rest
 
 
-def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]):
+def test_killed_under_load_it_loses_no_finished_turn(
+    tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
+) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.02)
     finished: list[str] = []
     with started(tmp_path, **model) as (process, port, _):

@@ -27,7 +27,7 @@ QUESTION = "How many customers are there?"
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
 
 
-def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoint: OpenAIServer):
+def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoint: OpenAIServer) -> None:
     times = []
     for _ in range(5):
         endpoint.script()
@@ -46,7 +46,7 @@ def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoin
 
 def test_a_sqlite_statement_is_interrupted_within_200_ms(
     model_server: Running, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     began, ended = threading.Event(), threading.Event()
     results: list[ExecutionResult] = []
     execute = Database.execute
@@ -73,7 +73,9 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
     assert results[0].status == "cancelled"
 
 
-def test_a_postgresql_statement_is_gone_within_200_ms(postgres_url: str, endpoint: OpenAIServer, tmp_path: Path):
+def test_a_postgresql_statement_is_gone_within_200_ms(
+    postgres_url: str, endpoint: OpenAIServer, tmp_path: Path
+) -> None:
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres_url, autocommit=True) as watcher:
         watcher.execute("CREATE TABLE customers AS SELECT i AS id FROM generate_series(1, 20000) AS t(i)")
@@ -102,7 +104,7 @@ def test_a_postgresql_statement_is_gone_within_200_ms(postgres_url: str, endpoin
         assert min(times) < 0.2, times
 
 
-def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, endpoint: OpenAIServer):
+def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
 
     for _ in range(10):
@@ -113,7 +115,7 @@ def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, 
     assert {run["status"] for run in model_server.get("/runs").json()["runs"]} == {"cancelled"}
 
 
-def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAIServer):
+def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.2)
     with raw_query(model_server.port, {"question": QUESTION}) as first:
         run_id, _ = run_and_thread(read_until(first, b'"event":"run"'))
@@ -129,7 +131,7 @@ def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAISer
     assert second[0][-2:] == ["answer", "done"]
 
 
-def test_clients_that_read_nothing_hold_nobody_up_and_cost_little(server: Running):
+def test_clients_that_read_nothing_hold_nobody_up_and_cost_little(server: Running) -> None:
     server.ask("Show all customers.")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     slow = [raw_query(server.port, {"question": "Show all orders."}, receive_buffer=4096) for _ in range(20)]
@@ -149,7 +151,7 @@ def test_clients_that_read_nothing_hold_nobody_up_and_cost_little(server: Runnin
     wait_until(lambda: len(server.services.runs) == 0)
 
 
-def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running):
+def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running) -> None:
     with raw_query(server.port, {"question": "How many customers are there?"}, receive_buffer=2048) as connection:
         found = b""
         while b'"event":"done"' not in found:
@@ -162,7 +164,7 @@ def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running)
 
 def test_a_client_that_takes_nothing_is_given_up(
     endpoint: OpenAIServer, tmp_path: Path, shop_file: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr("agent.server.sse.WRITE_SECONDS", 0.5)
     names = " || ".join(f"{t}.name || {t}.email" for t in "abcde")
     long_text = f"SELECT group_concat({names}) AS words FROM " + ", ".join(f"customers AS {t}" for t in "abcde")

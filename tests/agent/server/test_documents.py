@@ -30,7 +30,7 @@ from agent.server.documents.markdown import escaped
         ("two\nlines", "two lines"),
     ],
 )
-def test_a_sign_is_escaped_only_where_it_would_be_markup(text: str, written: str):
+def test_a_sign_is_escaped_only_where_it_would_be_markup(text: str, written: str) -> None:
     assert escaped(text) == written
 
 
@@ -45,5 +45,5 @@ def test_a_sign_is_escaped_only_where_it_would_be_markup(text: str, written: str
         ("snake_case_name", "snake_case_name"),
     ],
 )
-def test_an_answer_is_copied_in_words(markdown: str, text: str):
+def test_an_answer_is_copied_in_words(markdown: str, text: str) -> None:
     assert plain_text(markdown) == text

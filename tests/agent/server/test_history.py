@@ -17,7 +17,7 @@ from tests.agent.server.running import Running, running, settings_for, wait_unti
 QUESTION = "How many customers are there?"
 
 
-def test_runs_are_listed_latest_first_and_by_the_page(server: Running):
+def test_runs_are_listed_latest_first_and_by_the_page(server: Running) -> None:
     asked = [server.ask(QUESTION).run_id for _ in range(3)]
 
     first = server.get("/runs?limit=2").json()
@@ -32,7 +32,7 @@ def test_runs_are_listed_latest_first_and_by_the_page(server: Running):
     assert run["seconds"] > 0
 
 
-def test_a_run_is_kept_whole(server: Running):
+def test_a_run_is_kept_whole(server: Running) -> None:
     said = server.ask(QUESTION)
 
     run = server.get(f"/runs/{said.run_id}").json()
@@ -42,7 +42,7 @@ def test_a_run_is_kept_whole(server: Running):
     assert set(run["answer"]["dimensions"]) == set(said.of("answer")[0]["dimensions"])
 
 
-def test_a_thread_holds_its_turns_in_order(server: Running):
+def test_a_thread_holds_its_turns_in_order(server: Running) -> None:
     first = server.ask(QUESTION)
     second = server.ask("How many products are there?", thread_id=first.thread_id)
 
@@ -56,7 +56,7 @@ def test_a_thread_holds_its_turns_in_order(server: Running):
     assert listed["threads"][0]["turns"] == 2
 
 
-def test_a_follow_up_leans_on_what_was_said(server: Running):
+def test_a_follow_up_leans_on_what_was_said(server: Running) -> None:
     first = server.ask("How many customers are there in each country?")
     second = server.ask("only Germany", thread_id=first.thread_id)
 
@@ -64,7 +64,7 @@ def test_a_follow_up_leans_on_what_was_said(server: Running):
     assert "Germany" in second.of("answer")[0]["sql"]
 
 
-def test_a_thread_can_be_forgotten(server: Running):
+def test_a_thread_can_be_forgotten(server: Running) -> None:
     said = server.ask(QUESTION)
 
     assert httpx.delete(f"{server.url}/threads/{said.thread_id}").status_code == 204
@@ -74,7 +74,7 @@ def test_a_thread_can_be_forgotten(server: Running):
     assert server.get(f"/runs/{said.run_id}/events").status_code == 404
 
 
-def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running):
+def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running) -> None:
     said = server.ask("<script>alert(1)</script> How many customers are there?")
 
     answer = server.get(f"/threads/{said.thread_id}/markdown")
@@ -84,7 +84,7 @@ def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(serv
     assert answer.text.startswith("# &lt;script>alert")
 
 
-def test_the_latest_verdict_stands(server: Running):
+def test_the_latest_verdict_stands(server: Running) -> None:
     run_id = server.ask("How many orders are there?").run_id
 
     for verdict, sql in (("wrong", None), ("corrected", "SELECT COUNT(order_id) FROM orders")):
@@ -99,7 +99,7 @@ def test_the_latest_verdict_stands(server: Running):
     assert server.get("/feedback?preset=enterprise").json() == []
 
 
-def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running):
+def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running) -> None:
     ran = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers -- all", "question": "all"}).json()
 
     assert (ran["status"], ran["rows_returned"], len(ran["rows"])) == ("success", 480, 200)
@@ -108,7 +108,7 @@ def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running):
     assert (run["kind"], run["question"], run["status"]) == ("sql", "all", "success")
 
 
-def test_unknown_names_come_with_the_nearest_real_ones(server: Running):
+def test_unknown_names_come_with_the_nearest_real_ones(server: Running) -> None:
     ran = server.post("/sql", {"preset": "shop", "sql": "SELECT citty FROM customers"}).json()
 
     assert ran["status"] == "error"
@@ -116,7 +116,7 @@ def test_unknown_names_come_with_the_nearest_real_ones(server: Running):
     assert "city" in ran["phantoms"]["columns"][0]["nearest"]
 
 
-def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running):
+def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running) -> None:
     run_id = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers"}).json()["run_id"]
 
     page = server.get(f"/runs/{run_id}/rows?offset=470&limit=100").json()
@@ -130,13 +130,13 @@ def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running):
 
 
 @pytest.mark.parametrize("query", ["sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"])
-def test_a_page_that_makes_no_sense(server: Running, query: str):
+def test_a_page_that_makes_no_sense(server: Running, query: str) -> None:
     run_id = server.ask(QUESTION).run_id
 
     assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400
 
 
-def test_a_whole_result_as_a_file(server: Running):
+def test_a_whole_result_as_a_file(server: Running) -> None:
     run_id = server.ask("Show all customers.").run_id
 
     as_csv = server.get(f"/runs/{run_id}/export?format=csv")
@@ -147,7 +147,7 @@ def test_a_whole_result_as_a_file(server: Running):
     assert len([json.loads(line) for line in as_lines.text.splitlines()]) == 480
 
 
-def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path):
+def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "boats.sqlite") as boats:
         boats.executescript(
             "CREATE TABLE boats (name TEXT, length REAL); INSERT INTO boats VALUES ('Ida', 7.5), ('Mo', 9)"
@@ -168,7 +168,7 @@ def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path:
     assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 404
 
 
-def test_a_connected_database_is_asked_without_its_password_being_said(server: Running, postgres_url: str):
+def test_a_connected_database_is_asked_without_its_password_being_said(server: Running, postgres_url: str) -> None:
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("CREATE TABLE boats AS SELECT 'Ida' AS name UNION ALL SELECT 'Mo'")
@@ -183,7 +183,7 @@ def test_a_connected_database_is_asked_without_its_password_being_said(server: R
     assert httpx.delete(f"{server.url}/databases/{sent.json()['id']}").status_code == 204
 
 
-def test_what_one_client_made_is_not_there_for_another(tmp_path: Path):
+def test_what_one_client_made_is_not_there_for_another(tmp_path: Path) -> None:
     tokens = {"ana": "a" * 20, "bo": "b" * 20}
     config = settings_for(tmp_path, TEXT2SQL_TOKENS=",".join(f"{n}={t}" for n, t in tokens.items()))
     with running(config) as server:
@@ -200,7 +200,7 @@ def test_what_one_client_made_is_not_there_for_another(tmp_path: Path):
         assert server.get("/health").json()["auth"] is True
 
 
-def test_the_structure_of_a_database(server: Running):
+def test_the_structure_of_a_database(server: Running) -> None:
     schema = server.get("/schema/shop").json()
     orders = next(t for t in schema["tables"] if t["name"] == "orders")
     customer = next(c for c in orders["columns"] if c["name"] == "customer_id")
@@ -210,7 +210,7 @@ def test_the_structure_of_a_database(server: Running):
     assert (customer["foreign_key"], customer["primary_key"]) == ("customers.customer_id", False)
 
 
-def test_a_tables_rows_and_a_columns_values(server: Running):
+def test_a_tables_rows_and_a_columns_values(server: Running) -> None:
     sample = server.get("/schema/shop/customers/sample?limit=3").json()
     values = server.get("/schema/shop/customers/city/values?limit=5").json()
 
@@ -220,14 +220,14 @@ def test_a_tables_rows_and_a_columns_values(server: Running):
     assert values["nulls"] == 0
 
 
-def test_the_presets_begin_with_the_default(server: Running):
+def test_the_presets_begin_with_the_default(server: Running) -> None:
     presets = server.get("/presets").json()
 
     assert [(p["id"], p["default"]) for p in presets[:2]] == [("shop", True), ("enterprise", False)]
     assert QUESTION in presets[0]["examples"]
 
 
-def test_figures_for_prometheus(server: Running):
+def test_figures_for_prometheus(server: Running) -> None:
     server.ask(QUESTION)
 
     assert 'text2sql_runs_total{status="success"}' in server.get("/metrics").text
@@ -235,7 +235,7 @@ def test_figures_for_prometheus(server: Running):
 
 def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.1)
     with running(settings_for(tmp_path)) as server:
         wait_until(lambda: server.get("/ready").json()["ready"])

@@ -76,13 +76,13 @@ OPERATIONS = [
 ]
 
 
-def test_every_operation_is_listed_here(tmp_path: Any):
+def test_every_operation_is_listed_here(tmp_path: Any) -> None:
     found = {(m.upper(), path) for path, item in described(tmp_path)["paths"].items() for m in item}
 
     assert found == set(OPERATIONS)
 
 
-def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any):
+def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any) -> None:
     schema = described(tmp_path)
     for path, item in schema["paths"].items():
         for method, operation in item.items():
@@ -94,7 +94,7 @@ def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any):
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda v: str(v))
-def test_no_fault_and_no_status_that_is_not_described(server: Running, method: str, path: str):
+def test_no_fault_and_no_status_that_is_not_described(server: Running, method: str, path: str) -> None:
     """Requests that fit the description, and requests that do not, made up at random."""
     schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
     run_id = server.ask("How many customers are there?").run_id

@@ -26,7 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, P
 
 
 @pytest.mark.parametrize("path", ["/", "/t/abc", "/r/abc", "/data/shop", "/q/shop", "/b", "/b/abc", "/s/abc"])
-def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], path: str):
+def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], path: str) -> None:
     answer = built[0].get(path)
 
     assert "the page" in answer.text
@@ -34,7 +34,7 @@ def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], pat
     assert answer.headers["cache-control"] == "no-cache"
 
 
-def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: tuple[Running, Path]):
+def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: tuple[Running, Path]) -> None:
     asset, icon = built[0].get("/assets/app-1a2b.js"), built[0].get("/favicon.svg")
 
     assert asset.headers["content-type"].startswith("text/javascript")
@@ -56,7 +56,7 @@ def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: tup
         "/assets/app-1a2b.js%00",
     ],
 )
-def test_no_path_leads_out_of_the_folder(built: tuple[Running, Path], path: str):
+def test_no_path_leads_out_of_the_folder(built: tuple[Running, Path], path: str) -> None:
     import socket
 
     with socket.create_connection(("127.0.0.1", built[0].port), timeout=10) as connection:  # clients tidy paths up
@@ -70,7 +70,7 @@ def test_no_path_leads_out_of_the_folder(built: tuple[Running, Path], path: str)
     assert b" 404 " in said.split(b"\r\n")[0]
 
 
-def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]):
+def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]) -> None:
     server, page = built
     (page / "assets" / "app-3c4d.js").write_text("export {}")
     assert server.get("/assets/app-3c4d.js").status_code == 404
@@ -82,19 +82,19 @@ def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]):
     assert server.get("/assets/app-3c4d.js").status_code == 200
 
 
-def test_an_unknown_path_of_the_api_is_an_error_and_no_page(built: tuple[Running, Path]):
+def test_an_unknown_path_of_the_api_is_an_error_and_no_page(built: tuple[Running, Path]) -> None:
     assert built[0].get("/nothing").json()["error"]["kind"] == "not_found"
     assert httpx.post(f"{built[0].url}/nothing").status_code == 404
 
 
-def test_an_unknown_address_in_a_browser_is_the_page(built: tuple[Running, Path]):
+def test_an_unknown_address_in_a_browser_is_the_page(built: tuple[Running, Path]) -> None:
     answer = built[0].get("/nothing", headers={"Accept": "text/html,*/*"})
 
     assert answer.status_code == 404
     assert "the page" in answer.text
 
 
-def test_without_a_build_a_plain_page_says_how_to_make_one(tmp_path: Path):
+def test_without_a_build_a_plain_page_says_how_to_make_one(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PAGE_DIR=tmp_path / "none")) as server:
         text = server.get("/").text
 

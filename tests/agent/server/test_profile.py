@@ -11,7 +11,7 @@ from tests.agent.server.running import Running, running, settings_for
 SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
 
 
-def test_a_databases_profile_has_its_sections_and_its_facts(server: Running):
+def test_a_databases_profile_has_its_sections_and_its_facts(server: Running) -> None:
     found = server.get("/schema/shop/profile").json()
     status = next(c for c in found["columns"] if (c["table"], c["column"]) == ("orders", "status"))
 
@@ -28,7 +28,7 @@ def test_a_databases_profile_has_its_sections_and_its_facts(server: Running):
     assert found["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
 
 
-def test_a_budget_shortens_the_text_and_says_so(server: Running):
+def test_a_budget_shortens_the_text_and_says_so(server: Running) -> None:
     found = server.get("/schema/shop/profile?budget=900").json()
 
     assert found["tokens"] <= 900
@@ -36,14 +36,14 @@ def test_a_budget_shortens_the_text_and_says_so(server: Running):
     assert server.get("/schema/shop/profile?budget=-1").status_code == 422
 
 
-def test_no_profile_of_what_is_not_there(server: Running):
+def test_no_profile_of_what_is_not_there(server: Running) -> None:
     answer = server.get("/schema/nothing/profile")
 
     assert answer.status_code == 404
     assert answer.json()["error"]["kind"] == "not_found"
 
 
-def test_a_missing_file_is_unavailable(tmp_path: Path):
+def test_a_missing_file_is_unavailable(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=tmp_path / "gone.sqlite")) as server:
         answer = server.get("/schema/configured/profile")
 
@@ -52,7 +52,7 @@ def test_a_missing_file_is_unavailable(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("mode", "counts"), [("masked", True), ("schema", False)])
-def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool):
+def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
         answer = server.get("/schema/shop/profile")
         found = answer.json()

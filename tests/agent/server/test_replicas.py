@@ -36,7 +36,7 @@ def two(
         yield one, other
 
 
-def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.3)
     with raw_query(one.port, {"question": QUESTION}) as connection:
@@ -50,7 +50,7 @@ def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running]
     assert seen.names[-2:] == ["answer", "done"]
 
 
-def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     with raw_query(one.port, {"question": QUESTION}) as connection:
@@ -64,7 +64,7 @@ def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running
     assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
 
 
-def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer):
+def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
     said = one.ask(QUESTION)
@@ -77,7 +77,7 @@ def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endp
 
 def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     two: tuple[Running, Running], endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     from agent.store.runs import RunStore

@@ -15,7 +15,7 @@ from tests.openai_server import OpenAIServer, Reply, Request
 QUESTION = "How many customers are there?"
 
 
-def test_a_question_is_answered_in_numbered_events(server: Running):
+def test_a_question_is_answered_in_numbered_events(server: Running) -> None:
     said = server.ask(QUESTION)
 
     assert [number for number, _ in said.numbered] == list(range(1, len(said.numbered) + 1))
@@ -37,7 +37,7 @@ def test_a_question_is_answered_in_numbered_events(server: Running):
     assert nodes[-3:] == ["executor_eval", "check_remaining", "summarizer"]
 
 
-def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Running):
+def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Running) -> None:
     said = server.ask(QUESTION)
     run_id = said.of("run")[0]["run_id"]
     last = len(said.events)
@@ -49,7 +49,7 @@ def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Run
     assert '"event":"done"' in earlier.text
 
 
-def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running):
+def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running) -> None:
     headers = server.ask(QUESTION).headers
 
     assert headers["content-type"].startswith("text/event-stream")
@@ -57,7 +57,7 @@ def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running):
     assert headers["x-accel-buffering"] == "no"
 
 
-def test_curl_reads_a_stream_to_its_end(server: Running):
+def test_curl_reads_a_stream_to_its_end(server: Running) -> None:
     command = ["curl", "-sN", "-X", "POST", f"{server.url}/query", "-H", "Content-Type: application/json"]
     done = subprocess.run(
         [*command, "-d", json.dumps({"question": QUESTION})], capture_output=True, text=True, timeout=30, check=True
@@ -68,7 +68,7 @@ def test_curl_reads_a_stream_to_its_end(server: Running):
     assert json.loads(lines[-1][6:])["event"] == "done"
 
 
-def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: OpenAIServer):
+def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: OpenAIServer) -> None:
     seen = threading.Event()
     answers = scripted("SELECT COUNT(*) FROM customers")
 
@@ -86,7 +86,7 @@ def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: Ope
     assert b'"status":"success"' in rest
 
 
-def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAIServer):
+def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
 
     said = model_server.ask(QUESTION)
@@ -95,7 +95,7 @@ def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAI
     assert said.of("answer")[0]["status"] == "success"
 
 
-def test_infinities_in_rows_are_valid_json(model_server: Running, endpoint: OpenAIServer):
+def test_infinities_in_rows_are_valid_json(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT id, amount FROM blobs")
 
     said = model_server.ask("Show the id and amount of all blobs.")  # the reader refuses NaN and Infinity
@@ -103,13 +103,13 @@ def test_infinities_in_rows_are_valid_json(model_server: Running, endpoint: Open
     assert said.of("query_result")[0]["data"] == [[1, "Infinity"], [2, "-Infinity"]]
 
 
-def test_a_stream_carries_at_most_200_rows_and_says_how_many_there_are(server: Running):
+def test_a_stream_carries_at_most_200_rows_and_says_how_many_there_are(server: Running) -> None:
     result = server.ask("Show all customers.").of("query_result")[0]
 
     assert (len(result["data"]), result["rows_returned"]) == (200, 480)
 
 
-def test_a_reader_goes_on_where_it_stopped(server: Running):
+def test_a_reader_goes_on_where_it_stopped(server: Running) -> None:
     said = server.ask(QUESTION)
 
     by_header = server.stream("GET", f"/runs/{said.run_id}/events", headers={"Last-Event-ID": "5"})
@@ -119,7 +119,7 @@ def test_a_reader_goes_on_where_it_stopped(server: Running):
     assert by_query.numbered == said.numbered[5:]
 
 
-def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Running, endpoint: OpenAIServer):
+def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.15)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
         head = read_until(connection, b'"event":"run"')
@@ -133,7 +133,7 @@ def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Run
     assert b'"status":"success"' in rest
 
 
-def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint: OpenAIServer):
+def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.1)
     with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
         head = read_until(connection, b'"event":"run"')
@@ -145,7 +145,7 @@ def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint
     assert resumed.of("answer")[0]["rows"] == [[4]]
 
 
-def test_a_resumable_run_that_nobody_comes_back_to_is_stopped(model_server: Running, endpoint: OpenAIServer):
+def test_a_resumable_run_that_nobody_comes_back_to_is_stopped(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
         read_until(connection, b'"event":"run"')
@@ -155,7 +155,7 @@ def test_a_resumable_run_that_nobody_comes_back_to_is_stopped(model_server: Runn
     wait_until(lambda: model_server.get("/runs").json()["runs"][0]["status"] == "cancelled")
 
 
-def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpoint: OpenAIServer):
+def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
         head = read_until(connection, b'"event":"run"')
@@ -171,7 +171,7 @@ def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpo
     assert model_server.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
 
 
-def test_a_run_can_be_asked_again_on_its_thread(server: Running):
+def test_a_run_can_be_asked_again_on_its_thread(server: Running) -> None:
     said = server.ask(QUESTION)
 
     again = server.stream("POST", f"/runs/{said.run_id}/again")
@@ -181,7 +181,7 @@ def test_a_run_can_be_asked_again_on_its_thread(server: Running):
     assert again.of("run")[0]["question"] == QUESTION
 
 
-def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Running, endpoint: OpenAIServer):
+def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
         head = read_until(connection, b'"event":"run"')
@@ -192,7 +192,7 @@ def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Runni
     assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "busy")
 
 
-def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint: OpenAIServer):
+def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
         head = read_until(connection, b'"event":"run"')
@@ -208,7 +208,7 @@ def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint
 
 
 @pytest.mark.parametrize("model", ["offline", None])
-def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer, model: str | None):
+def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer, model: str | None) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
 
     said = model_server.ask(QUESTION, model=model)
@@ -217,7 +217,7 @@ def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer, 
     assert said.of("answer")[0]["model"] == (model or "scripted")
 
 
-def test_what_a_client_held_right_is_shown_for_later_questions(model_server: Running, endpoint: OpenAIServer):
+def test_what_a_client_held_right_is_shown_for_later_questions(model_server: Running, endpoint: OpenAIServer) -> None:
     corrected = "SELECT COUNT(*) FROM customers WHERE email IS NOT NULL"
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
     run_id = model_server.ask(QUESTION).run_id

@@ -66,7 +66,7 @@ SECRET = "S3cr%21t-pass"
         ("postgresql://u@127.0.0.1/" + "x" * 3000, "one line"),
     ],
 )
-async def test_what_may_not_be_connected_is_refused_without_repeating_it(url: str, reason: str):
+async def test_what_may_not_be_connected_is_refused_without_repeating_it(url: str, reason: str) -> None:
     secret = url.replace("://u@", f"://u:{SECRET}@")
     with pytest.raises((SourceRefused, DatabaseError), match=reason) as refused:
         await check_url(secret, POLICY)
@@ -79,7 +79,7 @@ async def test_what_may_not_be_connected_is_refused_without_repeating_it(url: st
                                   "[64:ff9b:1::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[::a9fe:a9fe]",
                                   "[2002:a9fe:a9fe::]", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]",
                                   "0.0.0.0", "[::]", "224.0.0.1", "255.255.255.255"])  # fmt: skip
-async def test_metadata_addresses_stay_out_of_reach_whatever_is_allowed(host: str):
+async def test_metadata_addresses_stay_out_of_reach_whatever_is_allowed(host: str) -> None:
     everything = ConnectionPolicy(hosts=frozenset({"*", "0.0.0.0/0", "::/0", "*.example.org"}))
     with pytest.raises(SourceRefused, match="may never be connected"):
         await check_url(f"postgresql://u@{host}/db", everything)
@@ -98,14 +98,16 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]
 
 
 @pytest.mark.parametrize("second", ["169.254.169.254", "127.0.0.1", "0.0.0.0"])
-async def test_a_name_with_a_second_bad_address_is_refused(monkeypatch: pytest.MonkeyPatch, second: str):
+async def test_a_name_with_a_second_bad_address_is_refused(monkeypatch: pytest.MonkeyPatch, second: str) -> None:
     resolving(monkeypatch, ["93.184.216.34", second])
     for hosts in ({"*"}, {"db.example.org"}, {"*.example.org"}):
         with pytest.raises(SourceRefused):
             await check_url("postgresql://u@db.example.org/x", ConnectionPolicy(hosts=frozenset(hosts)))
 
 
-async def test_a_name_that_moves_after_the_check_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch, postgres_url: str):
+async def test_a_name_that_moves_after_the_check_leads_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, postgres_url: str
+) -> None:
     asked = resolving(monkeypatch, ["127.0.0.1"], ["169.254.169.254"])
     policy = ConnectionPolicy(hosts=frozenset({"db.example.org", "127.0.0.1"}))
     url = urlsplit(postgres_url)
@@ -137,7 +139,7 @@ async def test_a_name_that_moves_after_the_check_leads_nowhere_else(monkeypatch:
 )
 async def test_hosts_are_allowed_by_name_network_or_star(
     monkeypatch: pytest.MonkeyPatch, hosts: set[str], host: str, address: str, allowed: bool
-):
+) -> None:
     resolving(monkeypatch, [address])
     policy = ConnectionPolicy(hosts=frozenset(hosts))
     if allowed:
@@ -149,14 +151,14 @@ async def test_hosts_are_allowed_by_name_network_or_star(
             await check_url(f"postgresql://u@{host}/x", policy)
 
 
-async def test_common_options_are_passed_over():
+async def test_common_options_are_passed_over() -> None:
     checked = await check_url("mysql://u@127.0.0.1/x?charset=utf8mb4&connect_timeout=10", POLICY)
     assert checked.targets[0].options == ()
     checked = await check_url("postgresql://u@127.0.0.1/x?connect_timeout=10&sslmode=require", POLICY)
     assert checked.targets[0].options == (("sslmode", "require"),)
 
 
-async def test_a_login_that_writes_is_warned_of_and_cannot(postgres_url: str):
+async def test_a_login_that_writes_is_warned_of_and_cannot(postgres_url: str) -> None:
     connected = await connect(postgres_url, POLICY)
     with connected.database as database:
         assert "is a superuser" in connected.warnings[0]
@@ -165,7 +167,7 @@ async def test_a_login_that_writes_is_warned_of_and_cannot(postgres_url: str):
         assert done.status == "error"
 
 
-async def test_a_login_that_only_reads_is_not_warned_of(postgres_url: str):
+async def test_a_login_that_only_reads_is_not_warned_of(postgres_url: str) -> None:
     import psycopg
 
     role, name = f"reader_{os.getpid()}", urlsplit(postgres_url).path[1:]
@@ -187,7 +189,7 @@ async def test_a_login_that_only_reads_is_not_warned_of(postgres_url: str):
             admin.execute(f"DROP ROLE {role}".encode())
 
 
-async def test_mysql_connects_and_warns_of_grants(mysql_url: str):
+async def test_mysql_connects_and_warns_of_grants(mysql_url: str) -> None:
     connected = await connect(mysql_url.replace("mysql://", "mariadb://"), POLICY)
     with connected.database as database:
         assert database.execute(ReadStatement("SELECT 1 + 1", "mysql")).rows == ((2,),)
@@ -195,7 +197,9 @@ async def test_mysql_connects_and_warns_of_grants(mysql_url: str):
     assert "IDENTIFIED" not in connected.warnings[0]
 
 
-async def test_the_servers_own_login_is_not_lent(postgres_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+async def test_the_servers_own_login_is_not_lent(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """With a password in the environment or a password file, a URL without one connects as if there were none."""
     import psycopg
 
@@ -218,7 +222,7 @@ def silent_server() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
-async def test_a_server_that_says_nothing_takes_bounded_time(scheme: str, silent_server: int):
+async def test_a_server_that_says_nothing_takes_bounded_time(scheme: str, silent_server: int) -> None:
     started = time.monotonic()
     with pytest.raises(DatabaseUnreachable) as failed:
         await connect(f"{scheme}://u:{SECRET}@127.0.0.1:{silent_server}/x", ConnectionPolicy(seconds=1.0))
@@ -228,7 +232,7 @@ async def test_a_server_that_says_nothing_takes_bounded_time(scheme: str, silent
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
-async def test_a_refused_login_does_not_repeat_the_password(scheme: str, request: pytest.FixtureRequest):
+async def test_a_refused_login_does_not_repeat_the_password(scheme: str, request: pytest.FixtureRequest) -> None:
     base = urlsplit(request.getfixturevalue("postgres_url" if scheme == "postgresql" else "mysql_url"))
     with pytest.raises(DatabaseError) as failed:
         await connect(f"{scheme}://nobody_here:{SECRET}@{base.hostname}:{base.port or 5432}{base.path}", POLICY)
@@ -237,7 +241,7 @@ async def test_a_refused_login_does_not_repeat_the_password(scheme: str, request
     assert "nobody_here" in str(failed.value)
 
 
-async def test_files_open_only_below_the_allowed_folder(tmp_path: Path):
+async def test_files_open_only_below_the_allowed_folder(tmp_path: Path) -> None:
     folder, outside = tmp_path / "open", tmp_path / "closed"
     folder.mkdir()
     outside.mkdir()
@@ -260,7 +264,7 @@ async def test_files_open_only_below_the_allowed_folder(tmp_path: Path):
             await connect(url, policy)
 
 
-def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch):
+def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXT2SQL_ALLOWED_HOSTS", " DB.Example.org , 10.0.0.0/8 ")
     monkeypatch.setenv("TEXT2SQL_ALLOWED_PORTS", "5432, 6432")
     policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None))
@@ -273,7 +277,7 @@ def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
-async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service(host: str):
+async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service(host: str) -> None:
     policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None), users_have_tokens=True)
     with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
         await check_url(f"postgresql://u@{host}:8000/db", policy)

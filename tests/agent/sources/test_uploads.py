@@ -57,7 +57,7 @@ def sqlite_file(tmp_path: Path, *statements: str) -> bytes:
 GOOD = ("CREATE TABLE t (n INTEGER, word TEXT)", "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
 
 
-async def test_a_sqlite_file_is_a_database_of_its_owner(store: UploadStore, tmp_path: Path):
+async def test_a_sqlite_file_is_a_database_of_its_owner(store: UploadStore, tmp_path: Path) -> None:
     source = await store.receive("shop.db", pieces(sqlite_file(tmp_path, *GOOD)), owner="ada")
 
     assert (source.name, source.dialect) == ("shop.db", "sqlite")
@@ -77,7 +77,7 @@ async def test_a_sqlite_file_is_a_database_of_its_owner(store: UploadStore, tmp_
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path):
+async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path) -> None:
     await store.receive("a.csv", pieces(b"n,m\n1,2\n"))
 
     for path in paths(tmp_path / "sources"):
@@ -99,7 +99,7 @@ async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path)
         ("x" * 300 + ".csv", "x" * 96 + ".csv", "x" * 60),
     ],
 )
-async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str, shown: str, table: str):
+async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str, shown: str, table: str) -> None:
     source = await store.receive(name, pieces(b"n,m\n1,2\n"))
 
     assert (source.name, source.tables[0].name) == (shown, table)
@@ -111,7 +111,7 @@ async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str,
     [("n,wörd\n1,ä\n2,ß\n", encoding) for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1")]
     + [("n;wörd\r\n1;ä\r\n2;ß\r\n", "utf-8"), ("n\twörd\n1\tä\n2\tß", "utf-8"), ('"n"|"wörd"\n1|"ä"\n2|ß\n', "utf-8")],
 )
-async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: str, encoding: str):
+async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: str, encoding: str) -> None:
     source = await store.receive("a.csv", pieces(text.encode(encoding)))
 
     assert everything(store, source, "a") == ((1, "ä"), (2, "ß"))
@@ -120,7 +120,7 @@ async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: 
     assert bool(source.notes) == (encoding == "latin-1")
 
 
-async def test_types_follow_from_all_values(store: UploadStore):
+async def test_types_follow_from_all_values(store: UploadStore) -> None:
     rows = [
         "id,zip,price,day,at,ok,big,note,late",
         "1,01234,1.5,2024-02-29,2024-01-01 10:00:00,true,12345678901234567890,\"a, \"\"b\"\"\",1",
@@ -156,7 +156,7 @@ async def test_types_follow_from_all_values(store: UploadStore):
         ("word\nx\ny\n", ["word"], 2),
     ],
 )
-async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: list[str], rows: int):
+async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: list[str], rows: int) -> None:
     source = await store.receive("t.csv", pieces(text.encode()))
     with store.open(source.id) as database:
         assert [c.name for c in database.schema().tables[0].columns] == columns
@@ -165,7 +165,7 @@ async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: l
         assert source.notes[0].startswith("t: 2 rows with more or fewer than 2 fields (the first is row 3)")
 
 
-async def test_several_csv_files_are_one_database(store: UploadStore):
+async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
     source = await store.receive_all(
         [
             ("orders.csv", pieces(b"id,n\n1,2\n")),
@@ -178,7 +178,7 @@ async def test_several_csv_files_are_one_database(store: UploadStore):
         await store.receive_all([("a.csv", pieces(b"a\n1\n")), ("b.db", pieces(b"SQLite format 3\0" + bytes(600)))])
 
 
-async def test_parquet_keeps_its_types(store: UploadStore):
+async def test_parquet_keeps_its_types(store: UploadStore) -> None:
     pytest.importorskip("duckdb")
     pa = pytest.importorskip("pyarrow")
     import datetime
@@ -197,7 +197,7 @@ async def test_parquet_keeps_its_types(store: UploadStore):
         assert database.execute(ReadStatement("SELECT * FROM read_csv('/etc/passwd')", "duckdb")).status == "error"
 
 
-async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path):
+async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT range AS n FROM range(10)")
@@ -224,7 +224,7 @@ async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path):
         (b"\n\n\n", "no rows"),
     ],
 )
-async def test_what_is_no_database_is_refused(store: UploadStore, tmp_path: Path, data: bytes, reason: str):
+async def test_what_is_no_database_is_refused(store: UploadStore, tmp_path: Path, data: bytes, reason: str) -> None:
     with pytest.raises(SourceError, match=reason) as refused:
         await store.receive("x", pieces(data))
 
@@ -232,7 +232,7 @@ async def test_what_is_no_database_is_refused(store: UploadStore, tmp_path: Path
     assert str(tmp_path) not in str(refused.value)
 
 
-async def test_an_endless_upload_is_left_at_the_limit(store: UploadStore, tmp_path: Path):
+async def test_an_endless_upload_is_left_at_the_limit(store: UploadStore, tmp_path: Path) -> None:
     sent = largest = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -250,7 +250,7 @@ async def test_an_endless_upload_is_left_at_the_limit(store: UploadStore, tmp_pa
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_a_declared_size_is_refused_before_reading(store: UploadStore):
+async def test_a_declared_size_is_refused_before_reading(store: UploadStore) -> None:
     async def never() -> AsyncIterator[bytes]:
         pytest.fail("was read")
         yield b""
@@ -267,13 +267,13 @@ async def test_a_declared_size_is_refused_before_reading(store: UploadStore):
         (b"a\n" + b",".join([b"x"] * 51) + b"\n", "more than 50 columns"),
     ],
 )
-async def test_rows_and_columns_are_limited(store: UploadStore, tmp_path: Path, data: bytes, reason: str):
+async def test_rows_and_columns_are_limited(store: UploadStore, tmp_path: Path, data: bytes, reason: str) -> None:
     with pytest.raises(SourceTooLarge, match=reason):
         await store.receive("x.csv", pieces(data))
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_a_sender_that_breaks_off_leaves_nothing(store: UploadStore, tmp_path: Path):
+async def test_a_sender_that_breaks_off_leaves_nothing(store: UploadStore, tmp_path: Path) -> None:
     async def broken() -> AsyncIterator[bytes]:
         yield b"a,b\n" * 300_000
         raise ConnectionResetError("gone")
@@ -283,7 +283,7 @@ async def test_a_sender_that_breaks_off_leaves_nothing(store: UploadStore, tmp_p
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_cancelling_leaves_nothing(store: UploadStore, tmp_path: Path):
+async def test_cancelling_leaves_nothing(store: UploadStore, tmp_path: Path) -> None:
     async def slow() -> AsyncIterator[bytes]:
         yield b"a,b\n" * 300_000
         await asyncio.sleep(30)
@@ -296,7 +296,7 @@ async def test_cancelling_leaves_nothing(store: UploadStore, tmp_path: Path):
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_one_owner_keeps_so_many(store: UploadStore):
+async def test_one_owner_keeps_so_many(store: UploadStore) -> None:
     for n in range(LIMITS.kept):
         await store.receive(f"{n}.csv", pieces(b"a,b\n1,2\n"), owner="ada")
     with pytest.raises(SourceTooLarge, match="5 uploads already"):
@@ -304,7 +304,7 @@ async def test_one_owner_keeps_so_many(store: UploadStore):
     await store.receive("other.csv", pieces(b"a,b\n1,2\n"), owner="bob")
 
 
-async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: os.terminal_size((0, 0)) and type("U", (), {"free": 1000})())
     with pytest.raises(SourceError, match="no room on the disk"):
         await store.receive("x.csv", pieces(b"a,b\n1,2\n"))
@@ -314,7 +314,7 @@ async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, m
 # Hostile SQLite files
 
 
-async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadStore, tmp_path: Path):
+async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadStore, tmp_path: Path) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
     source = await store.receive("v.db", pieces(sqlite_file(tmp_path, *GOOD, f"CREATE VIEW v AS {endless}")))
     with store.open(source.id) as database:
@@ -322,7 +322,7 @@ async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadSt
     assert done.status == "timeout"
 
 
-async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_path: Path):
+async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     data = sqlite_file(
         tmp_path, *GOOD,
@@ -359,13 +359,15 @@ def with_schema(tmp_path: Path, kind: str, sql: str) -> bytes:
         ("table", None, "damaged"),
     ],
 )  # fmt: skip
-async def test_a_schema_made_by_hand_is_refused(store: UploadStore, tmp_path: Path, kind: str, sql: Any, reason: str):
+async def test_a_schema_made_by_hand_is_refused(
+    store: UploadStore, tmp_path: Path, kind: str, sql: Any, reason: str
+) -> None:
     with pytest.raises(SourceRefused, match=reason):
         await store.receive("x.db", pieces(with_schema(tmp_path, kind, sql)))
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path):
+async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path) -> None:
     views = [f"CREATE VIEW v{n} AS SELECT a.n FROM v{n - 1} a JOIN v{n - 1} b ON a.n = b.n" for n in range(1, 40)]
     data = sqlite_file(tmp_path, *GOOD, "CREATE VIEW v0 AS SELECT n FROM t", *views)
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=3))
@@ -379,7 +381,7 @@ async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path):
     assert time.monotonic() - started < 8
 
 
-async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path):
+async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path) -> None:
     data = sqlite_file(tmp_path, "PRAGMA journal_mode = WAL", *GOOD)
     assert data[18:20] == b"\x02\x02"
     source = await store.receive("wal.db", pieces(data))
@@ -389,7 +391,7 @@ async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path):
 
 
 @pytest.mark.slow
-async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path):
+async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path) -> None:
     words = ", ".join(f"({n}, '{'w' * (n % 300)}')" for n in range(500))
     good = sqlite_file(tmp_path, GOOD[0], "CREATE INDEX i ON t (word)", f"INSERT INTO t VALUES {words}")
     rng = random.Random(7)
@@ -420,7 +422,7 @@ async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path):
     assert left_behind(tmp_path / "sources") == []
 
 
-async def test_all_columns_together_are_limited(tmp_path: Path):
+async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
     columns = ", ".join(f"c{i}" for i in range(1900))
     wide = sqlite_file(tmp_path, *(f"CREATE TABLE t{n} ({columns})" for n in range(11)))
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=60))

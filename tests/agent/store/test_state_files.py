@@ -44,7 +44,7 @@ def source(kind: str = "connected", location: str = URL) -> SourceRecord:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
-async def test_nobody_else_may_read_the_state(tmp_path: Path):
+async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     store = await open_store(settings(folder))
     await store.begin_run(a_run())
@@ -58,7 +58,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path):
     assert set(modes.values()) == {0o600}
 
 
-def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     default = StateSettings.model_validate({})
@@ -78,13 +78,13 @@ def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.Mo
         ("postgresql://me:hunter2@db:port/x", "not a URL"),
     ],
 )
-async def test_a_url_that_names_no_state_is_refused_without_repeating_it(tmp_path: Path, url: str, said: str):
+async def test_a_url_that_names_no_state_is_refused_without_repeating_it(tmp_path: Path, url: str, said: str) -> None:
     with pytest.raises(StateUnusable, match=said) as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
     assert "hunter2" not in str(refused.value)
 
 
-async def test_a_damaged_state_is_left_as_it_is(tmp_path: Path):
+async def test_a_damaged_state_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "state.sqlite"
     file.write_bytes(b"This is no database, but may be dear to somebody. " * 100)
     before = file.read_bytes()
@@ -96,7 +96,7 @@ async def test_a_damaged_state_is_left_as_it_is(tmp_path: Path):
     assert file.read_bytes() == before
 
 
-async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path):
+async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path))
     for number in range(300):
         await store.begin_run(a_run(f"r{number}", status="success", question="?" * 500))
@@ -115,19 +115,19 @@ async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path
 
 
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root may write anything")
-async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path):
+async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     os.chmod(tmp_path, 0o500)  # noqa: PTH101
     with pytest.raises(StateUnusable, match="cannot be"):
         await open_store(settings(tmp_path / "state"))
 
 
-async def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path):
+async def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
     with pytest.raises(StateUnusable, match=str(tmp_path / "state")):
         await open_store(settings(tmp_path / "state"))
 
 
-async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
+async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path))
     await store._read(lambda connection: connection.exec_driver_sql("PRAGMA query_only=ON"))
     with pytest.raises(StateUnusable, match="cannot be written"):
@@ -135,7 +135,7 @@ async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path):
     await store.close()
 
 
-async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings):
+async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings) -> None:
     store = await open_store(config)
     await store._write(lambda connection: connection.exec_driver_sql("UPDATE text2sql_state SET version = 99"))
     await store.close()
@@ -144,14 +144,14 @@ async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings):
         await open_store(config)
 
 
-async def test_a_state_database_that_is_away_is_unavailable(tmp_path: Path):
+async def test_a_state_database_that_is_away_is_unavailable(tmp_path: Path) -> None:
     away = "postgresql://me:hunter2@127.0.0.1:9/state"
     with pytest.raises(StateUnavailable, match="does not answer") as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=away))
     assert "hunter2" not in str(refused.value)
 
 
-async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.2)
     store = await open_store(settings(tmp_path))
     other = sqlite3.connect(tmp_path / "state.sqlite", isolation_level=None)
@@ -168,7 +168,7 @@ async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.
     await store.close()
 
 
-async def test_a_change_that_stops_half_way_has_never_been(store: Store):
+async def test_a_change_that_stops_half_way_has_never_been(store: Store) -> None:
     def stopped(connection: Connection) -> None:
         connection.exec_driver_sql("DELETE FROM text2sql_state")
         raise RuntimeError
@@ -182,7 +182,7 @@ async def test_a_change_that_stops_half_way_has_never_been(store: Store):
 # --- secrets ---
 
 
-async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: StateSettings):
+async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: StateSettings) -> None:
     store = await open_store(config)
     await store.add_source(source())
     kept = await store._read(lambda c: c.exec_driver_sql("SELECT location FROM text2sql_sources").scalar())
@@ -205,7 +205,7 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
 
 async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
     config: StateSettings, caplog: pytest.LogCaptureFixture
-):
+) -> None:
     store = await open_store(config)
     await store.add_source(source())
     await store.close()
@@ -225,7 +225,7 @@ async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
     assert removed.location == ""
 
 
-async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_url: str, tmp_path: Path):
+async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_url: str, tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=postgres_url))
     with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
         await store.add_source(source())
@@ -237,7 +237,7 @@ async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_
     assert found.location == "/data/uploads/a.sqlite"
 
 
-async def test_a_short_secret_is_refused(tmp_path: Path):
+async def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_SECRET="short"))
     with pytest.raises(SecretMissing, match="too short"):
         await store.add_source(source())
@@ -282,7 +282,7 @@ asyncio.run(work())
 """
 
 
-async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings):
+async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings) -> None:
     store = await open_store(config)
     thread = await store.touch_thread("ann", None, "shop", "q")
     workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
@@ -295,7 +295,7 @@ async def test_several_processes_write_at_once_and_lose_nothing(config: StateSet
     await store.close()
 
 
-async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateSettings):
+async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateSettings) -> None:
     workers = [_started(_OPENER, config) for _ in range(6)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 

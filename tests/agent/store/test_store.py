@@ -17,7 +17,7 @@ from tests.agent.store.conftest import a_run
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
 
 
-async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSettings):
+async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSettings) -> None:
     first = await open_store(config)
     await first.begin_run(a_run(), instance="one")
     done = await first.finish_run(
@@ -38,7 +38,7 @@ async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSetti
     assert found.started.tzinfo is UTC
 
 
-async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store):
+async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store) -> None:
     thread = await store.touch_thread("ann", None, "shop", "How many orders?")
     await store.begin_run(a_run(thread_id=thread.thread_id, turn=1))
     await store.append_events("r1", [StoredEvent(number=1, data="{}")])
@@ -64,7 +64,7 @@ async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store
     assert (await store.thread("ann", thread.thread_id) or thread).turns == 1
 
 
-async def test_runs_come_newest_first_page_by_page(store: Store):
+async def test_runs_come_newest_first_page_by_page(store: Store) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(7):  # the last three at the same moment
         await store.begin_run(a_run(f"r{number}", started=start + timedelta(seconds=min(number, 4)), status="success"))
@@ -80,14 +80,14 @@ async def test_runs_come_newest_first_page_by_page(store: Store):
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "é", "MTI", "LTE6cjE", "OjA", "a" * 4000, "MTow%00", "Qf=="])
-async def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str):
+async def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str) -> None:
     with pytest.raises(BadCursor):
         await store.runs("ann", before=cursor)
     with pytest.raises(BadCursor):
         await store.threads("ann", before=cursor)
 
 
-async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store):
+async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store) -> None:
     thread = await store.touch_thread("ann", None, "shop", "  Which cities\n sell most? " + "x" * 300)
     turns = await asyncio.gather(*(store.touch_thread("ann", thread.thread_id, "shop", "more") for _ in range(8)))
 
@@ -99,7 +99,7 @@ async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store
     assert ([t.turns for t in listed], more) == ([9], None)
 
 
-async def test_the_thread_used_last_comes_first(store: Store):
+async def test_the_thread_used_last_comes_first(store: Store) -> None:
     made = [await store.touch_thread("ann", None, "shop", f"question {n}") for n in range(3)]
     await store.touch_thread("ann", made[0].thread_id, "shop", "again")
 
@@ -110,7 +110,7 @@ async def test_the_thread_used_last_comes_first(store: Store):
     assert end is None
 
 
-async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(store: Store):
+async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(store: Store) -> None:
     thread = await store.touch_thread("ann", None, "shop", "first")
     await store.begin_run(a_run("r1", thread_id=thread.thread_id, turn=1), instance="one")
     turn = await store.touch_thread("ann", thread.thread_id, "shop", "second")
@@ -128,7 +128,7 @@ async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(sto
     assert await store.run("ann", "r2") is None
 
 
-async def test_of_many_questions_at_once_one_begins(store: Store):
+async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
     thread = await store.touch_thread("ann", None, "shop", "first")
     begun = await asyncio.gather(
         *(store.begin_run(a_run(f"r{n}", thread_id=thread.thread_id, turn=1)) for n in range(8)),
@@ -138,7 +138,7 @@ async def test_of_many_questions_at_once_one_begins(store: Store):
     assert sorted(type(one).__name__ for one in begun) == ["NoneType", *["ThreadBusy"] * 7]
 
 
-async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store):
+async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store) -> None:
     thread = await store.touch_thread("ann", None, "shop", "first")
     await store.begin_run(a_run("dead", thread_id=thread.thread_id, turn=1), instance="one", lease_seconds=0.01)
     await store.begin_run(a_run("alive"), instance="two", lease_seconds=0.01)
@@ -153,7 +153,7 @@ async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store):
     assert statuses == {"dead": "interrupted", "alive": "running", "next": "running"}
 
 
-async def test_runs_of_a_server_that_went_away_are_marked_and_a_slow_ones_outcome_still_counts(store: Store):
+async def test_runs_of_a_server_that_went_away_are_marked_and_a_slow_ones_outcome_still_counts(store: Store) -> None:
     await store.begin_run(a_run("r1"), instance="one", lease_seconds=0.01)
     await store.begin_run(a_run("r2"), instance="one", lease_seconds=0.01)
     await asyncio.sleep(0.05)
@@ -166,7 +166,7 @@ async def test_runs_of_a_server_that_went_away_are_marked_and_a_slow_ones_outcom
     assert statuses == {"r1": "interrupted", "r2": "success"}
 
 
-async def test_events_come_back_in_order_after_a_number(store: Store):
+async def test_events_come_back_in_order_after_a_number(store: Store) -> None:
     await store.begin_run(a_run())
     sent = [StoredEvent(number=n, data=f'{{"event":"node","node":"{n}"}}') for n in range(1, 13)]
     await store.append_events("r1", sent[:5])
@@ -179,7 +179,7 @@ async def test_events_come_back_in_order_after_a_number(store: Store):
     assert await store.events_after("none", 0) == []
 
 
-async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_go_on(store: Store):
+async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_go_on(store: Store) -> None:
     at = datetime.now(UTC)
     for name, age, status in [("a", 9, "running"), ("b", 9, "success"), ("c", 2, "error"), ("d", 1, "success")]:
         await store.begin_run(a_run(name, started=at - timedelta(days=age), status=status))
@@ -195,7 +195,7 @@ async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_g
     assert len((await store.runs("ann"))[0]) == 4
 
 
-async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: Store):
+async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: Store) -> None:
     at = datetime.now(UTC)
     for name, age, status in [("a", 9, "running"), ("b", 9, "success"), ("c", 1, "success")]:
         await store.begin_run(a_run(name, started=at - timedelta(days=age), status=status))
@@ -214,7 +214,7 @@ async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: 
     assert await store.thread("ann", old.thread_id) is None
 
 
-async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store):
+async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> None:
     kept = await store.touch_thread("ann", None, "shop", "kept")
     gone = await store.touch_thread("ann", None, "shop", "gone")
     for run_id, thread in (("r1", gone), ("r2", kept)):
@@ -233,7 +233,7 @@ async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store):
     assert await store.events_after("r2") != []
 
 
-async def test_the_latest_verdict_of_a_run_stands(store: Store):
+async def test_the_latest_verdict_of_a_run_stands(store: Store) -> None:
     await store.begin_run(a_run("r1"))
     await store.begin_run(a_run("r2"))
     at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -250,7 +250,7 @@ async def test_the_latest_verdict_of_a_run_stands(store: Store):
     assert (await store.run("ann", "r1") or a_run()).feedback == "corrected"
 
 
-async def test_text_of_any_kind_is_kept(store: Store):
+async def test_text_of_any_kind_is_kept(store: Store) -> None:
     odd = "naïve — 日本 'quoted' \x00 \ud800 ; DROP TABLE text2sql_runs; --"
     await store.begin_run(a_run("r1", question=odd))
     await store.finish_run("r1", status="success", answer={"answer": odd, "rows": [[odd]]})
@@ -264,17 +264,17 @@ async def test_text_of_any_kind_is_kept(store: Store):
     assert await store.run("ann", odd) is None
 
 
-async def test_not_a_number_is_never_kept(store: Store):
+async def test_not_a_number_is_never_kept(store: Store) -> None:
     await store.begin_run(a_run("r1"))
     with pytest.raises(ValueError, match="JSON"):
         await store.finish_run("r1", status="success", answer={"rows": [[float("nan")]]})
 
 
-async def test_an_outcome_without_a_run_is_no_error(store: Store):
+async def test_an_outcome_without_a_run_is_no_error(store: Store) -> None:
     assert await store.finish_run("never", status="success") is False
 
 
-async def test_the_store_says_that_it_is_there(store: Store):
+async def test_the_store_says_that_it_is_there(store: Store) -> None:
     await store.ping()
 
 

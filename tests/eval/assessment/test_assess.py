@@ -50,7 +50,9 @@ def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any
         return ask(selection, stand.url, **options)[stand.url]
 
 
-def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(selection: Selection, golds: dict[str, str]):
+def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
+    selection: Selection, golds: dict[str, str]
+) -> None:
     dead = f"http://127.0.0.1:{free_port()}"
     for preset in ("default", "performance"):
         with (
@@ -93,7 +95,7 @@ OVER_HTTP = {"supportedInterfaces": [{"url": "http://x", "protocolBinding": "HTT
 )
 def test_a_participant_is_called_in_the_protocol_of_its_card(
     selection: Selection, golds: dict[str, str], card: dict[str, Any], paths: list[str]
-):
+) -> None:
     """The participant answers with a task that is still at work, and has the SQL when it is asked again."""
     by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
     with serving_a2a(card, by_question) as stand:
@@ -104,7 +106,7 @@ def test_a_participant_is_called_in_the_protocol_of_its_card(
     assert bool(versions) == (card != {"url": "http://x/old"})
 
 
-def test_a_participant_behind_a_proxy_is_called_below_its_path(selection: Selection, golds: dict[str, str]):
+def test_a_participant_behind_a_proxy_is_called_below_its_path(selection: Selection, golds: dict[str, str]) -> None:
     """A gateway serves participants below their names and leaves a card alone that says another host."""
     by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
     with serving_a2a({"url": "http://purple:9019/"}, by_question, below="/purple") as stand:
@@ -112,7 +114,7 @@ def test_a_participant_behind_a_proxy_is_called_below_its_path(selection: Select
     assert [r.judgement.ex for r in found] == [True] * len(golds)
 
 
-def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection, golds: dict[str, str]):
+def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection, golds: dict[str, str]) -> None:
     with serving(lambda task: {"sql": "SELECT 1"}, rpc=True) as stand:
         ask(selection, stand.url)
         sent = stand.asked
@@ -134,7 +136,7 @@ def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection,
     assert "Ada" not in told
 
 
-def test_rows_are_sent_only_when_asked_for(place: Path):
+def test_rows_are_sent_only_when_asked_for(place: Path) -> None:
     [first, *_] = select_tasks(str(place / "tasks.jsonl"), samples=2).assignments
     [customers, _] = first.structure["tables"]
     assert customers["sample_rows"] == [[1, "Ada", "Berlin", 36], [2, "Bob", "Paris", 50]]
@@ -179,13 +181,13 @@ FORMS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_answers_over_a2a_are_read_in_many_forms(form: str):
+def test_answers_over_a2a_are_read_in_many_forms(form: str) -> None:
     answer = said(lambda task: FORMS[form], TASK, rpc=True)
     assert (answer.sql, answer.failure) == (SQL, "")
     assert ("another" in answer.note) == (form == "another task's id")
 
 
-def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Selection):
+def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Selection) -> None:
     states = iter(["submitted", "working", "working", "completed"])
 
     def say(task: dict[str, Any]) -> dict[str, Any]:
@@ -216,20 +218,20 @@ def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Select
         (Raw(b"\xff\xfe\x00{"), "unreadable", "neither JSON"),
     ],
 )
-def test_a_broken_reply_says_why(reply: Raw, failure: str, told: str):
+def test_a_broken_reply_says_why(reply: Raw, failure: str, told: str) -> None:
     answer = said(lambda task: reply, TASK)
     assert (answer.sql, answer.failure) == ("", failure)
     assert told in answer.error
 
 
-def test_a_reply_shorter_than_it_says_is_given_up():
+def test_a_reply_shorter_than_it_says_is_given_up() -> None:
     answer = said(lambda task: Raw(b"{}", 200, {"content-length": "900"}), TASK, timeout=0.5)
     assert (answer.sql, answer.failure) == ("", "timeout")
 
 
 def test_a_slow_server_is_given_up_after_the_timeout_and_the_others_are_not_held(
     selection: Selection, golds: dict[str, str]
-):
+) -> None:
     def slow(task: dict[str, Any]) -> dict[str, Any]:
         time.sleep(3.0 if task["task_id"] == "berlin" else 0.0)
         return {"sql": golds[task["task_id"]]}
@@ -242,7 +244,7 @@ def test_a_slow_server_is_given_up_after_the_timeout_and_the_others_are_not_held
     assert time.monotonic() - began < 10
 
 
-def test_a_server_that_drips_is_given_up_too(selection: Selection):
+def test_a_server_that_drips_is_given_up_too(selection: Selection) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.2)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/generate"
@@ -271,7 +273,7 @@ def test_a_server_that_drips_is_given_up_too(selection: Selection):
     assert one.answer.failure == "timeout"
 
 
-def test_a_card_may_not_send_the_questions_to_another_host(selection: Selection):
+def test_a_card_may_not_send_the_questions_to_another_host(selection: Selection) -> None:
     short = Selection(selection.source, selection.assignments[:1])
     with serving(lambda task: {"sql": SQL}) as elsewhere:
         card = {"name": "t", "url": f"{elsewhere.url}/rpc"}
@@ -294,7 +296,7 @@ HOSTILE = {
 }
 
 
-def test_hostile_sql_fails_alone_and_the_database_stays_as_it_was(selection: Selection, golds: dict[str, str]):
+def test_hostile_sql_fails_alone_and_the_database_stays_as_it_was(selection: Selection, golds: dict[str, str]) -> None:
     short = Selection(selection.source, selection.assignments[:1])
     with ExitStack() as stack:
         stands = {
@@ -311,7 +313,7 @@ def test_hostile_sql_fails_alone_and_the_database_stays_as_it_was(selection: Sel
     assert all(r.right for r in asked(selection, lambda task: {"sql": golds[task["task_id"]]}))
 
 
-def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Path, tmp_path: Path):
+def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Path, tmp_path: Path) -> None:
     lines = (place / "tasks.jsonl").read_text().splitlines()[:1]
     lines.append(json.dumps({"id": "bad", "db": "store", "question": "?", "gold_sql": "SELECT nothing FROM nowhere"}))
     (tmp_path / "tasks.jsonl").write_text("\n".join(lines))
@@ -321,7 +323,7 @@ def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Pat
     assert counted.gold_failures == ("bad",)
 
 
-def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(place: Path, tmp_path: Path):
+def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(place: Path, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     with closing(sqlite3.connect(place / "databases" / "store.sqlite")) as database:
         database.execute("VACUUM INTO ?", (str(tmp_path / "store" / "other.sqlite"),))
@@ -336,7 +338,7 @@ def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(pl
     assert rates == {lucky.url: (2, 1, 2), empty.url: (0, 0, 2), dead: (0, 0, 2)}
 
 
-def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_figure(selection: Selection):
+def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_figure(selection: Selection) -> None:
     short = Selection(selection.source, selection.assignments[:1])
     [one] = asked(short, lambda task: {"sql": HOSTILE["huge"]}, memory_bytes=64 * 1024**2)
     assert (one.right, one.judgement.gold_error, one.judgement.features) == (False, None, ("aggregate",))
@@ -353,7 +355,7 @@ def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_fig
         ({"tokens": {"input": 5, "output": 6}}, (None, 11, None)),
     ],
 )
-def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: object):
+def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: object) -> None:
     answer = said(lambda task: {"sql": SQL, **given}, TASK)
     assert (answer.confidence, answer.tokens, answer.cost) == expected
 
@@ -370,12 +372,12 @@ def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[
         "http://[::1",
     ],
 )
-def test_only_plain_http_urls_are_called(url: str):
+def test_only_plain_http_urls_are_called(url: str) -> None:
     with pytest.raises(ParticipantUnusable):
         participant("p", url)
 
 
-def test_filters_choose_and_say_what_there_is(place: Path):
+def test_filters_choose_and_say_what_there_is(place: Path) -> None:
     source = str(place / "tasks.jsonl")
     assert [a.task.id for a in select_tasks(source, Filters(difficulties=("easy",))).assignments] == ["all", "berlin"]
     assert [a.task.id for a in select_tasks(source, Filters(limit=2)).assignments] == ["all", "oldest"]
@@ -389,7 +391,7 @@ def test_filters_choose_and_say_what_there_is(place: Path):
         select_tasks(dialect="oracle")
 
 
-def test_the_library_is_asked_on_duckdb_too():
+def test_the_library_is_asked_on_duckdb_too() -> None:
     selection = select_tasks(filters=Filters(databases=("shop",), limit=3), dialect="duckdb")
     golds = {a.task.id: a.golds[0] for a in selection.assignments}
     counted = figures(asked(selection, lambda task: {"sql": golds[task["task_id"]]}))

@@ -41,14 +41,14 @@ def judged(place: Path, sql: str, gold: str = GOLD):
         (GOLD.replace("c.name,", "c.name, c.id,"), "erroneous_data_analysis", "3 columns, gold 2"),
     ],
 )
-def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, told: str):
+def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, told: str) -> None:
     found = judged(place, sql)
     assert found.ex is False
     assert found.mistakes[0].category == category, found.mistakes
     assert told in found.mistakes[0].reason
 
 
-def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path):
+def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path) -> None:
     other = (
         "SELECT (SELECT name FROM customers WHERE id = customer_id), SUM(amount) "
         "FROM orders WHERE customer_id < 3 GROUP BY 1"
@@ -57,7 +57,7 @@ def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path):
     assert (found.ex, found.mistakes, found.difference) == (True, (), None)
 
 
-def test_what_differs_is_shown_in_a_few_rows(place: Path):
+def test_what_differs_is_shown_in_a_few_rows(place: Path) -> None:
     found = judged(place, GOLD.replace("> 25", "> 40")).difference
     assert found is not None
     assert (found.gold_rows, found.rows) == (2, 1)
@@ -70,7 +70,7 @@ def test_what_differs_is_shown_in_a_few_rows(place: Path):
 
 
 @pytest.mark.slow
-def test_every_planted_wrong_query_of_the_shop_gets_a_known_category_and_little_score():
+def test_every_planted_wrong_query_of_the_shop_gets_a_known_category_and_little_score() -> None:
     known = {category for group in GROUPS.values() for category in group}
     target = str(demo_path("shop"))
     seen = set()

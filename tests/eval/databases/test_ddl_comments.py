@@ -26,7 +26,7 @@ ORDERS = """CREATE TABLE orders ( -- what customers bought
 )"""
 
 
-def test_a_comment_belongs_to_the_column_beside_or_below_it():
+def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
     table, columns = ddl_comments(ORDERS)
 
     assert table == "what customers bought"
@@ -49,22 +49,22 @@ def test_a_comment_belongs_to_the_column_beside_or_below_it():
         "CREATE TABLE t (a INTEGER /*  */, b TEXT --\n)",
     ],
 )
-def test_other_text_is_no_comment_of_a_column(sql: str):
+def test_other_text_is_no_comment_of_a_column(sql: str) -> None:
     assert ddl_comments(sql)[1] == {}
 
 
-def test_a_long_comment_is_cut():
+def test_a_long_comment_is_cut() -> None:
     assert len(ddl_comments(f"CREATE TABLE t (a INTEGER -- {'x' * 9_000}\n)")[1]["a"]) == LONGEST
 
 
 @given(st.text(alphabet="-/*()[]\"'`,\n ab", max_size=80))
-def test_no_text_breaks_it(text: str):
+def test_no_text_breaks_it(text: str) -> None:
     table, columns = ddl_comments(f"CREATE TABLE t {text}")
 
     assert all(len(said) <= LONGEST for said in (table or "", *columns.values()))
 
 
-def test_the_schema_holds_them(tmp_path: Path):
+def test_the_schema_holds_them(tmp_path: Path) -> None:
     path = tmp_path / "orders.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")

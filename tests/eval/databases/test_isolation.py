@@ -94,7 +94,7 @@ def memory_mb() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def test_costly_statements_end_in_time_while_ordinary_ones_go_on(database: Database):
+def test_costly_statements_end_in_time_while_ordinary_ones_go_on(database: Database) -> None:
     """Each is released at the deadline plus a second at most; the server's memory hardly grows."""
     costly = (COSTLY / f"{database.dialect}.sql").read_text().splitlines()
     limits = Limits(seconds=0.7)
@@ -125,7 +125,7 @@ def test_costly_statements_end_in_time_while_ordinary_ones_go_on(database: Datab
     assert most - before < 300
 
 
-def test_many_wide_rows_stop_at_the_byte_cap(tmp_path: Path):
+def test_many_wide_rows_stop_at_the_byte_cap(tmp_path: Path) -> None:
     before = memory_mb()
     with open_database(made_sqlite(tmp_path / "w.sqlite"), isolation="process") as database:
         sql = "SELECT zeroblob(8000000) FROM many LIMIT 500"
@@ -138,7 +138,7 @@ def test_many_wide_rows_stop_at_the_byte_cap(tmp_path: Path):
     assert memory_mb() - before < 150
 
 
-def test_a_crash_costs_its_own_answer_only(database: Database):
+def test_a_crash_costs_its_own_answer_only(database: Database) -> None:
     assert count(database) == ((3000,),)
     with ThreadPoolExecutor(2) as threads:
         endless, limits = read(database, ENDLESS[database.dialect]), Limits(seconds=3)
@@ -168,7 +168,7 @@ def busiest_child() -> int:
 
 
 @pytest.mark.parametrize("function", ["from_json", "json_transform"])
-def test_a_statement_that_crashes_duckdb_is_an_error_without_addresses(tmp_path: Path, function: str):
+def test_a_statement_that_crashes_duckdb_is_an_error_without_addresses(tmp_path: Path, function: str) -> None:
     with open_database(made_duckdb(tmp_path / "c.duckdb"), isolation="process") as database:
         sql = f"SELECT {function}('[]', repeat('[', 20000) || '\"INT\"' || repeat(']', 20000))"
         error = database.execute(read(database, sql)).error or ""
@@ -177,14 +177,14 @@ def test_a_statement_that_crashes_duckdb_is_an_error_without_addresses(tmp_path:
         assert count(database) == ((3000,),)
 
 
-def test_messages_name_the_file_without_its_path(path: Path, database: Database):
+def test_messages_name_the_file_without_its_path(path: Path, database: Database) -> None:
     for sql in ("SELECT nothing FROM many", "SELECT * FROM nowhere", "SELEC", "SELECT 1; SELECT 2"):
         error = database.execute(read(database, sql)).error or ""
         assert error
         assert str(path.parent) not in error
 
 
-def test_cancelling_ends_the_childs_work(database: Database):
+def test_cancelling_ends_the_childs_work(database: Database) -> None:
     for statement in (ENDLESS[database.dialect], LONG_CALL[database.dialect]):
         cancel = CancelToken()
         count(database)
@@ -197,14 +197,14 @@ def test_cancelling_ends_the_childs_work(database: Database):
         until(lambda before=before: not before <= children())  # the one that ran it is gone, and reaped
 
 
-def test_leaving_a_stream_early_ends_it(database: Database):
+def test_leaving_a_stream_early_ends_it(database: Database) -> None:
     with database.stream(read(database, "SELECT a.w FROM many a, many b")) as stream:
         next(iter(stream))
     assert stream.status == "cancelled"
     assert count(database) == ((3000,),)
 
 
-def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: Database):
+def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: Database) -> None:
     killed = workers.ended_by_force
     started = time.monotonic()
     result = database.execute(read(database, LONG_CALL[database.dialect]), limits=Limits(seconds=0.5))
@@ -213,7 +213,7 @@ def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: D
     assert workers.ended_by_force == killed + 1
 
 
-def test_values_plans_and_refusals_are_the_same_as_without(path: Path, database: Database):
+def test_values_plans_and_refusals_are_the_same_as_without(path: Path, database: Database) -> None:
     values = {
         "sqlite": "SELECT 1, 2.5, NULL, 'é', x'00ff', 9e999, CAST(x'636166E9' AS TEXT), 9223372036854775807",
         "duckdb": "SELECT 1, 2.5, NULL, 'é', '\\xff'::BLOB, 'nan'::DOUBLE, DATE '2024-02-29', TIME '12:30:00.5', "
@@ -241,7 +241,7 @@ def test_values_plans_and_refusals_are_the_same_as_without(path: Path, database:
         assert database.schema() == direct.schema()
 
 
-def test_a_child_is_used_again(database: Database):
+def test_a_child_is_used_again(database: Database) -> None:
     count(database)
     before = children()
     for _ in range(50):
@@ -249,13 +249,13 @@ def test_a_child_is_used_again(database: Database):
     assert children() == before
 
 
-def test_more_statements_than_children_wait_for_their_turn(database: Database):
+def test_more_statements_than_children_wait_for_their_turn(database: Database) -> None:
     with ThreadPoolExecutor(24) as threads:
         assert set(threads.map(lambda _: count(database), range(72))) == {((3000,),)}
     assert workers._count[database._target] <= pool.MOST_PER_DATABASE  # type: ignore[attr-defined]
 
 
-def test_temporary_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_temporary_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "TEMP_BYTES", 20 << 20)
     sort = {
         "sqlite": "SELECT randomblob(1000) FROM many a, many b ORDER BY 1",
@@ -269,7 +269,7 @@ def test_temporary_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert count(database) == ((3000,),)
 
 
-def test_a_writer_in_wal_mode_is_read(tmp_path: Path):
+def test_a_writer_in_wal_mode_is_read(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "wal.sqlite")) as writer:
         writer.executescript("PRAGMA journal_mode=WAL; CREATE TABLE many (n); INSERT INTO many VALUES (1)")
         with open_database(tmp_path / "wal.sqlite", isolation="process") as database:
@@ -279,7 +279,7 @@ def test_a_writer_in_wal_mode_is_read(tmp_path: Path):
                 writer.commit()
 
 
-def test_a_file_put_in_its_place_is_noticed(tmp_path: Path):
+def test_a_file_put_in_its_place_is_noticed(tmp_path: Path) -> None:
     path = made_sqlite(tmp_path / "old.sqlite")
     with open_database(path, isolation="process") as database:
         assert count(database) == ((3000,),)
@@ -289,7 +289,7 @@ def test_a_file_put_in_its_place_is_noticed(tmp_path: Path):
         assert count(database) == ((1,),)
 
 
-def test_a_child_can_reach_no_other_file_and_no_network(tmp_path: Path):
+def test_a_child_can_reach_no_other_file_and_no_network(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("x")
     (tmp_path / "other").write_text("x")
     script = (
@@ -312,7 +312,7 @@ class _Harmful:
         return os.system, ("true",)
 
 
-def test_the_server_reads_only_plain_values_from_a_child():
+def test_the_server_reads_only_plain_values_from_a_child() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for message in (pickle.dumps(_Harmful()), b"no pickle"):
@@ -325,7 +325,7 @@ def test_the_server_reads_only_plain_values_from_a_child():
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_nothing_is_left_when_the_server_ends(path: Path, tmp_path: Path, killed: bool):
+def test_nothing_is_left_when_the_server_ends(path: Path, tmp_path: Path, killed: bool) -> None:
     script = (
         "import sys\nfrom eval.databases import open_database\n"
         "from eval.databases.isolation.workers import workers\n"
@@ -353,7 +353,7 @@ def _is_zombie(process: int) -> bool:
         return True
 
 
-def test_a_fork_server_that_was_lost_is_started_again(tmp_path: Path):
+def test_a_fork_server_that_was_lost_is_started_again(tmp_path: Path) -> None:
     with open_database(made_sqlite(tmp_path / "f.sqlite"), isolation="process") as database:
         assert count(database) == ((3000,),)
         server = workers._server
@@ -364,7 +364,7 @@ def test_a_fork_server_that_was_lost_is_started_again(tmp_path: Path):
         assert results[-1].rows == ((3000,),)
 
 
-def test_children_are_ended_when_their_database_is_closed(tmp_path: Path):
+def test_children_are_ended_when_their_database_is_closed(tmp_path: Path) -> None:
     database = open_database(made_sqlite(tmp_path / "g.sqlite"), isolation="process")
     before = children() if workers._server else set()
     count(database)
@@ -374,7 +374,7 @@ def test_children_are_ended_when_their_database_is_closed(tmp_path: Path):
     assert database.execute(read(database, "SELECT 1")).error == "the database has been closed"
 
 
-def test_workers_that_were_closed_start_again():
+def test_workers_that_were_closed_start_again() -> None:
     own = Workers()
     own.close()
     own.close()

@@ -40,7 +40,7 @@ def statement(sql: str, dialect: Dialect) -> ReadStatement:
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_a_query_that_compiles_is_taken_and_returns_nothing(dialect: Dialect):
+def test_a_query_that_compiles_is_taken_and_returns_nothing(dialect: Dialect) -> None:
     with scratch_database(structure(dialect, ["a", "b"])) as database:
         query = statement("SELECT a, count(*) FROM t0 GROUP BY a", dialect)
         assert database.refusal(query) is None
@@ -60,13 +60,13 @@ def test_a_query_that_compiles_is_taken_and_returns_nothing(dialect: Dialect):
         ("duckdb", "SELECT a FROM t0 WHERE c > 1", "c"),
     ],
 )
-def test_the_engine_says_what_is_wrong_with_a_query(dialect: Dialect, sql: str, says: str):
+def test_the_engine_says_what_is_wrong_with_a_query(dialect: Dialect, sql: str, says: str) -> None:
     with scratch_database(structure(dialect, ["a", "b"])) as database:
         assert says in (database.refusal(ReadStatement(sql, dialect)) or "")
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "mysql"])
-def test_without_a_server_only_the_structure_is_known(dialect: Dialect):
+def test_without_a_server_only_the_structure_is_known(dialect: Dialect) -> None:
     with scratch_database(structure(dialect, ["a"])) as database:
         query = statement("SELECT a FROM t0", dialect)
         assert database.schema().column_count == 1
@@ -78,7 +78,7 @@ def test_without_a_server_only_the_structure_is_known(dialect: Dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_names_that_try_to_be_sql_are_only_names(dialect: Dialect):
+def test_names_that_try_to_be_sql_are_only_names(dialect: Dialect) -> None:
     hostile = Schema(dialect, tuple(Table(name, tuple(Column(c) for c in HOSTILE)) for name in HOSTILE))
     with scratch_database(hostile) as database:
         assert {t.name for t in database.schema().tables} == set(HOSTILE)
@@ -91,19 +91,19 @@ def test_names_that_try_to_be_sql_are_only_names(dialect: Dialect):
     "kind", ["", "GEOGRAPHY", "INT); DROP TABLE t0; --", "money", "VARCHAR(20)", "x" * 2_000, "ENUM('a','b')", "((("]
 )
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_a_type_that_the_engine_does_not_know_costs_nothing(dialect: Dialect, kind: str):
+def test_a_type_that_the_engine_does_not_know_costs_nothing(dialect: Dialect, kind: str) -> None:
     with scratch_database(structure(dialect, ["a"], kind)) as database:
         assert database.refusal(statement("SELECT a FROM t0", dialect)) is None
 
 
-def test_known_types_are_checked_in_duckdb():
+def test_known_types_are_checked_in_duckdb() -> None:
     with scratch_database(structure("duckdb", ["a"], "DATE")) as database:
         assert database.refusal(statement("SELECT date_trunc('month', a) FROM t0", "duckdb")) is None
         assert database.refusal(ReadStatement("SELECT a + a FROM t0", "duckdb"))
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_keys_in_a_circle_and_to_nowhere_are_no_hindrance(dialect: Dialect):
+def test_keys_in_a_circle_and_to_nowhere_are_no_hindrance(dialect: Dialect) -> None:
     tables = (
         Table("a", (Column("id"), Column("b")), primary_key=("id",), foreign_keys=(ForeignKey(("b",), "b", ("id",)),)),
         Table("b", (Column("id"), Column("a")), primary_key=("id",), foreign_keys=(ForeignKey(("a",), "a", ("id",)),)),
@@ -114,7 +114,7 @@ def test_keys_in_a_circle_and_to_nowhere_are_no_hindrance(dialect: Dialect):
         assert database.refusal(statement("SELECT 1 FROM a JOIN b ON a.b = b.id", dialect)) is None
 
 
-def test_keys_that_names_leave_no_doubt_of_are_added():
+def test_keys_that_names_leave_no_doubt_of_are_added() -> None:
     tables = (
         Table("customers", (Column("id", "INTEGER", primary_key=True),), primary_key=("id",), row_count=5),
         Table("orders", (Column("id", "INTEGER"), Column("customer_id", "INTEGER")), row_count=9),
@@ -130,24 +130,24 @@ def test_keys_that_names_leave_no_doubt_of_are_added():
         assert [t.row_count for t in database.schema().tables] == [5, 9]
 
 
-def test_more_columns_than_the_engine_allows_is_said_with_its_name():
+def test_more_columns_than_the_engine_allows_is_said_with_its_name() -> None:
     with pytest.raises(DatabaseError, match="SQLite cannot hold the table 't0': too many columns"):
         scratch_database(structure("sqlite", [f"c{i}" for i in range(10_000)]))
 
 
-def test_ten_thousand_columns_over_many_tables_are_held():
+def test_ten_thousand_columns_over_many_tables_are_held() -> None:
     with scratch_database(structure("sqlite", [f"c{i}" for i in range(100)], tables=100)) as database:
         assert database.refusal(statement("SELECT c99 FROM t99", "sqlite")) is None
 
 
-def test_namespaces_are_built_in_duckdb():
+def test_namespaces_are_built_in_duckdb() -> None:
     schema = Schema("duckdb", (Table("t", (Column("a"),), namespace="sales"),))
     with scratch_database(schema) as database:
         assert database.refusal(statement("SELECT a FROM sales.t", "duckdb")) is None
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_nothing_is_left_behind(dialect: Dialect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_left_behind(dialect: Dialect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     threads = threading.active_count()
     for _ in range(20):

@@ -383,7 +383,7 @@ def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("function", ["printf", "format", "PRINTF"])
-def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str):
+def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str) -> None:
     """SQLite's own function gives NULL for a text over its limit, without an error."""
     path = made(tmp_path / "f.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (hex(zeroblob(10000)))")
     with open_database(path) as database:

@@ -75,7 +75,7 @@ def read(database: Database, sql: str) -> ReadStatement:
     return ReadStatement(sql=sql, dialect=database.dialect)
 
 
-def test_columns_first_then_batches_with_every_row_once(database: Database):
+def test_columns_first_then_batches_with_every_row_once(database: Database) -> None:
     with database.stream(read(database, "SELECT n, word, n FROM many ORDER BY n")) as stream:
         assert stream.columns == ("n", "word", "n")
         assert stream.status is None
@@ -86,7 +86,7 @@ def test_columns_first_then_batches_with_every_row_once(database: Database):
     assert (stream.status, stream.error, stream.truncated, stream.rows_read) == ("success", None, False, ROWS)
 
 
-def test_an_empty_answer_still_has_its_columns(database: Database):
+def test_an_empty_answer_still_has_its_columns(database: Database) -> None:
     with database.stream(read(database, "SELECT n FROM many WHERE n < 0")) as stream:
         assert stream.columns == ("n",)
         assert list(stream) == []
@@ -95,14 +95,14 @@ def test_an_empty_answer_still_has_its_columns(database: Database):
 
 
 @pytest.mark.parametrize(("rows", "cut"), [(1, True), (777, True), (ROWS - 1, True), (ROWS, False), (ROWS + 1, False)])
-def test_rows_stop_at_the_cap_and_say_so(database: Database, rows: int, cut: bool):
+def test_rows_stop_at_the_cap_and_say_so(database: Database, rows: int, cut: bool) -> None:
     with database.stream(read(database, "SELECT n FROM many"), limits=Limits(rows=rows)) as stream:
         got = sum(len(batch) for batch in stream)
 
     assert (got, stream.truncated, stream.status) == (min(rows, ROWS), cut, "success")
 
 
-def test_bytes_stop_at_the_cap_and_say_so(database: Database):
+def test_bytes_stop_at_the_cap_and_say_so(database: Database) -> None:
     with database.stream(read(database, "SELECT word FROM many"), limits=Limits(bytes=10_000)) as stream:
         got = sum(len(batch) for batch in stream)
 
@@ -111,7 +111,7 @@ def test_bytes_stop_at_the_cap_and_say_so(database: Database):
     assert stream.ok
 
 
-def test_a_statement_that_fails_is_a_status_with_the_engines_message(database: Database):
+def test_a_statement_that_fails_is_a_status_with_the_engines_message(database: Database) -> None:
     with database.stream(read(database, "SELECT nothing_of_that_name FROM many")) as stream:
         assert (list(stream), stream.columns) == ([], ())
 
@@ -120,7 +120,7 @@ def test_a_statement_that_fails_is_a_status_with_the_engines_message(database: D
 
 
 @pytest.mark.parametrize("sql", ["DELETE FROM many", "DROP TABLE many", "SELECT 1; DELETE FROM many"])
-def test_nothing_writes_even_without_the_guard(database: Database, sql: str):
+def test_nothing_writes_even_without_the_guard(database: Database, sql: str) -> None:
     with database.stream(read(database, sql)) as stream:
         list(stream)
 
@@ -128,7 +128,7 @@ def test_nothing_writes_even_without_the_guard(database: Database, sql: str):
     assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
 
 
-def test_the_deadline_ends_it(database: Database):
+def test_the_deadline_ends_it(database: Database) -> None:
     started = time.monotonic()
     with database.stream(read(database, SLOW[database.dialect]), limits=Limits(seconds=0.3)) as stream:
         assert list(stream) == []
@@ -137,7 +137,7 @@ def test_the_deadline_ends_it(database: Database):
     assert time.monotonic() - started < 3
 
 
-def test_the_deadline_counts_while_the_reader_pauses(database: Database):
+def test_the_deadline_counts_while_the_reader_pauses(database: Database) -> None:
     with database.stream(read(database, "SELECT n FROM many"), limits=Limits(seconds=0.3)) as stream:
         batches = iter(stream)
         next(batches)
@@ -147,7 +147,7 @@ def test_the_deadline_counts_while_the_reader_pauses(database: Database):
     assert stream.status == "timeout"
 
 
-def test_another_thread_cancels_it(database: Database):
+def test_another_thread_cancels_it(database: Database) -> None:
     cancel = CancelToken()
     threading.Timer(0.2, cancel.cancel).start()
     with database.stream(read(database, SLOW[database.dialect]), cancel=cancel) as stream:
@@ -156,7 +156,7 @@ def test_another_thread_cancels_it(database: Database):
     assert (stream.status, stream.error) == ("cancelled", "cancelled")
 
 
-def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database):
+def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database) -> None:
     with database.stream(read(database, "SELECT a.n FROM many a, many b")) as stream:
         next(iter(stream))
 
@@ -164,7 +164,7 @@ def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database):
     assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
 
 
-def test_two_streams_at_once_do_not_meet(database: Database):
+def test_two_streams_at_once_do_not_meet(database: Database) -> None:
     with (
         database.stream(read(database, "SELECT n FROM many ORDER BY n")) as up,
         database.stream(read(database, "SELECT n FROM many ORDER BY n DESC")) as down,
@@ -175,7 +175,7 @@ def test_two_streams_at_once_do_not_meet(database: Database):
     assert [row for _, two in pairs for row in two] == [(n,) for n in reversed(range(ROWS))]
 
 
-async def test_statements_run_off_the_event_loop(database: Database):
+async def test_statements_run_off_the_event_loop(database: Database) -> None:
     def count(cancel: CancelToken) -> int:
         with database.stream(read(database, "SELECT n FROM many"), cancel=cancel) as stream:
             return sum(len(batch) for batch in stream)
@@ -205,7 +205,7 @@ def sqlite_with(tmp_path: Path) -> Iterator[Callable[[int, object], Database]]:
 @pytest.mark.parametrize("odd", ["zeroblob(300000)", "CAST(x'ff41' AS TEXT)"])
 def test_sqlite_begins_again_where_a_value_needs_it_and_gives_each_row_once(
     sqlite_with: Callable[[int, object], Database], odd: str
-):
+) -> None:
     database = sqlite_with(2500, odd)
     with database.stream(read(database, "SELECT n, value FROM t")) as stream:
         rows = [row for batch in stream for row in batch]
@@ -215,7 +215,7 @@ def test_sqlite_begins_again_where_a_value_needs_it_and_gives_each_row_once(
     assert rows[2500][1] in (bytes(300000), "\udcffA")
 
 
-def test_sqlite_says_so_when_the_rows_are_not_the_same_again(sqlite_with: Callable[[int, object], Database]):
+def test_sqlite_says_so_when_the_rows_are_not_the_same_again(sqlite_with: Callable[[int, object], Database]) -> None:
     database = sqlite_with(2500, "zeroblob(300000)")
     with database.stream(read(database, "SELECT random(), value FROM t")) as stream:
         list(stream)

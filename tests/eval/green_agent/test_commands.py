@@ -70,7 +70,7 @@ def running(place: Path) -> Iterator[str]:
     assert process.returncode in (0, -signal.SIGTERM)
 
 
-def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[str, str]):
+def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[str, str]) -> None:
     assert httpx.get(running + "health").json() == {"status": "ok"}
     assert httpx.get(running + ".well-known/agent-card.json").json()["url"] == running
     with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
@@ -78,7 +78,7 @@ def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[s
     assert found["participants"]["p"]["scores"]["ex"] == 1.0
 
 
-def test_it_refuses_in_words():
+def test_it_refuses_in_words() -> None:
     code, _, err = ended("--card-url", "http://0.0.0.0:9009/", "--port", "0")
     assert (code, "--card-url" in err, "Traceback" in err) == (2, True, False)
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -109,7 +109,7 @@ def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
     return folder / "scenario.toml"
 
 
-def test_a_scenario_starts_its_parts_asks_and_ends_them(tmp_path: Path, place: Path):
+def test_a_scenario_starts_its_parts_asks_and_ends_them(tmp_path: Path, place: Path) -> None:
     ports = (free_port(), free_port())
     code, out, err = ended("scenario", str(scenario(tmp_path, place, ports)), "--out", str(tmp_path / "artifact.json"))
     assert code == 0, err
@@ -124,7 +124,7 @@ def test_a_scenario_starts_its_parts_asks_and_ends_them(tmp_path: Path, place: P
             socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
-def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place: Path):
+def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place: Path) -> None:
     with serving(lambda task: {"sql": "SELECT 1"}) as other:
         file = scenario(tmp_path, place, (free_port(), int(other.url.rpartition(":")[2])))
         code, _, err = ended("scenario", str(file))
@@ -132,7 +132,7 @@ def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place:
     assert f"something answers at {other.url} already" in err
 
 
-def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands():
+def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands() -> None:
     found = read_scenario(ROOT / "scenario.toml")
     for part in (found.green_agent, *found.participants):
         assert part.cmd.endswith(f"--port {part.endpoint.rpartition(':')[2]}")
@@ -155,13 +155,13 @@ ONE = '[[participants]]\nrole = "a"\nendpoint = "http://h"\n'
         (GREEN + ONE + "[config]\ntask_count = -1", "config.task_count"),
     ],
 )
-def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, told: str):
+def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "s.toml").write_text(text)
     with pytest.raises(ScenarioError, match=re.escape(told)):
         read_scenario(tmp_path / "s.toml")
 
 
-def test_a_scenario_whose_evaluator_is_not_there_or_refuses_ends_with_its_reason(tmp_path: Path, running: str):
+def test_a_scenario_whose_evaluator_is_not_there_or_refuses_ends_with_its_reason(tmp_path: Path, running: str) -> None:
     (tmp_path / "s.toml").write_text(GREEN.replace(":9", ":1") + ONE)
     assert "cannot be reached" in ended("scenario", str(tmp_path / "s.toml"))[2]
     (tmp_path / "s.toml").write_text(GREEN.replace("http://127.0.0.1:9", running) + ONE + '[config]\ntags = "absent"')

@@ -38,7 +38,7 @@ def artifact(evaluator: str, golds: dict[str, str]) -> dict[str, Any]:
         return assessed(evaluator, {"dead": dead, "idle": idle.url, "right": right.url}, scorer_preset="strict")
 
 
-def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict[str, str]):
+def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict[str, str]) -> None:
     assert set(artifact) == {
         "assessment_id",
         "completed_at",
@@ -68,7 +68,7 @@ def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict
 
 def test_the_artifact_has_the_field_names_of_evaluators_of_its_kind_too(
     artifact: dict[str, Any], golds: dict[str, str]
-):
+) -> None:
     inner = artifact["artifact"]
     assert artifact["status"] == "completed"
     assert inner == {name: value for name, value in artifact.items() if name not in ("status", "artifact")}
@@ -87,7 +87,9 @@ def test_the_artifact_has_the_field_names_of_evaluators_of_its_kind_too(
     assert all(c["agent_scores"]["right"]["overall"] == c["scores"]["right"] for c in inner["task_comparison"])
 
 
-def test_right_answers_rank_first_and_a_dead_participant_has_nothing(artifact: dict[str, Any], golds: dict[str, str]):
+def test_right_answers_rank_first_and_a_dead_participant_has_nothing(
+    artifact: dict[str, Any], golds: dict[str, str]
+) -> None:
     assert [(r["rank"], r["participant"]) for r in artifact["rankings"]] == [(1, "right"), (2, "idle"), (3, "dead")]
     scores = {name: one["scores"] for name, one in artifact["participants"].items()}
     assert scores["right"]["ex"] == scores["right"]["correctness"] == 1.0
@@ -103,7 +105,7 @@ def test_right_answers_rank_first_and_a_dead_participant_has_nothing(artifact: d
     assert all(c["correct"] == ["right"] and c["scores"]["dead"] == 0 for c in artifact["task_comparison"])
 
 
-def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dict[str, str]):
+def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dict[str, str]) -> None:
     def flat(text: str) -> str:
         return re.sub(r"\\[nrt]|\s+", " ", text).casefold()
 
@@ -127,7 +129,7 @@ def stand_of(stands: dict[str, RunningParticipant]) -> dict[str, str]:
     return {name: stand.url for name, stand in stands.items()}
 
 
-def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: dict[str, str], place: Path):
+def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: dict[str, str], place: Path) -> None:
     database = place / "databases" / "store.sqlite"
     before = hashlib.sha256(database.read_bytes()).hexdigest()
     release = threading.Event()
@@ -169,7 +171,7 @@ def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: 
     assert sorted(p.name for p in database.parent.iterdir()) == ["store.sqlite"]
 
 
-def test_a_participant_that_drips_is_given_up(evaluator: str):
+def test_a_participant_that_drips_is_given_up(evaluator: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip() -> None:
@@ -196,7 +198,7 @@ def test_a_participant_that_drips_is_given_up(evaluator: str):
     assert found["participants"]["drip"]["error_metrics"]["no_answer_by_kind"] == {"timeout": 2}
 
 
-def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]):
+def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]) -> None:
     with serving(gold_echo(golds)) as stand:
         asked = {"participants": {"p": stand.url}, "config": {"unheard_of": 1}}
         reply = httpx.post(evaluator + "assess", json=asked, headers={"accept": "text/event-stream"}, timeout=60)
@@ -207,7 +209,7 @@ def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, gold
     assert events[-1]["data"]["config"]["ignored"] == ["unheard_of"]
 
 
-def test_the_stream_at_a_path_of_its_own_tells_a_status(evaluator: str, golds: dict[str, str]):
+def test_the_stream_at_a_path_of_its_own_tells_a_status(evaluator: str, golds: dict[str, str]) -> None:
     with serving(gold_echo(golds)) as stand:
         asked = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
         reply = httpx.post(evaluator + "assess/stream", json=asked, timeout=60)
@@ -237,19 +239,19 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("given", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, told: str):
+def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, told: str) -> None:
     reply = httpx.post(evaluator + "assess", json=given, timeout=30)
     assert reply.status_code == 400
     assert told in reply.json()["error"]
 
 
-def test_what_is_no_json_or_too_much_is_refused(evaluator: str):
+def test_what_is_no_json_or_too_much_is_refused(evaluator: str) -> None:
     assert httpx.post(evaluator + "assess", content=b"{nonsense").status_code == 400
     assert httpx.post(evaluator + "assess", content=b"[" * 200_000).status_code == 400
     assert httpx.post(evaluator + "assess", content=b" " * 2_000_000).status_code == 413
 
 
-def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluator: str, golds: dict[str, str]):
+def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluator: str, golds: dict[str, str]) -> None:
     release = threading.Event()
 
     def hang(task: dict[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
         return [event async for event in client.send_message(SendMessageRequest(message=message))]
 
 
-def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, golds: dict[str, str]):
+def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, golds: dict[str, str]) -> None:
     with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
         request = {"participants": {"p": stand.url}, "config": {"task_count": 2}}
         [event] = asyncio.run(sent(evaluator, new_text_part(json.dumps(request))))
@@ -53,7 +53,7 @@ def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, 
     assert len(stand.asked) == 2
 
 
-def test_a_stream_tells_progress(evaluator: str):
+def test_a_stream_tells_progress(evaluator: str) -> None:
     with serving(lambda task: {"sql": "SELECT 1"}) as stand:
         request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
         events = asyncio.run(sent(evaluator, new_data_part(request), streaming=True))
@@ -71,14 +71,16 @@ def test_a_stream_tells_progress(evaluator: str):
         (new_data_part({"participants": {"a": "http://h"}, "config": {"tags": ["absent"]}}), "there is no tag"),
     ],
 )
-def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, told: str):
+def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, told: str) -> None:
     [event] = asyncio.run(sent(evaluator, part))
     assert event.task.status.state == TaskState.TASK_STATE_REJECTED
     assert told in event.task.status.message.parts[0].text
     assert not event.task.artifacts
 
 
-async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(evaluator: str, golds: dict[str, str]):
+async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(
+    evaluator: str, golds: dict[str, str]
+) -> None:
     def message(part: Any, **others: str) -> SendMessageRequest:
         return SendMessageRequest(message=Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part], **others))
 
@@ -96,7 +98,7 @@ async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(ev
     assert second.task.status.state == TaskState.TASK_STATE_COMPLETED
 
 
-def test_cancelling_stops_asking(evaluator: str):
+def test_cancelling_stops_asking(evaluator: str) -> None:
     release, asked = threading.Event(), threading.Event()
 
     def hang(task: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def test_cancelling_stops_asking(evaluator: str):
         assert len(stand.asked) == 1
 
 
-def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str]):
+def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str]) -> None:
     card = httpx.get(evaluator + ".well-known/agent-card.json").json()
     assert card["url"] == evaluator
     assert card["preferredTransport"] == "JSONRPC"
@@ -139,7 +141,7 @@ def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str
     assert set(told["data"]) == KEYS
 
 
-def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str):
+def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str) -> None:
     def sent_0_3(**task: str) -> dict[str, Any]:
         part = {"kind": "text", "text": "Who is the best?"}
         message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part], **task}
@@ -154,7 +156,7 @@ def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: 
 
 
 @pytest.mark.parametrize("how", [[], ["stream"]], ids=["whole", "stream"])
-def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]):
+def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]) -> None:
     python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")
     if not python:
         pytest.skip("TEXT2SQL_TEST_A2A_03_PYTHON names no interpreter that has a2a-sdk 0.3")

@@ -15,7 +15,7 @@ def selected(**config: Any) -> list[str]:
     return [assignment.task.id for assignment in select_tasks(filters=request.config.filters).assignments]
 
 
-def test_the_shards_are_disjoint_and_together_the_whole():
+def test_the_shards_are_disjoint_and_together_the_whole() -> None:
     whole = selected(num_instances=7)
     shards = [selected(num_instances=7, num_shards=3, shard_index=index) for index in range(3)]
 
@@ -24,6 +24,6 @@ def test_the_shards_are_disjoint_and_together_the_whole():
     assert sorted(task for shard in shards for task in shard) == sorted(whole)
 
 
-def test_a_shard_that_is_none_is_refused_in_words():
+def test_a_shard_that_is_none_is_refused_in_words() -> None:
     with pytest.raises(RequestUnusable, match="shard_index is counted from 0 and below num_shards"):
         selected(num_shards=2, shard_index=2)

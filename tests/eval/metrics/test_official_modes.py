@@ -65,17 +65,19 @@ CASES: list[tuple[Mode, str, str, float | None]] = [
 
 
 @pytest.mark.parametrize(("mode", "gold", "sql", "expected"), CASES)
-def test_each_mode_says_what_its_program_says(pets: Path, mode: Mode, gold: str, sql: str, expected: float | None):
+def test_each_mode_says_what_its_program_says(
+    pets: Path, mode: Mode, gold: str, sql: str, expected: float | None
+) -> None:
     found = figure(pets, mode, gold, sql)
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-def test_a_suite_mode_without_a_suite_says_nothing(pets: Path):
+def test_a_suite_mode_without_a_suite_says_nothing(pets: Path) -> None:
     with open_database(pets / "pets.sqlite") as database:
         assert official_figures(["test-suite"], KINDS, KINDS, database) == {"test-suite": None}
 
 
-def test_the_times_count_by_the_definitions():
+def test_the_times_count_by_the_definitions() -> None:
     assert official.r_ves(2.5) == math.sqrt(1.25)
     assert [official.r_ves(ratio) ** 2 for ratio in (1.0, 0.5, 0.25, 0.1)] == pytest.approx([1.0, 0.75, 0.5, 0.25])
     assert official.ves(4.0) == 2.0
@@ -83,14 +85,14 @@ def test_the_times_count_by_the_definitions():
     assert official.usual_ratio([1.5, 1.5]) == 1.5
 
 
-def test_rows_without_a_like_cost_both_sides_of_soft_f1():
+def test_rows_without_a_like_cost_both_sides_of_soft_f1() -> None:
     assert official.soft_f1([(1,), (2,)], [(1,)]) == pytest.approx(2 / 3)
     assert official.soft_f1([(1,)], []) == 0.0
     assert official.soft_f1([], []) == 1.0
     assert official.soft_f1([(1, 2)], [(2, 1)]) == 1.0
 
 
-def test_the_command_reports_the_modes_that_were_asked_for(pets: Path, tmp_path: Path):
+def test_the_command_reports_the_modes_that_were_asked_for(pets: Path, tmp_path: Path) -> None:
     lines = tmp_path / "answers.jsonl"
     lines.write_text(json.dumps({"id": 1, "db": "pets", "gold_sql": KINDS, "sql": DISTINCT}) + "\n")
     options = ["--mode", "bird-ex", "--mode", "spider", "--mode", "spider-keep-distinct", "--quiet"]

@@ -42,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_asks_for_nothing_and_runs_nothing(
     browser: sync_api.Browser, pages: list[Path], width: int, scheme: str
-):
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)  # type: ignore[arg-type]
     for file in pages:
         page, asked, said = context.new_page(), [], []

@@ -43,12 +43,12 @@ def elements(page: str) -> Elements:
 
 
 @pytest.mark.parametrize("said", ["=1+1", " @SUM(A1)", "-2", "\uff1dcmd"])
-def test_no_text_of_the_table_is_a_formula(said: str):
+def test_no_text_of_the_table_is_a_formula(said: str) -> None:
     row = replace(result(0), question=said, answer=Answer(sql=said))
     assert results_csv([row]).splitlines()[1].count(f"'{said}") == 2
 
 
-def test_what_a_model_says_stays_text_everywhere():
+def test_what_a_model_says_stays_text_everywhere() -> None:
     bad = replace(
         result(0, right=False),
         participant=EVIL,
@@ -76,7 +76,7 @@ def test_what_a_model_says_stays_text_everywhere():
     assert not re.search(r"(?<!\\)\]\(javascript", told)
 
 
-def test_the_page_asks_for_nothing_from_anywhere():
+def test_the_page_asks_for_nothing_from_anywhere() -> None:
     page = report_html(SETTINGS, [result(n, right=n > 0) for n in range(4)])
     assert not re.search(r"https?://|url\(|@import", page)
     assert "default-src 'none'" in page
@@ -84,7 +84,7 @@ def test_the_page_asks_for_nothing_from_anywhere():
     assert "@media print" in page
 
 
-def test_figures_count_every_task_and_say_how_sure_they_are():
+def test_figures_count_every_task_and_say_how_sure_they_are() -> None:
     results = [result(0), result(1), result(2, right=False), result(3, who="a")]
     results[3] = replace(results[3], answer=Answer(failure="timeout", error="late"), judgement=Judgement())
     counted = figures(results)
@@ -101,7 +101,7 @@ def test_figures_count_every_task_and_say_how_sure_they_are():
     assert "Examples given to participants: none" in told
 
 
-def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap():
+def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap() -> None:
     said = [(0.95, True), (0.95, True), (0.95, False), (0.15, False)]
     counted = figures([result(n, right=right, confidence=c) for n, (c, right) in enumerate(said)])
     assert [(round(b.confidence, 2), b.rate.right, b.rate.total) for b in counted.calibration] == [
@@ -113,13 +113,13 @@ def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap():
     assert "No answer came with a confidence" in report_html(SETTINGS, [result(0)])
 
 
-def test_an_unfinished_run_says_so_and_an_empty_one_is_a_page_too():
+def test_an_unfinished_run_says_so_and_an_empty_one_is_a_page_too() -> None:
     assert "Not finished: 1 of 8 results" in report_html(SETTINGS, [result(0)])
     assert "There are no results" in report_html(SETTINGS, [])
     assert summary_markdown(SETTINGS, []).startswith("# Text-to-SQL benchmark")
 
 
-def test_two_runs_are_compared_on_the_tasks_of_both():
+def test_two_runs_are_compared_on_the_tasks_of_both() -> None:
     a = [result(n, right=True) for n in range(12)]
     b = [result(n, right=n < 4) for n in range(11)]
     found = compare("new", a, "old", b)

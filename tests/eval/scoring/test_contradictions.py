@@ -118,12 +118,12 @@ def _contradictions(database: Database, question: str, sql: str) -> set[str]:
 )
 def test_a_pitfall_is_found_and_its_repair_is_not_blamed(
     depot: Database, name: str, question: str, wrong: str, right: str
-):
+) -> None:
     assert name in _contradictions(depot, question, wrong)
     assert name not in _contradictions(depot, question, right)
 
 
-def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database):
+def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database) -> None:
     question = "What is the total of the deals in 2024 by channel?"
     sql = (
         "SELECT channel, SUM(total) FROM deals WHERE closed >= '2024-01-01' AND closed < '2025-01-01' GROUP BY channel"
@@ -133,7 +133,7 @@ def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Dat
     assert final_score(scored, 0.5) >= THRESHOLD
 
 
-def test_habits_are_silent_on_a_long_business_question(depot: Database):
+def test_habits_are_silent_on_a_long_business_question(depot: Database) -> None:
     question = (
         "For the quarterly review we need, for every channel that closed at least one deal, the total of its deals, "
         "the number of pieces delivered with them and the average total of a deal, sorted by channel, and please "
@@ -148,7 +148,7 @@ def test_habits_are_silent_on_a_long_business_question(depot: Database):
     assert final_score(scored, 0.5) >= THRESHOLD
 
 
-def test_the_writers_prior_moves_the_probability(depot: Database):
+def test_the_writers_prior_moves_the_probability(depot: Database) -> None:
     case = examine(Query("How many deals are there?", "SELECT COUNT(*) FROM deals"), depot)
     weak, strong = (score(dataclasses.replace(case, prior=p)).probability for p in (0.3, 0.9))
     assert weak is not None

@@ -44,17 +44,17 @@ def fleet(tmp_path: Path) -> Iterator[Database]:
         ("literals", "Which ships have the flag 'FI'?", "SELECT name FROM ships"),
     ],
 )
-def test_each_guard_speaks(fleet: Database, guard: str, question: str, sql: str):
+def test_each_guard_speaks(fleet: Database, guard: str, question: str, sql: str) -> None:
     said = advice(examine(Query(question, sql), fleet))
 
     assert guard in {one.guard for one in said}
     assert all(one.text.endswith(".") for one in said)
 
 
-def test_the_guards_are_content_with_what_is_asked_for(fleet: Database):
+def test_the_guards_are_content_with_what_is_asked_for(fleet: Database) -> None:
     assert advice(examine(Query("How many ships are there?", "SELECT COUNT(*) FROM ships"), fleet)) == ()
     assert advice(examine(Query("anything", "not sql at all"), fleet)) == ()
 
 
-def test_guards_are_made_of_what_can_only_speak_against_a_query():
+def test_guards_are_made_of_what_can_only_speak_against_a_query() -> None:
     assert all(sign(name) == -1 for names in GUARDS.values() for name in names)

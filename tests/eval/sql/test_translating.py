@@ -21,15 +21,15 @@ from eval.sql.translation import translated
         ("SELECT IF(1 < 2, 'yes', 'no')", "yes"),
     ],
 )
-def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object):
+def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(translated(mysql, "mysql", "sqlite")).fetchone() == (value,)
 
 
-def test_what_cannot_be_read_stays_as_it_is():
+def test_what_cannot_be_read_stays_as_it_is() -> None:
     for text in ("SELECT FROM WHERE", "", "no SQL at all (", "DATE_SUB(d, INTERVAL n YEAR"):
         assert translated(text, "mysql", "sqlite") == text
 
 
-def test_the_same_dialect_changes_nothing():
+def test_the_same_dialect_changes_nothing() -> None:
     assert translated("select  1", "sqlite", "sqlite") == "select  1"

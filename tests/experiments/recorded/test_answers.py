@@ -48,7 +48,7 @@ def sql_for(answers: Answers, question: str, failed: str = "", mode: str = "json
 
 
 @pytest.mark.parametrize("mode", ["json_schema", "json_object", "prompt"])
-def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, mode: str):
+def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, mode: str) -> None:
     prompts = {
         "plan": plan_prompt(plan_request()),
         "judge": judge_prompt(judge_request()),
@@ -69,14 +69,14 @@ def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, 
     assert replies["summary"] == SUMMARY
 
 
-def test_each_candidate_gets_the_answer_of_its_own_system(answers: Answers):
+def test_each_candidate_gets_the_answer_of_its_own_system(answers: Answers) -> None:
     task = TASK.model_copy(update={"description": HEAVY})
     requests = [sql_request(question=HEAVY, task=task, variant=variant) for variant in range(4)]
     given = [json.loads(said(answers.reply(body_of(sql_prompt(r), "sql"))))["sql"] for r in requests]
     assert given == [FIRST, SECOND, THIRD, THIRD]
 
 
-def test_each_retry_gets_the_answer_behind_the_one_that_failed(answers: Answers):
+def test_each_retry_gets_the_answer_behind_the_one_that_failed(answers: Answers) -> None:
     given = [sql_for(answers, HEAVY)]
     for _ in range(3):
         given.append(sql_for(answers, HEAVY, given[-1], feedback="The query failed."))
@@ -84,18 +84,18 @@ def test_each_retry_gets_the_answer_behind_the_one_that_failed(answers: Answers)
     assert given == [FIRST, SECOND, THIRD, THIRD]
 
 
-def test_answers_that_differ_in_spaces_are_told_apart_by_their_exact_text(answers: Answers):
+def test_answers_that_differ_in_spaces_are_told_apart_by_their_exact_text(answers: Answers) -> None:
     assert sql_for(answers, COUNT, "SELECT COUNT(*) FROM ships") == "SELECT COUNT(*)  FROM ships;"
     assert sql_for(answers, COUNT, "SELECT COUNT(*)  FROM ships") == "SELECT COUNT(id) FROM ships"
     assert sql_for(answers, COUNT, "SELECT  COUNT(*) \n FROM ships ;") == "SELECT COUNT(*)  FROM ships;"
 
 
-def test_a_failed_query_that_nobody_recorded_starts_from_the_first_answer(answers: Answers):
+def test_a_failed_query_that_nobody_recorded_starts_from_the_first_answer(answers: Answers) -> None:
     assert sql_for(answers, HEAVY, "SELECT 1") == FIRST
     assert sql_for(answers, HEAVY, "", feedback="The reply could not be read.") == FIRST
 
 
-def test_a_query_that_holds_a_tag_of_the_prompt_is_found_again(tmp_path: Path, questions: Path):
+def test_a_query_that_holds_a_tag_of_the_prompt_is_found_again(tmp_path: Path, questions: Path) -> None:
     lines = [
         {"system": "a", "id": "q1", "sql": "SELECT '<sql>' FROM ships"},
         {"system": "b", "id": "q1", "sql": "SELECT 2"},
@@ -105,25 +105,25 @@ def test_a_query_that_holds_a_tag_of_the_prompt_is_found_again(tmp_path: Path, q
     assert sql_for(answers, COUNT, "SELECT '<sql>' FROM ships") == "SELECT 2"
 
 
-def test_systems_are_asked_in_the_order_given(recording: Path, questions: Path):
+def test_systems_are_asked_in_the_order_given(recording: Path, questions: Path) -> None:
     answers = Answers(load_answers(recording, questions, ["third", "first"]))
 
     assert [sql_for(answers, HEAVY), sql_for(answers, HEAVY, THIRD)] == [THIRD, FIRST]
 
 
-def test_distinct_answers_skip_what_an_earlier_system_said(recording: Path, questions: Path):
+def test_distinct_answers_skip_what_an_earlier_system_said(recording: Path, questions: Path) -> None:
     answers = Answers(load_answers(recording, questions, distinct=True))
 
     assert sql_for(answers, COUNT, "SELECT COUNT(*) FROM ships") == "SELECT COUNT(id) FROM ships"
     assert [sql_for(answers, HEAVY), sql_for(answers, HEAVY, FIRST)] == [FIRST, SECOND]
 
 
-def test_a_question_is_known_by_its_text_with_other_spaces_and_with_evidence(answers: Answers):
+def test_a_question_is_known_by_its_text_with_other_spaces_and_with_evidence(answers: Answers) -> None:
     assert sql_for(answers, "Which  ships weigh\nmore than 10 tons? ") == FIRST
     assert sql_for(answers, f"{HEAVY}\n\nEvidence: tons is the column of weight") == FIRST
 
 
-def test_the_longest_recorded_question_in_the_text_counts(tmp_path: Path):
+def test_the_longest_recorded_question_in_the_text_counts(tmp_path: Path) -> None:
     asked = ["How many ships", "How many ships are there", "How many ship"]
     questions = write_lines(tmp_path / "q.jsonl", [{"id": str(i), "question": q} for i, q in enumerate(asked)])
     lines = [{"system": "s", "id": str(i), "sql": f"SELECT {i}"} for i in range(3)]
@@ -134,7 +134,7 @@ def test_the_longest_recorded_question_in_the_text_counts(tmp_path: Path):
     assert answers.reply(inside_a_word).status == 404
 
 
-def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path):
+def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path) -> None:
     questions = write_lines(tmp_path / "q.jsonl", [{"id": i, "question": "How many are there?"} for i in ("a", "b")])
     lines = [
         {"system": "s", "id": "a", "sql": "SELECT COUNT(*) FROM boats"},
@@ -145,7 +145,7 @@ def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path)
     assert sql_for(answers, "How many are there?") == "SELECT COUNT(*) FROM customers"
 
 
-def test_after_a_repair_the_question_is_still_found(answers: Answers):
+def test_after_a_repair_the_question_is_still_found(answers: Answers) -> None:
     task = sql_request().task.model_copy(update={"description": HEAVY})
     body = body_of(sql_prompt(sql_request(question=HEAVY, task=task)), "sql")
     body["messages"] += [{"role": "assistant", "content": "{"}, {"role": "user", "content": "Reply again with JSON."}]
@@ -153,21 +153,21 @@ def test_after_a_repair_the_question_is_still_found(answers: Answers):
     assert json.loads(said(answers.reply(body)))["sql"] == FIRST
 
 
-def test_a_question_that_was_not_recorded_is_refused_with_the_reason(answers: Answers):
+def test_a_question_that_was_not_recorded_is_refused_with_the_reason(answers: Answers) -> None:
     sent = answers.reply(body_of(plan_prompt(plan_request()), "plan"))
 
     assert sent.status == 404
     assert json.loads(sent.pieces[0])["error"]["code"] == "question_not_recorded"
 
 
-def test_a_client_that_asks_in_its_own_way_gets_plain_sql(answers: Answers):
+def test_a_client_that_asks_in_its_own_way_gets_plain_sql(answers: Answers) -> None:
     body = {"messages": [{"role": "user", "content": [{"type": "text", "text": f"Write SQL. {HEAVY}"}]}]}
 
     assert said(answers.reply(body)) == f"```sql\n{FIRST}\n```"
 
 
 @pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": [1, {"role": "system", "content": COUNT}]}])
-def test_a_request_that_asks_nothing_is_refused(answers: Answers, body: dict[str, Any]):
+def test_a_request_that_asks_nothing_is_refused(answers: Answers, body: dict[str, Any]) -> None:
     assert answers.reply(body).status == 400
 
 
@@ -181,12 +181,12 @@ def test_a_request_that_asks_nothing_is_refused(answers: Answers, body: dict[str
 )
 def test_files_that_do_not_fit_are_refused(
     tmp_path: Path, questions: Path, lines: list[dict[str, Any]], systems: list[str], wrong: str
-):
+) -> None:
     with pytest.raises(ValueError, match=wrong):
         load_answers(write_lines(tmp_path / "r.jsonl", lines), questions, systems)
 
 
-def test_a_line_that_is_no_json_is_named(tmp_path: Path, questions: Path):
+def test_a_line_that_is_no_json_is_named(tmp_path: Path, questions: Path) -> None:
     broken = tmp_path / "r.jsonl"
     broken.write_text('{"system": "s", "id": "q1", "sql": "SELECT 1"}\n{"sys')
 
@@ -194,7 +194,7 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path, questions: Path):
         load_answers(broken, questions)
 
 
-def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Path):
+def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Path) -> None:
     trace = [{"action": "query", "sql": FIRST}, {"action": "query", "sql": SECOND}, {"action": "finish", "sql": SECOND}]
     recording, questions = tmp_path / "r.jsonl", tmp_path / "q.jsonl"
     write_lines(recording, [{"system": "s", "id": 1, "sql": SECOND, "trace": trace}])

@@ -48,7 +48,7 @@ def said(url: str) -> str:
     return str(reply["choices"][0]["message"]["content"])
 
 
-def test_serve_answers_until_it_is_interrupted(recording: Path, questions: Path):
+def test_serve_answers_until_it_is_interrupted(recording: Path, questions: Path) -> None:
     options = ("--recording", recording, "--questions", questions, "--system", "third,first")
     with started("serve", *options) as (process, url):
         assert said(url) == "```sql\nSELECT COUNT(id) FROM ships\n```"
@@ -59,7 +59,7 @@ def test_serve_answers_until_it_is_interrupted(recording: Path, questions: Path)
     assert told == ""
 
 
-def test_record_then_serve_replays_for_free(tmp_path: Path):
+def test_record_then_serve_replays_for_free(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     with OpenAIServer() as upstream:
         upstream.script(completion("one"), completion("two"))
@@ -74,7 +74,7 @@ def test_record_then_serve_replays_for_free(tmp_path: Path):
     assert live == replayed == ["one", "two"]
 
 
-def test_a_recorder_that_is_killed_leaves_a_recording_that_can_be_used(tmp_path: Path):
+def test_a_recorder_that_is_killed_leaves_a_recording_that_can_be_used(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     with OpenAIServer() as upstream:
         upstream.otherwise = completion("hello")
@@ -98,7 +98,7 @@ def test_a_recorder_that_is_killed_leaves_a_recording_that_can_be_used(tmp_path:
 )
 def test_what_cannot_be_served_is_said_in_one_line(
     recording: Path, questions: Path, arguments: tuple[str, ...], wrong: str
-):
+) -> None:
     filled = [a.format(answers=recording, questions=questions) for a in arguments]
     done = CliRunner().invoke(app, filled)
 

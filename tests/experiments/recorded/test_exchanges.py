@@ -28,7 +28,7 @@ def exchange(body: str = "{}", asked: dict[str, Any] = ASKED, **changes: Any) ->
     return Exchange(**(given | changes))
 
 
-def test_what_was_recorded_is_read_back(tmp_path: Path):
+def test_what_was_recorded_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     kept = [exchange("naïve", headers={"retry-after": "2"}), exchange("\udcff", cut=True, stream=True)]
 
@@ -42,7 +42,7 @@ def test_what_was_recorded_is_read_back(tmp_path: Path):
 
 
 @pytest.mark.parametrize("lost", [1, 20, 60])
-def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path, lost: int):
+def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path, lost: int) -> None:
     path = tmp_path / "run.jsonl"
     with Recorder(path) as recorder:
         recorder.add(exchange("one"))
@@ -58,7 +58,7 @@ def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path,
     assert sum(skipped.values()) == (0 if whole else 1)
 
 
-def test_a_file_of_another_kind_is_never_written_to(tmp_path: Path):
+def test_a_file_of_another_kind_is_never_written_to(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("my notes\n")
 
@@ -68,7 +68,7 @@ def test_a_file_of_another_kind_is_never_written_to(tmp_path: Path):
     assert path.read_text() == "my notes\n"
 
 
-def test_a_later_version_is_refused_rather_than_misread(tmp_path: Path):
+def test_a_later_version_is_refused_rather_than_misread(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"format": "text2sql-recording", "version": 2}\n')
 
@@ -77,7 +77,7 @@ def test_a_later_version_is_refused_rather_than_misread(tmp_path: Path):
         load_exchanges(path)
 
 
-def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path):
+def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with Recorder(path) as recorder:
         recorder.add(exchange())
@@ -90,7 +90,7 @@ def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path):
     assert skipped == {"not an exchange": 1, "cut short": 1}
 
 
-def test_a_request_is_known_by_model_messages_and_form_alone():
+def test_a_request_is_known_by_model_messages_and_form_alone() -> None:
     same = [{**ASKED, "temperature": 0}, {**ASKED, "max_tokens": 5}, dict(reversed(ASKED.items()))]
     other = [
         {**ASKED, "model": "n"},
@@ -102,7 +102,7 @@ def test_a_request_is_known_by_model_messages_and_form_alone():
     assert len({digest(body) for body in [ASKED, *other]}) == 4
 
 
-def test_repeats_of_a_request_get_their_replies_in_order_and_then_the_last_again():
+def test_repeats_of_a_request_get_their_replies_in_order_and_then_the_last_again() -> None:
     source = Exchanges([exchange("one"), exchange("streamed", stream=True), exchange("two", status=429)])
 
     sent = [source.reply(ASKED) for _ in range(3)]
@@ -113,14 +113,14 @@ def test_repeats_of_a_request_get_their_replies_in_order_and_then_the_last_again
     assert source.models == ("m",)
 
 
-def test_a_request_that_was_not_recorded_is_refused():
+def test_a_request_that_was_not_recorded_is_refused() -> None:
     sent = Exchanges([exchange()]).reply({**ASKED, "model": "n"})
 
     assert sent.status == 404
     assert json.loads(sent.pieces[0])["error"]["code"] == "request_not_recorded"
 
 
-def test_a_recording_may_not_be_told_by_its_first_line_alone(tmp_path: Path):
+def test_a_recording_may_not_be_told_by_its_first_line_alone(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"system": "s", "id": 1, "sql": "SELECT 1"}\n')
 

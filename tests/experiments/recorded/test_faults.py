@@ -18,7 +18,7 @@ def fates(faults: Faults, requests: list[bytes]) -> list[int | str]:
     return ["cut" if s.cut else "broken" if s.status == 200 and s != SENT else s.status for s in befallen]
 
 
-def test_shares_are_read():
+def test_shares_are_read() -> None:
     assert shares("429:0.1, 500:0.05,broken:0.02,cut:0.01") == {"429": 0.1, "500": 0.05, "broken": 0.02, "cut": 0.01}
     assert shares("") == {}
 
@@ -32,12 +32,12 @@ def test_shares_are_read():
         ("429:0.6,cut:0.6", "more than 1"),
     ],
 )
-def test_shares_that_mean_nothing_are_refused(text: str, wrong: str):
+def test_shares_that_mean_nothing_are_refused(text: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=wrong):
         shares(text)
 
 
-def test_failures_come_about_as_often_as_asked():
+def test_failures_come_about_as_often_as_asked() -> None:
     found = Counter(fates(Faults(shares("429:0.2,500:0.1,broken:0.1,cut:0.1")), [b"%d" % i for i in range(2000)]))
 
     assert found[200] == pytest.approx(1000, abs=100)
@@ -45,7 +45,7 @@ def test_failures_come_about_as_often_as_asked():
     assert all(found[kind] == pytest.approx(200, abs=50) for kind in (500, "broken", "cut"))
 
 
-def test_a_request_meets_the_same_failures_whatever_is_sent_between():
+def test_a_request_meets_the_same_failures_whatever_is_sent_between() -> None:
     some = shares("429:0.3,cut:0.3")
     alone = fates(Faults(some, seed=5), [b"a"] * 10)
     among = fates(Faults(some, seed=5), [b"b", b"a"] * 10)[1::2]
@@ -55,14 +55,14 @@ def test_a_request_meets_the_same_failures_whatever_is_sent_between():
     assert fates(Faults(some, seed=6), [b"a"] * 10) != alone
 
 
-def test_a_429_says_how_long_to_wait():
+def test_a_429_says_how_long_to_wait() -> None:
     sent = Faults({"429": 1.0}, retry_after=0.25).befall(b"", SENT)
 
     assert (sent.headers["retry-after"], sent.headers["retry-after-ms"]) == ("1", "250")
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_garbled_reply_is_complete_but_for_half_of_its_text(stream: bool):
+def test_a_garbled_reply_is_complete_but_for_half_of_its_text(stream: bool) -> None:
     text = '{"reasoning": "naïve \\ "quoted"", "sql": "SELECT COUNT(*) FROM ships WHERE tons > 10"}'
     sent = Faults({"garbled": 1.0}).befall(b"", completion(text, "m", stream=stream))
 

@@ -69,7 +69,7 @@ def as_a_model(request: Request) -> Reply:
 
 async def test_a_recorded_run_is_replayed_with_identical_answers_and_the_server_gone(
     file: Path, port: Database, model_at: ModelAt
-):
+) -> None:
     async def answered(url: str) -> dict[str, Any]:
         answer: Answer = await run("How many ships are there?", database=port, model=model_at(url, api_key=KEY))
         told = answer.model_dump(mode="json", exclude={"seconds"})
@@ -95,7 +95,7 @@ async def test_a_recorded_run_is_replayed_with_identical_answers_and_the_server_
     assert len(load_exchanges(file)[0]) == asked
 
 
-async def test_what_the_server_refused_at_first_is_replayed_too(file: Path, port: Database, model_at: ModelAt):
+async def test_what_the_server_refused_at_first_is_replayed_too(file: Path, port: Database, model_at: ModelAt) -> None:
     with OpenAIServer() as upstream:
         upstream.script(error(429, "slow down", headers={"retry-after-ms": "20"}), error(500, "hiccup"))
         upstream.otherwise = as_a_model
@@ -110,7 +110,7 @@ async def test_what_the_server_refused_at_first_is_replayed_too(file: Path, port
     assert live.rows == [[3]]
 
 
-def test_the_server_gets_the_key_and_the_recording_does_not(upstream: OpenAIServer, file: Path):
+def test_the_server_gets_the_key_and_the_recording_does_not(upstream: OpenAIServer, file: Path) -> None:
     upstream.script(completion("hello"), error(401, f"Incorrect API key provided: {KEY}"))
 
     with recording_of(upstream.url, file) as url:
@@ -125,7 +125,7 @@ def test_the_server_gets_the_key_and_the_recording_does_not(upstream: OpenAIServ
     assert f"provided: {HIDDEN}" in json.loads(kept.splitlines()[2])["body"]
 
 
-def test_a_stream_is_passed_on_as_it_comes(upstream: OpenAIServer, file: Path):
+def test_a_stream_is_passed_on_as_it_comes(upstream: OpenAIServer, file: Path) -> None:
     upstream.script(chunks("one ", "two ", "three", pause=0.15))
 
     with (
@@ -141,7 +141,7 @@ def test_a_stream_is_passed_on_as_it_comes(upstream: OpenAIServer, file: Path):
 
 def test_a_client_that_hangs_up_behind_the_last_event_is_recorded_one_that_leaves_early_is_not(
     upstream: OpenAIServer, file: Path
-):
+) -> None:
     upstream.script(chunks("early", "late", pause=0.3), chunks("whole"))
 
     with recording_of(upstream.url, file) as url:
@@ -157,7 +157,7 @@ def test_a_client_that_hangs_up_behind_the_last_event_is_recorded_one_that_leave
     assert "whole" in kept.body
 
 
-def test_a_connection_that_broke_breaks_again(upstream: OpenAIServer, file: Path):
+def test_a_connection_that_broke_breaks_again(upstream: OpenAIServer, file: Path) -> None:
     upstream.script(chunks("one ", "two", cut="drop"))
 
     with recording_of(upstream.url, file) as url, pytest.raises(httpx.RemoteProtocolError):
@@ -168,7 +168,7 @@ def test_a_connection_that_broke_breaks_again(upstream: OpenAIServer, file: Path
         post(url, stream=True)
 
 
-def test_other_requests_pass_through_unrecorded(upstream: OpenAIServer, file: Path):
+def test_other_requests_pass_through_unrecorded(upstream: OpenAIServer, file: Path) -> None:
     upstream.script(raw('{"data": []}'))
 
     with recording_of(upstream.url, file) as url:
@@ -179,7 +179,7 @@ def test_other_requests_pass_through_unrecorded(upstream: OpenAIServer, file: Pa
     assert load_exchanges(file)[0] == []
 
 
-def test_a_server_that_is_not_there_is_said_to_be_unreachable_and_not_recorded(file: Path):
+def test_a_server_that_is_not_there_is_said_to_be_unreachable_and_not_recorded(file: Path) -> None:
     with recording_of("http://127.0.0.1:9/v1", file) as url:
         reply = post(url)
 

@@ -29,7 +29,7 @@ def client_of(recording: Path, questions: Path, **options: Any) -> Iterator[http
         yield client
 
 
-def test_a_completion_comes_whole_or_as_a_stream(recording: Path, questions: Path):
+def test_a_completion_comes_whole_or_as_a_stream(recording: Path, questions: Path) -> None:
     with client_of(recording, questions) as client:
         whole = client.post("/chat/completions", json=ASKED).json()
         streamed = client.post("/chat/completions", json={**ASKED, "stream": True})
@@ -47,7 +47,7 @@ def test_a_completion_comes_whole_or_as_a_stream(recording: Path, questions: Pat
     assert choices[-1]["finish_reason"] == "stop"
 
 
-def test_models_are_listed_and_other_requests_refused_as_errors(recording: Path, questions: Path):
+def test_models_are_listed_and_other_requests_refused_as_errors(recording: Path, questions: Path) -> None:
     with client_of(recording, questions) as client:
         models = client.get("/models").json()
         refused = {
@@ -68,7 +68,7 @@ def test_models_are_listed_and_other_requests_refused_as_errors(recording: Path,
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_failures_reach_the_client_as_they_would_in_life(recording: Path, questions: Path, stream: bool):
+def test_failures_reach_the_client_as_they_would_in_life(recording: Path, questions: Path, stream: bool) -> None:
     def post(kind: str) -> httpx.Response:
         with client_of(recording, questions, faults=Faults({kind: 1.0})) as client:
             return client.post("/chat/completions", json={**ASKED, "stream": stream})
@@ -84,7 +84,7 @@ def test_failures_reach_the_client_as_they_would_in_life(recording: Path, questi
         post("cut")
 
 
-def test_replies_can_be_slow_without_holding_each_other_up(recording: Path, questions: Path):
+def test_replies_can_be_slow_without_holding_each_other_up(recording: Path, questions: Path) -> None:
     with client_of(recording, questions, delay=0.5) as client:
         started = time.monotonic()
         sending = {"target": client.post, "args": ("/chat/completions",), "kwargs": {"json": ASKED}}
@@ -98,7 +98,7 @@ def test_replies_can_be_slow_without_holding_each_other_up(recording: Path, ques
     assert 0.5 <= spent < 1.8
 
 
-def test_a_port_that_is_taken_is_an_error(recording: Path, questions: Path):
+def test_a_port_that_is_taken_is_an_error(recording: Path, questions: Path) -> None:
     app = application(Answers(load_answers(recording, questions)))
     with bound() as taken:
         taken.listen()
@@ -107,7 +107,7 @@ def test_a_port_that_is_taken_is_an_error(recording: Path, questions: Path):
             pass
 
 
-def test_runs_under_way_at_once_do_not_mix_up_their_attempts(recording: Path, questions: Path):
+def test_runs_under_way_at_once_do_not_mix_up_their_attempts(recording: Path, questions: Path) -> None:
     """Two conversations about one question, the requests of one between those of the other."""
 
     def ask(client: httpx.Client, failed: str) -> str:

@@ -27,7 +27,7 @@ def server_of(recording: Path, questions: Path, faults: Faults | None = None) ->
 
 async def test_attempts_get_recorded_answers_until_one_passes(
     recording: Path, questions: Path, port: Database, model_at: ModelAt
-):
+) -> None:
     with server_of(recording, questions) as url:
         counted = await run(COUNT, database=port, model=model_at(url))
         heavy = await run(HEAVY, database=port, model=model_at(url))
@@ -41,7 +41,7 @@ async def test_attempts_get_recorded_answers_until_one_passes(
 
 async def test_an_unrecorded_question_ends_in_an_error_that_says_so(
     recording: Path, questions: Path, port: Database, model_at: ModelAt
-):
+) -> None:
     with server_of(recording, questions) as url:
         answer = await run("What is the oldest ship?", database=port, model=model_at(url))
 
@@ -52,7 +52,7 @@ async def test_an_unrecorded_question_ends_in_an_error_that_says_so(
 @pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
 async def test_the_agent_survives_whichever_reply_goes_wrong(
     recording: Path, questions: Path, port: Database, model_at: ModelAt, kind: str
-):
+) -> None:
     """Plan, three queries, a judgement and a streamed summary: six replies, of which each fails in turn."""
     faults = Nth(1, {kind: 1.0})
     with server_of(recording, questions, faults) as url:
@@ -69,7 +69,7 @@ async def test_the_agent_survives_whichever_reply_goes_wrong(
 
 async def test_a_reply_whose_own_json_is_broken_costs_an_attempt(
     recording: Path, questions: Path, port: Database, model_at: ModelAt
-):
+) -> None:
     with server_of(recording, questions, Nth(2, {"broken": 1.0})) as url:
         counted = await run(COUNT, database=port, model=model_at(url))
 
@@ -92,7 +92,7 @@ class Nth(Faults):
 
 async def test_a_server_that_only_fails_ends_in_an_error(
     recording: Path, questions: Path, port: Database, model_at: ModelAt
-):
+) -> None:
     with server_of(recording, questions, Faults({"500": 1.0})) as url:
         answer = await run(HEAVY, database=port, model=model_at(url))
 

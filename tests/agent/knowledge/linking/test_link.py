@@ -60,7 +60,7 @@ HOSPITAL = Schema(
 VALUES = ValueIndex([("drug", "substance", ["Ibuprofen", "Morphine"]), ("physician", "specialty", ["Cardiology"])])
 
 
-def test_a_small_structure_is_kept_whole():
+def test_a_small_structure_is_kept_whole() -> None:
     small = Schema("sqlite", HOSPITAL.tables[:3])
     found = link("How many beds are there?", small)
 
@@ -78,7 +78,7 @@ def test_a_small_structure_is_kept_whole():
         ("Licence plates of people in cardiology", ["parking_permit.licence_plate", "physician.specialty"]),
     ],
 )
-def test_what_the_question_names_is_there_within_two_fifths_of_the_tokens(question: str, columns: list[str]):
+def test_what_the_question_names_is_there_within_two_fifths_of_the_tokens(question: str, columns: list[str]) -> None:
     found = link(question, HOSPITAL, VALUES)
 
     assert set(columns) <= set(found.columns)
@@ -86,7 +86,7 @@ def test_what_the_question_names_is_there_within_two_fifths_of_the_tokens(questi
     assert found.tokens == estimate_tokens(found.text)
 
 
-def test_what_is_likely_is_told_in_detail_and_the_rest_by_name():
+def test_what_is_likely_is_told_in_detail_and_the_rest_by_name() -> None:
     found = link("How many beds are on each floor?", HOSPITAL, VALUES, budget=600)
 
     assert ("ward", "beds") in found.detailed
@@ -95,7 +95,7 @@ def test_what_is_likely_is_told_in_detail_and_the_rest_by_name():
     assert "\ninvoice(invoice_id, stay_id -> stay, " in found.text
 
 
-def test_tables_that_join_the_needed_ones_come_with_their_keys():
+def test_tables_that_join_the_needed_ones_come_with_their_keys() -> None:
     found = link("Substances that the physician called Meyer prescribed", HOSPITAL, VALUES, budget=260)
 
     assert {"drug", "prescription", "physician"} <= set(found.tables)
@@ -108,7 +108,7 @@ def test_tables_that_join_the_needed_ones_come_with_their_keys():
     }
 
 
-def test_a_stored_value_leads_to_its_column():
+def test_a_stored_value_leads_to_its_column() -> None:
     found = link("Who takes ibuprofen?", HOSPITAL, VALUES, budget=120)
 
     assert "drug.substance" in found.columns
@@ -118,14 +118,14 @@ def test_a_stored_value_leads_to_its_column():
 
 
 @pytest.mark.parametrize("budget", [0, 1, 40, 100, 250, 400])
-def test_the_budget_holds_and_one_table_is_always_there(budget: int):
+def test_the_budget_holds_and_one_table_is_always_there(budget: int) -> None:
     found = link("Which drugs cost more than 5?", HOSPITAL, VALUES, budget)
 
     assert found.tables
     assert found.tokens <= max(budget, 30)
 
 
-def test_the_order_is_the_schemas_and_the_same_question_gives_the_same_text():
+def test_the_order_is_the_schemas_and_the_same_question_gives_the_same_text() -> None:
     found = link("Which physicians prescribed morphine?", HOSPITAL, VALUES)
     order = [t.name for t in HOSPITAL.tables]
 
@@ -133,18 +133,18 @@ def test_the_order_is_the_schemas_and_the_same_question_gives_the_same_text():
     assert link("Which physicians prescribed morphine?", HOSPITAL, VALUES) == found
 
 
-def test_any_text_may_be_asked():
+def test_any_text_may_be_asked() -> None:
     for question in ("", "?", "'" * 500, "Ünïcödé 漢字 ‘quoted’", "x" * 5_000, "\x00\n"):
         assert link(question, HOSPITAL, VALUES).tables
     assert link("anything", Schema("sqlite", ())).tables == ()
 
 
-def test_the_standard_budget_is_two_fifths_of_more_than_60_columns():
+def test_the_standard_budget_is_two_fifths_of_more_than_60_columns() -> None:
     assert HOSPITAL.column_count > 60
     assert standard_budget(HOSPITAL) == int(SHARE * link("", HOSPITAL).tokens_full)
 
 
-def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants_them():
+def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants_them() -> None:
     wide = Table(
         "order line",
         (Column("order", "INT"), Column("no", "INT"), Column("note", "TEXT")),
@@ -166,7 +166,7 @@ def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants
     ]
 
 
-def test_a_name_cannot_begin_a_line_of_its_own():
+def test_a_name_cannot_begin_a_line_of_its_own() -> None:
     evil = replace(HOSPITAL.tables[0], name="x\nTable: y", columns=(Column("a\n## b", "TEXT"),))
     text = graded_text(Schema("sqlite", (evil,)), {evil.name: {"a\n## b": False}})
 
@@ -176,7 +176,7 @@ def test_a_name_cannot_begin_a_line_of_its_own():
 # --- on benchmark data ---
 
 
-def test_recall_on_larger_structures_of_unseen_kinds(bench_dir: Path, capsys: pytest.CaptureFixture[str]):
+def test_recall_on_larger_structures_of_unseen_kinds(bench_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = bench_dir / "bird_minidev_schema_only"
     if not folder.is_dir():
         pytest.skip(f"no {folder}")

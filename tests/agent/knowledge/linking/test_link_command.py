@@ -29,7 +29,7 @@ def linked(databases: Path, lines: list[str], *options: str) -> list[dict[str, o
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_each_line_gets_its_tables_columns_values_and_tokens(databases: Path):
+def test_each_line_gets_its_tables_columns_values_and_tokens(databases: Path) -> None:
     asked = [
         {"id": "a", "db": "shop", "question": "How many shipped orders are there?"},
         {"id": "b", "db": "enterprise", "question": "Which stores have the largest floor area?"},
@@ -44,7 +44,7 @@ def test_each_line_gets_its_tables_columns_values_and_tokens(databases: Path):
     assert large["tokens"] <= 0.4 * large["tokens_full"]
 
 
-def test_a_budget_and_bad_lines(databases: Path):
+def test_a_budget_and_bad_lines(databases: Path) -> None:
     lines = [
         '{"id": 1, "db": "shop", "question": "customers by city"}',
         "no json",

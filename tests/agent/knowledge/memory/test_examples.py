@@ -22,7 +22,7 @@ def lines(*records: dict[str, str]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def test_json_lines_and_yaml_say_the_same(kept: Kept):
+def test_json_lines_and_yaml_say_the_same(kept: Kept) -> None:
     from_lines = read_examples(kept("a.jsonl", "\n" + lines(GOOD)))
     from_yaml = read_examples(kept("a.yaml", f'# ours\n- question: {GOOD["question"]}\n  sql: "{GOOD["sql"]}"\n'))
 
@@ -43,13 +43,13 @@ def test_json_lines_and_yaml_say_the_same(kept: Kept):
         ("a.txt", "x", "examples are kept in"),
     ],
 )
-def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, said: str):
+def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, said: str) -> None:
     with pytest.raises(BadMemory) as refused:
         read_examples(kept(name, text))
     assert said in str(refused.value)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept):
+def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept) -> None:
     with pytest.raises(BadMemory, match="cannot be read"):
         load_memory(str(tmp_path / "none.jsonl"), None)
     (tmp_path / "b.jsonl").write_bytes(b"\xff\xfe")
@@ -57,7 +57,7 @@ def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept)
         load_memory(str(tmp_path / "b.jsonl"), None)
 
 
-def test_a_changed_file_is_read_again(kept: Kept):
+def test_a_changed_file_is_read_again(kept: Kept) -> None:
     path = kept("a.jsonl", lines(GOOD))
     assert len(load_memory(str(path), None).examples) == 1
     kept("a.jsonl", lines(GOOD, {**GOOD, "question": "And in Porto?"}))
@@ -74,7 +74,7 @@ def test_a_changed_file_is_read_again(kept: Kept):
         ("SELECT * FROM clients", "no table clients"),
     ],
 )
-def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql: str, why: str | None):
+def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql: str, why: str | None) -> None:
     found = usable(Example("q", sql), shop.schema())
 
     assert found is None if why is None else why in str(found)
@@ -90,11 +90,11 @@ def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql
         ("Payments over $1,500.50", "Payments over 20"),
     ],
 )
-def test_questions_that_differ_in_values_have_one_template(one: str, other: str):
+def test_questions_that_differ_in_values_have_one_template(one: str, other: str) -> None:
     assert template(one) == template(other)
 
 
-def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database):
+def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -> None:
     examples = [
         Example("What is the average total of orders?", "SELECT AVG(total) FROM orders"),
         Example("How many customers live in Porto?", "SELECT COUNT(*) FROM customers WHERE city = 'Porto'"),
@@ -108,14 +108,14 @@ def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database):
     assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
 
 
-def test_examples_of_another_database_stay_out(shop: Database):
+def test_examples_of_another_database_stay_out(shop: Database) -> None:
     sql = "SELECT COUNT(*) FROM orders"
     examples = [Example("How many orders?", sql, "shop"), Example("How many orders are there?", sql, "other")]
 
     assert [e.db for e in nearest("How many orders?", examples, shop.schema(), 3, db="shop")] == ["shop"]
 
 
-def test_a_test_set_is_kept_apart_and_the_overlap_told():
+def test_a_test_set_is_kept_apart_and_the_overlap_told() -> None:
     examples = [
         Example("How many customers live in Lyon?", "a"),
         Example("how many customers live in  lyon", "b"),

@@ -29,7 +29,7 @@ filters:
 """
 
 
-def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database):
+def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:
     glossary = read_glossary(kept("g.yaml", GOOD))
 
     assert [(e.kind, e.name, e.line) for e in glossary.entries] == [
@@ -53,7 +53,7 @@ def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database):
         ("terms:\n\t- x\n", "line 2: no YAML"),
     ],
 )
-def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, said: str):
+def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, said: str) -> None:
     with pytest.raises(BadMemory) as refused:
         read_glossary(kept("g.yaml", text))
     assert said in str(refused.value)
@@ -72,11 +72,11 @@ def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, said: str):
         ("filter", "customers.segment = 'A'", "no table whales"),
     ],
 )
-def test_what_does_not_fit_the_schema_is_said(shop: Database, kind: str, expression: str, said: str):
+def test_what_does_not_fit_the_schema_is_said(shop: Database, kind: str, expression: str, said: str) -> None:
     assert said in str(unfit(Entry(kind, "whales", expression), shop.schema()))  # type: ignore[arg-type]
 
 
-def test_terms_are_found_in_other_inflections_and_filters_always(kept: Kept, shop: Database):
+def test_terms_are_found_in_other_inflections_and_filters_always(kept: Kept, shop: Database) -> None:
     memory = Memory((), read_glossary(kept("g.yaml", GOOD)))
 
     def told(question: str) -> list[str]:
@@ -88,7 +88,7 @@ def test_terms_are_found_in_other_inflections_and_filters_always(kept: Kept, sho
     assert told("How many big cities?") == ["orders"]
 
 
-def test_other_modes_of_privacy_hide_constants_and_examples(kept: Kept, shop: Database):
+def test_other_modes_of_privacy_hide_constants_and_examples(kept: Kept, shop: Database) -> None:
     memory = Memory((), read_glossary(kept("g.yaml", GOOD)))
     asked = {"db": "shop", "examples": 3, "glossary": True}
 
@@ -100,7 +100,7 @@ def test_other_modes_of_privacy_hide_constants_and_examples(kept: Kept, shop: Da
     assert "cancelled" not in masked.glossary_text
 
 
-def test_terms_go_to_the_offline_engine_as_statements():
+def test_terms_go_to_the_offline_engine_as_statements() -> None:
     entries = (Entry("term", "big spender", "customers.segment = 'A'", ("whale",)), Entry("metric", "revenue", "x"))
 
     assert list(statements(entries)) == [

@@ -54,7 +54,7 @@ QUESTION = "How many big spenders live in Lyon?"
 
 async def test_a_model_sees_examples_and_terms_before_the_question(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-):
+) -> None:
     await ask(QUESTION, model, strategy="few-shot-1/glossary/no-summary", **files)
 
     (request,) = server.requests
@@ -65,7 +65,7 @@ async def test_a_model_sees_examples_and_terms_before_the_question(
 
 async def test_what_the_strategy_leaves_out_is_not_sent(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-):
+) -> None:
     await ask(QUESTION, model, strategy="zero-shot/no-summary", **files)
 
     (request,) = server.requests
@@ -73,7 +73,7 @@ async def test_what_the_strategy_leaves_out_is_not_sent(
     assert "<glossary>" not in request.prompt
 
 
-async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run):
+async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     await ask(QUESTION, model, strategy="few-shot-3/glossary/no-summary")
 
     assert "</schema>\n\n<question>" in server.requests[0].prompt
@@ -81,7 +81,7 @@ async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: 
 
 async def test_working_in_steps_sees_them_too(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-):
+) -> None:
     await ask(QUESTION, model, strategy="react/no-summary", **files)
 
     assert "big spender: customers.segment = 'A'" in server.requests[0].prompt
@@ -90,7 +90,7 @@ async def test_working_in_steps_sees_them_too(
 
 async def test_masked_rows_take_examples_and_constants_with_them(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-):
+) -> None:
     await ask(QUESTION, model, strategy="few-shot-3/glossary", privacy="masked", **files)
 
     sent = server.requests[0].prompt
@@ -98,7 +98,9 @@ async def test_masked_rows_take_examples_and_constants_with_them(
     assert "Porto" not in sent
 
 
-async def test_what_people_confirmed_is_shown(server: OpenAIServer, model: OpenAIModel, shop: Database, config: object):
+async def test_what_people_confirmed_is_shown(
+    server: OpenAIServer, model: OpenAIModel, shop: Database, config: object
+) -> None:
     confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
     settings = overridden(config, strategy="few-shot/no-summary")
 
@@ -108,7 +110,7 @@ async def test_what_people_confirmed_is_shown(server: OpenAIServer, model: OpenA
     assert "city = 'Turku'" in server.requests[0].prompt
 
 
-async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, str]):
+async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, str]) -> None:
     _, knowing = await ask("How many big spenders are there?", "offline", glossary=files["glossary"])
     _, unknowing = await ask("How many big spenders are there?", "offline")
 
@@ -117,7 +119,7 @@ async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, 
     assert knowing.question == "How many big spenders are there?"
 
 
-async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: object, kept: Kept):
+async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: object, kept: Kept) -> None:
     bad = kept("bad.jsonl", EXAMPLES + "{oops\n")
     settings = overridden(config, examples=str(bad))
 

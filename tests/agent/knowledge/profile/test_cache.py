@@ -42,7 +42,7 @@ def _forget() -> None:
 
 def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
     shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     files = list((tmp_path / "cache" / "profiles").iterdir())
     _forget()
@@ -52,7 +52,7 @@ def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
     assert [stat.S_IMODE(f.stat().st_mode) for f in files] == [0o600]
 
 
-def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file: Path, tmp_path: Path):
+def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file: Path, tmp_path: Path) -> None:
     kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     _run(file, "INSERT INTO item VALUES (3, 'paper')")
     again = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
@@ -64,7 +64,7 @@ def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file:
 
 def test_only_what_changed_is_worked_out_anew(
     shop: Database, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     from agent.knowledge.profile import builder
 
     kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
@@ -86,7 +86,7 @@ def test_only_what_changed_is_worked_out_anew(
     }  # fmt: skip
 
 
-def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path):
+def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     (place,) = (tmp_path / "cache" / "profiles").iterdir()
     place.write_text('{"key": "half a')
@@ -95,7 +95,7 @@ def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path):
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").columns == first.columns
 
 
-def test_each_privacy_mode_has_its_own(shop: Database, tmp_path: Path):
+def test_each_privacy_mode_has_its_own(shop: Database, tmp_path: Path) -> None:
     kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     masked = kept_profile(shop, shop.schema(), privacy="masked", cache_dir=tmp_path / "cache")
 
@@ -104,13 +104,13 @@ def test_each_privacy_mode_has_its_own(shop: Database, tmp_path: Path):
     assert sorted("pen" in text for text in files) == [False, True]
 
 
-def test_a_folder_that_cannot_be_written_stops_nothing(shop: Database, tmp_path: Path):
+def test_a_folder_that_cannot_be_written_stops_nothing(shop: Database, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, where a folder should be")
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").complete
 
 
-def test_a_profile_that_is_not_there_yet_is_not_waited_for(shop: Database, tmp_path: Path):
+def test_a_profile_that_is_not_there_yet_is_not_waited_for(shop: Database, tmp_path: Path) -> None:
     schema = shop.schema()
     assert profile_soon(shop, schema, wait=0.0, cache_dir=tmp_path / "cache") is None or cache._memory
     kept = kept_profile(shop, schema, cache_dir=tmp_path / "cache")

@@ -40,7 +40,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
 
 
 @pytest.mark.parametrize("engine", SERVERS)
-def test_the_facts_are_alike_everywhere(engine: str, loaded: Callable[[str], str], expected: Profile):
+def test_the_facts_are_alike_everywhere(engine: str, loaded: Callable[[str], str], expected: Profile) -> None:
     with open_database(loaded(engine)) as database:
         found = compute_profile(database, database.schema())
         told = sections(database.schema(), found)
@@ -60,7 +60,7 @@ def test_the_facts_are_alike_everywhere(engine: str, loaded: Callable[[str], str
 
 
 @pytest.mark.parametrize("engine", SERVERS)
-def test_a_large_table_is_sampled_by_the_engines_own_means(engine: str, request: pytest.FixtureRequest):
+def test_a_large_table_is_sampled_by_the_engines_own_means(engine: str, request: pytest.FixtureRequest) -> None:
     url = request.getfixturevalue(engine)
     _write(engine, url, [
         "CREATE TABLE digit (d INT)",
@@ -82,7 +82,7 @@ def test_a_large_table_is_sampled_by_the_engines_own_means(engine: str, request:
 
 
 @pytest.mark.parametrize("engine", SERVERS)
-def test_the_schemas_comments_are_told(engine: str, request: pytest.FixtureRequest):
+def test_the_schemas_comments_are_told(engine: str, request: pytest.FixtureRequest) -> None:
     url = request.getfixturevalue(engine)
     if engine == "mysql_url":
         script = ["CREATE TABLE noted (code INT COMMENT 'as printed on the label') COMMENT='what we sell'"]

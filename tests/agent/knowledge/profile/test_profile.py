@@ -78,7 +78,7 @@ def library(make: Make) -> Database:
     )
 
 
-def test_every_section_is_there_and_tells_something(library: Database):
+def test_every_section_is_there_and_tells_something(library: Database) -> None:
     told = sections(library.schema(), profiled(library))
 
     assert [s.name for s in told] == SECTIONS
@@ -86,12 +86,12 @@ def test_every_section_is_there_and_tells_something(library: Database):
     assert as_text(told).count("## ") == len(SECTIONS)
 
 
-def test_tables_have_their_rows(library: Database):
+def test_tables_have_their_rows(library: Database) -> None:
     assert "loan: 60 rows, 5 columns" in lines(library, "tables")
     assert "empty: 0 rows, 1 columns" in lines(library, "tables")
 
 
-def test_columns_have_counts_and_samples(library: Database):
+def test_columns_have_counts_and_samples(library: Database) -> None:
     told = lines(library, "columns")
 
     assert next(line for line in told if line.startswith("loan.returned")).split(";")[0].endswith("12 NULL")
@@ -100,18 +100,18 @@ def test_columns_have_counts_and_samples(library: Database):
     )
 
 
-def test_values_that_are_few_are_all_listed(library: Database):
+def test_values_that_are_few_are_all_listed(library: Database) -> None:
     assert "loan.state: 'out' (20), 'back' (20), 'BACK' (20)" in lines(library, "values")
 
 
-def test_ranges_of_numbers_and_dates(library: Database):
+def test_ranges_of_numbers_and_dates(library: Database) -> None:
     told = lines(library, "ranges")
 
     assert "loan.taken: 2021-01-01 to 2021-12-20" in told
     assert any(line.startswith("fine.amount: -999 to 43.5, mean ") for line in told)
 
 
-def test_formats_of_texts_and_what_stands_for_nothing(library: Database):
+def test_formats_of_texts_and_what_stands_for_nothing(library: Database) -> None:
     told = lines(library, "formats")
 
     assert any(line.startswith("member.joined: date as DD/MM/YYYY") for line in told)
@@ -120,14 +120,14 @@ def test_formats_of_texts_and_what_stands_for_nothing(library: Database):
     assert "fine.amount: like NULL: -999 (1)" in told
 
 
-def test_shapes_in_the_data(library: Database):
+def test_shapes_in_the_data(library: Database) -> None:
     told = lines(library, "patterns")
 
     assert "branch: each town has one county: county > town" in told
     assert "member: rows refer to rows of the same table by mentor: a tree, walked with WITH RECURSIVE" in told
 
 
-def test_keys_with_their_cardinality_and_orphans(library: Database):
+def test_keys_with_their_cardinality_and_orphans(library: Database) -> None:
     assert "loan(member) -> member(id): n:1, declared" in lines(library, "keys")
     assert "loan(branch) -> branch: 60 keys looked up, all found" in lines(library, "validation")
     assert any(
@@ -135,7 +135,7 @@ def test_keys_with_their_cardinality_and_orphans(library: Database):
     )
 
 
-def test_guidance_names_what_a_query_can_get_wrong(library: Database):
+def test_guidance_names_what_a_query_can_get_wrong(library: Database) -> None:
     told = "\n".join(lines(library, "guidance"))
 
     assert "member.joined: text holding a date as DD/MM/YYYY" in told
@@ -146,13 +146,13 @@ def test_guidance_names_what_a_query_can_get_wrong(library: Database):
     assert "empty: has no rows" in told
 
 
-def test_names_that_need_quotes_are_said(make: Make):
+def test_names_that_need_quotes_are_said(make: Make) -> None:
     database = make('CREATE TABLE t ("order date" TEXT, "Größe" INTEGER); INSERT INTO t VALUES (\'x\', 1);')
 
     assert 't: names that must be quoted: "order date" and 1 more' in lines(database, "guidance")
 
 
-def test_the_schemas_own_comments_are_shown(make: Make):
+def test_the_schemas_own_comments_are_shown(make: Make) -> None:
     from dataclasses import replace
 
     database = make("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
@@ -168,7 +168,7 @@ def test_the_schemas_own_comments_are_shown(make: Make):
 # --- sizes ---
 
 
-def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Make):
+def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Make) -> None:
     columns = ", ".join(f"column_{i} TEXT" for i in range(1000))
     database = make(
         f"CREATE TABLE wide ({columns});", wide=[tuple(f"value {i} {j}" for i in range(1000)) for j in range(30)]
@@ -182,7 +182,7 @@ def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Mak
     assert any(s.left_out for s in sections(database.schema(), found, 3_000))
 
 
-def test_cells_of_20_kb_do_not_get_in(make: Make):
+def test_cells_of_20_kb_do_not_get_in(make: Make) -> None:
     rows = [(i, "long text " * 2_000, "x" * 20_000, b"y" * 20_000) for i in range(50)]
     database = make("CREATE TABLE fat (id INTEGER PRIMARY KEY, body TEXT, untyped, picture BLOB);", fat=rows)
     told = sections(database.schema(), profiled(database))
@@ -191,7 +191,7 @@ def test_cells_of_20_kb_do_not_get_in(make: Make):
     assert sum(s.tokens for s in told) < 500
 
 
-def test_a_value_cannot_break_out_of_its_line(make: Make):
+def test_a_value_cannot_break_out_of_its_line(make: Make) -> None:
     database = make("CREATE TABLE t (a TEXT);", t=[("one\n## Guidance\nDROP",), ("two\u2028\x1b[31m",)])
 
     assert all(
@@ -201,7 +201,7 @@ def test_a_value_cannot_break_out_of_its_line(make: Make):
     )
 
 
-def test_a_large_table_is_sampled_over_its_whole_length(make: Make):
+def test_a_large_table_is_sampled_over_its_whole_length(make: Make) -> None:
     database = make("CREATE TABLE big (id INTEGER PRIMARY KEY, half TEXT);",
                     big=[(i, "first" if i < 20_000 else "second") for i in range(40_000)])  # fmt: skip
     found = profiled(database)
@@ -213,7 +213,7 @@ def test_a_large_table_is_sampled_over_its_whole_length(make: Make):
     assert (half.whole, next(c for c in found.columns if c.column == "id").high) == (True, "39999")
 
 
-def test_without_time_nothing_is_read_and_that_is_said(library: Database):
+def test_without_time_nothing_is_read_and_that_is_said(library: Database) -> None:
     found = profiled(library, seconds=0.0)
 
     assert not found.complete
@@ -224,7 +224,7 @@ def test_without_time_nothing_is_read_and_that_is_said(library: Database):
 # --- privacy ---
 
 
-def test_masked_keeps_counts_and_no_value(library: Database):
+def test_masked_keeps_counts_and_no_value(library: Database) -> None:
     found = profiled(library, privacy="masked")
     text = repr(found)
 
@@ -235,7 +235,7 @@ def test_masked_keeps_counts_and_no_value(library: Database):
     assert any(p.text.startswith("5 of 60 keys") for p in found.guidance)
 
 
-def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch):
+def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = library.schema()
     monkeypatch.setattr(library, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
     found = compute_profile(library, schema, privacy="schema")

@@ -17,7 +17,7 @@ def error_of(reply: httpx.Response) -> tuple[int, str]:
     return reply.status_code, error["kind"]
 
 
-def test_without_tokens_the_own_machine_is_let_in_as_local(serve: Serve):
+def test_without_tokens_the_own_machine_is_let_in_as_local(serve: Serve) -> None:
     server = serve()
 
     assert httpx.get(f"{server.url}/runs").json() == {"client": "local"}
@@ -27,7 +27,7 @@ def test_without_tokens_the_own_machine_is_let_in_as_local(serve: Serve):
 @pytest.mark.parametrize(
     "header", ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"]
 )
-def test_without_tokens_a_request_through_a_proxy_is_told_what_to_set(serve: Serve, header: str):
+def test_without_tokens_a_request_through_a_proxy_is_told_what_to_set(serve: Serve, header: str) -> None:
     server = serve()
 
     reply = httpx.get(f"{server.url}/runs", headers={header: "127.0.0.1"})
@@ -37,7 +37,7 @@ def test_without_tokens_a_request_through_a_proxy_is_told_what_to_set(serve: Ser
     assert server.reached == []
 
 
-def test_with_tokens_each_name_is_its_own_client(serve: Serve):
+def test_with_tokens_each_name_is_its_own_client(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     assert httpx.get(f"{server.url}/runs", headers=ANA).json() == {"client": "ana"}
@@ -45,7 +45,7 @@ def test_with_tokens_each_name_is_its_own_client(serve: Serve):
     assert httpx.get(f"{server.url}/runs", headers={"authorization": f"bEARER  {ANA['Authorization'][7:]}"}).is_success
 
 
-def test_without_a_token_there_is_a_challenge(serve: Serve):
+def test_without_a_token_there_is_a_challenge(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     for method in ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "TRACE", "FROB"):
@@ -73,7 +73,7 @@ def test_without_a_token_there_is_a_challenge(serve: Serve):
         b"Bearer ana=ana-token-0123456789",
     ],
 )
-def test_what_is_not_exactly_a_token_is_refused(serve: Serve, value: bytes):
+def test_what_is_not_exactly_a_token_is_refused(serve: Serve, value: bytes) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     reply = server.raw(b"GET /runs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: " + value + b"\r\n\r\n")
@@ -82,7 +82,7 @@ def test_what_is_not_exactly_a_token_is_refused(serve: Serve, value: bytes):
     assert server.reached == []
 
 
-def test_two_authorization_headers_are_refused(serve: Serve):
+def test_two_authorization_headers_are_refused(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
     lines = "Authorization: Bearer ana-token-0123456789\r\nAuthorization: Bearer bo-token-0123456789\r\n"
 
@@ -93,7 +93,7 @@ def test_two_authorization_headers_are_refused(serve: Serve):
 
 
 @pytest.mark.parametrize("query", ["token=abc", "access_token=abc", "API_KEY=abc", "q=ana-token-0123456789"])
-def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve, query: str):
+def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve, query: str) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     for path in ("/runs", "/health"):
@@ -104,7 +104,7 @@ def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve, q
 
 
 @pytest.mark.parametrize("path", ["/health", "/", "/.well-known/agent-card.json", "/assets/app.js", "/t/some-thread"])
-def test_open_paths_need_no_token(serve: Serve, path: str):
+def test_open_paths_need_no_token(serve: Serve, path: str) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     assert httpx.get(f"{server.url}{path}").status_code in (200, 404)
@@ -145,7 +145,7 @@ def test_open_paths_need_no_token(serve: Serve, path: str):
         "*",
     ],
 )
-def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve, path: str):
+def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve, path: str) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     for method in ("GET", "HEAD", "POST"):
@@ -156,14 +156,14 @@ def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve, path: str):
     assert server.reached == []
 
 
-def test_a_mounted_app_is_behind_the_token_too(serve: Serve):
+def test_a_mounted_app_is_behind_the_token_too(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     assert httpx.get(f"{server.url}/mcp/").status_code == 401
     assert httpx.get(f"{server.url}/mcp/", headers=ANA).text == "mounted"
 
 
-def test_a_websocket_is_refused(serve: Serve):
+def test_a_websocket_is_refused(serve: Serve) -> None:
     server = serve()
     head = "Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 
@@ -172,7 +172,7 @@ def test_a_websocket_is_refused(serve: Serve):
     assert not reply.startswith(b"HTTP/1.1 101")
 
 
-async def test_a_websocket_scope_reaches_no_app(serve: Serve):
+async def test_a_websocket_scope_reaches_no_app(serve: Serve) -> None:
     """With a server that does speak WebSocket (`uvicorn agent.server:app` without our options)."""
     server = serve()
     sent: list[dict[str, object]] = []
@@ -189,7 +189,7 @@ async def test_a_websocket_scope_reaches_no_app(serve: Serve):
     assert server.reached == []
 
 
-def test_wrong_tokens_are_counted_and_right_ones_are_never_locked_out(serve: Serve):
+def test_wrong_tokens_are_counted_and_right_ones_are_never_locked_out(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
     wrong = {"Authorization": "Bearer wrong-token-0123456789"}
 
@@ -206,7 +206,7 @@ def test_wrong_tokens_are_counted_and_right_ones_are_never_locked_out(serve: Ser
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "[::2]", "0.0.0.0"]
 )
-def test_a_rebound_name_is_refused_where_no_token_is_asked_for(serve: Serve, host: str):
+def test_a_rebound_name_is_refused_where_no_token_is_asked_for(serve: Serve, host: str) -> None:
     server = serve()
 
     for path in ("/runs", "/health"):
@@ -216,13 +216,13 @@ def test_a_rebound_name_is_refused_where_no_token_is_asked_for(serve: Serve, hos
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8000", "sql.example.org"])
-def test_names_of_the_machine_and_allowed_ones_are_answered(serve: Serve, host: str):
+def test_names_of_the_machine_and_allowed_ones_are_answered(serve: Serve, host: str) -> None:
     server = serve(TEXT2SQL_SERVER_HOSTS="sql.example.org, other.example.org")
 
     assert httpx.get(f"{server.url}/runs", headers={"Host": host}).status_code == 200
 
 
-def test_with_tokens_any_name_will_do_unless_names_are_listed(serve: Serve):
+def test_with_tokens_any_name_will_do_unless_names_are_listed(serve: Serve) -> None:
     assert httpx.get(f"{serve(TEXT2SQL_TOKENS=TOKENS).url}/runs", headers={**ANA, "Host": "any.org"}).is_success
     strict = serve(TEXT2SQL_TOKENS=TOKENS, TEXT2SQL_SERVER_HOSTS="sql.example.org")
     assert httpx.get(f"{strict.url}/runs", headers={**ANA, "Host": "any.org"}).status_code == 403
@@ -231,7 +231,7 @@ def test_with_tokens_any_name_will_do_unless_names_are_listed(serve: Serve):
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://localhost:1", "file://", "http://127.0.0.1"]
 )
-def test_pages_of_another_origin_are_refused(serve: Serve, origin: str):
+def test_pages_of_another_origin_are_refused(serve: Serve, origin: str) -> None:
     server = serve()
 
     reply = httpx.post(f"{server.url}/query", content=b"{}", headers={"Origin": origin, "Content-Type": "text/plain"})
@@ -241,13 +241,13 @@ def test_pages_of_another_origin_are_refused(serve: Serve, origin: str):
     assert server.reached == []
 
 
-def test_the_own_page_may_post(serve: Serve):
+def test_the_own_page_may_post(serve: Serve) -> None:
     server = serve()
 
     assert httpx.post(f"{server.url}/query", content=b"{}", headers={"Origin": server.url}).json() == {"bytes": 2}
 
 
-def test_an_allowed_origin_gets_its_preflight_and_its_headers(serve: Serve):
+def test_an_allowed_origin_gets_its_preflight_and_its_headers(serve: Serve) -> None:
     server = serve(TEXT2SQL_CORS_ORIGINS="https://reports.example.org/", TEXT2SQL_TOKENS=TOKENS)
     origin = {"Origin": "https://reports.example.org"}
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
@@ -269,7 +269,7 @@ def test_an_allowed_origin_gets_its_preflight_and_its_headers(serve: Serve):
 
 
 @pytest.mark.parametrize("origins", ["*", "reports.example.org", "https://a.example/path", "javascript://a"])
-def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str):
+def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str) -> None:
     with pytest.raises(ValueError, match="TEXT2SQL_CORS_ORIGINS"):
         serve(TEXT2SQL_CORS_ORIGINS=origins)
 
@@ -286,7 +286,7 @@ def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str):
         ("ana=same-token-0123456789,bo=same-token-0123456789", "the token of another name"),
     ],
 )
-def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str):
+def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) -> None:
     settings = ServerSettings.model_validate({"TEXT2SQL_TOKENS": tokens})
 
     with pytest.raises(TokensInvalid) as raised:
@@ -314,7 +314,7 @@ def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str):
         ("127.0.0.1", {"TEXT2SQL_AUTH": "required", "TEXT2SQL_TOKENS": TOKENS}, None),
     ],
 )
-def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None):
+def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None) -> None:
     found = host_problem(host, ServerSettings.model_validate(variables))
 
     assert (problem in found) if problem and found else (found is None and problem is None)

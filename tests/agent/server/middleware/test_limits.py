@@ -22,7 +22,7 @@ def chunked(path: str, chunks: int, size: int = 65536) -> bytes:
     return head + (f"{size:x}\r\n".encode() + b"x" * size + b"\r\n") * chunks + b"0\r\n\r\n"
 
 
-def test_a_body_that_is_announced_too_large_is_refused_unread(serve: Serve):
+def test_a_body_that_is_announced_too_large_is_refused_unread(serve: Serve) -> None:
     server = serve()
     head = b"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2147483648\r\n\r\n"
 
@@ -35,7 +35,7 @@ def test_a_body_that_is_announced_too_large_is_refused_unread(serve: Serve):
 
 
 @pytest.mark.parametrize("path", ["/query", "/json", "/mcp/"])
-def test_a_body_without_a_length_is_counted(serve: Serve, path: str):
+def test_a_body_without_a_length_is_counted(serve: Serve, path: str) -> None:
     reply = serve().raw(chunked(path, 20))
 
     assert reply.startswith(b"HTTP/1.1 413 ")
@@ -43,14 +43,14 @@ def test_a_body_without_a_length_is_counted(serve: Serve, path: str):
     assert b'"kind":"too_large"' in reply
 
 
-def test_a_body_up_to_the_limit_is_read(serve: Serve):
+def test_a_body_up_to_the_limit_is_read(serve: Serve) -> None:
     server = serve()
 
     assert httpx.post(f"{server.url}/query", content=b"x" * MB).json() == {"bytes": MB}
     assert httpx.post(f"{server.url}/query", content=b"x" * (MB + 1)).status_code == 413
 
 
-def test_uploads_have_a_limit_of_their_own(serve: Serve):
+def test_uploads_have_a_limit_of_their_own(serve: Serve) -> None:
     server = serve(max_upload=3 * MB)
 
     small = httpx.post(f"{server.url}/databases/upload", files={"file": b"x" * 2 * MB})
@@ -60,7 +60,7 @@ def test_uploads_have_a_limit_of_their_own(serve: Serve):
     assert large.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve):
+def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve) -> None:
     server = serve(TEXT2SQL_BODY_SECONDS=0.5)
     started = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
@@ -90,7 +90,7 @@ def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve):
         " Folded: 1\r\n",
     ],
 )
-def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve, head: str):
+def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve, head: str) -> None:
     """The smuggled GET must never be answered as a second request."""
     server = serve()
     smuggled = "0\r\n\r\nGET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -111,13 +111,13 @@ def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve, he
         ("/runs", "".join(f"X-{i}: 1\r\n" for i in range(120)), 431),
     ],
 )
-def test_heads_are_bounded(serve: Serve, path: str, headers: str, status: int):
+def test_heads_are_bounded(serve: Serve, path: str, headers: str, status: int) -> None:
     reply = serve().raw(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{headers}\r\n".encode())
 
     assert reply.startswith(f"HTTP/1.1 {status} ".encode())
 
 
-def test_too_many_requests_are_told_when_to_come_back(serve: Serve):
+def test_too_many_requests_are_told_when_to_come_back(serve: Serve) -> None:
     server = serve(TEXT2SQL_RATE_PER_MINUTE=20)
     with httpx.Client(base_url=server.url) as client:
         replies = [client.get("/runs") for _ in range(12)]
@@ -129,7 +129,7 @@ def test_too_many_requests_are_told_when_to_come_back(serve: Serve):
     assert alive.is_success
 
 
-async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve):
+async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=3)
     async with httpx.AsyncClient(base_url=server.url, timeout=10) as client:
         streams = [asyncio.create_task(client.get("/stream?seconds=1")) for _ in range(3)]
@@ -147,7 +147,7 @@ async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve):
     assert after.is_success
 
 
-async def test_a_hundred_streams_of_one_client_go_on_at_once_by_default(serve: Serve):
+async def test_a_hundred_streams_of_one_client_go_on_at_once_by_default(serve: Serve) -> None:
     server = serve()
     limits = httpx.Limits(max_connections=100)
     async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
@@ -156,7 +156,7 @@ async def test_a_hundred_streams_of_one_client_go_on_at_once_by_default(serve: S
     assert {r.status_code for r in replies} == {200}
 
 
-async def test_a_reader_that_leaves_frees_its_place(serve: Serve):
+async def test_a_reader_that_leaves_frees_its_place(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=1)
     async with httpx.AsyncClient(base_url=server.url) as client:
         with pytest.raises(httpx.ReadTimeout):
@@ -169,7 +169,7 @@ async def test_a_reader_that_leaves_frees_its_place(serve: Serve):
             pytest.fail("the place was never given back")
 
 
-def test_buckets_forget_the_oldest_clients():
+def test_buckets_forget_the_oldest_clients() -> None:
     buckets = TokenBuckets(per_second=1, burst=2)
     for number in range(TokenBuckets.KEPT + 50):
         assert buckets.take(str(number)) == 0
@@ -180,7 +180,7 @@ def test_buckets_forget_the_oldest_clients():
     assert buckets.take("full") == 1
 
 
-def test_every_answer_carries_its_headers(serve: Serve):
+def test_every_answer_carries_its_headers(serve: Serve) -> None:
     server = serve()
 
     for path in ("/runs", "/health", "/nowhere", "/fails", "/runs?token=x", "/mcp/"):
@@ -201,13 +201,13 @@ def test_every_answer_carries_its_headers(serve: Serve):
     ("given", "kept"),
     [("abc-123.X_y", True), ("a" * 64, True), ("a" * 65, False), ("a b", False), ("<script>", False), ("", False)],
 )
-def test_a_sane_request_id_is_kept(serve: Serve, given: str, kept: bool):
+def test_a_sane_request_id_is_kept(serve: Serve, given: str, kept: bool) -> None:
     found = httpx.get(f"{serve().url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
 
     assert (found == given) is kept
 
 
-def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.LogCaptureFixture):
+def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     server = serve()
 
     reply = httpx.get(f"{server.url}/fails")
@@ -218,7 +218,7 @@ def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.Log
     assert "A request failed inside" in caplog.text
 
 
-def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serve):
+def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serve) -> None:
     """So that its body can't be taken for the next request."""
     server = serve()
     inner = b"GET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -230,7 +230,7 @@ def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serv
     assert server.reached == []
 
 
-def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
     server = serve()
     for begun in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
@@ -243,7 +243,7 @@ def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.Mo
 
 def test_the_second_head_of_a_connection_is_timed_too_and_a_stream_is_not(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
     server = serve()
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:

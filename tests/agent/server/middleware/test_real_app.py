@@ -43,7 +43,7 @@ def _filled(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "x", path)
 
 
-def test_every_route_needs_a_token_but_those_that_say_nothing(server: Running):
+def test_every_route_needs_a_token_but_those_that_say_nothing(server: Running) -> None:
     known = routes(server)
     assert len(known) > 25
     assert {"/query", "/mcp", "/metrics", "/sql", "/generate"} <= {path for _, path in known}
@@ -55,20 +55,20 @@ def test_every_route_needs_a_token_but_those_that_say_nothing(server: Running):
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "FROB"])
-def test_other_methods_are_no_way_in(server: Running, method: str):
+def test_other_methods_are_no_way_in(server: Running, method: str) -> None:
     for path in ("/health", "/runs", "/assets/x", "/mcp"):
         if method != "CONNECT":
             assert httpx.request(method, f"{server.url}{path}").status_code in (400, 401)
 
 
-def test_what_is_open_tells_nothing_of_data_or_secrets(server: Running):
+def test_what_is_open_tells_nothing_of_data_or_secrets(server: Running) -> None:
     for path in sorted(OPEN):
         text = httpx.get(f"{server.url}{path}").text
         assert TOKEN not in text
         assert str(Path.home()) not in text
 
 
-def test_a_very_large_upload_is_refused_at_once(server: Running):
+def test_a_very_large_upload_is_refused_at_once(server: Running) -> None:
     head = f"POST /databases/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(
@@ -80,7 +80,7 @@ def test_a_very_large_upload_is_refused_at_once(server: Running):
     assert b'"kind":"too_large"' in reply
 
 
-async def test_a_stream_passes_the_layers_unbuffered(server: Running):
+async def test_a_stream_passes_the_layers_unbuffered(server: Running) -> None:
     """The first event is there while the run still goes on."""
     async with (
         httpx.AsyncClient(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as client,

@@ -50,7 +50,7 @@ def lines() -> Iterator[io.StringIO]:
     root.setLevel(level)
 
 
-def test_a_line_is_json_without_secrets(lines: io.StringIO):
+def test_a_line_is_json_without_secrets(lines: io.StringIO) -> None:
     log = logging.getLogger("any.library")
     log.warning("key %s and %s", KEY, {"Authorization": f"Bearer {TOKEN}"})
     log.warning("postgresql://ana:%s@host/db", PASSWORD, extra={"api_key": "other", "url": f"mysql://u:{PASSWORD}@h/d"})
@@ -72,7 +72,7 @@ def test_a_line_is_json_without_secrets(lines: io.StringIO):
     assert all({"timestamp", "level", "logger", "event"} <= line.keys() for line in found)
 
 
-def test_each_record_is_written_once_however_often_logging_is_set_up(lines: io.StringIO):
+def test_each_record_is_written_once_however_often_logging_is_set_up(lines: io.StringIO) -> None:
     logging_to(lines)
     logging_to(lines)
     logging.getLogger("uvicorn.error").warning("once")
@@ -133,7 +133,7 @@ def figures(server: Any) -> dict[str, float]:
     }
 
 
-def test_a_run_leaves_lines_without_rows_secrets_or_sql(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_a_run_leaves_lines_without_rows_secrets_or_sql(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with served(tmp_path) as server:
         ask(server)
         httpx.get(f"{server.url}/runs?token={TOKEN}")
@@ -154,14 +154,14 @@ def test_a_run_leaves_lines_without_rows_secrets_or_sql(tmp_path: Path, capfd: p
     assert statuses == [200, 400, 401, 404]
 
 
-def test_sql_is_logged_where_that_is_wished(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_sql_is_logged_where_that_is_wished(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with served(tmp_path, TEXT2SQL_LOG_SQL="true") as server:
         ask(server)
 
     assert '"sql": "SELECT name FROM people"' in capfd.readouterr().err
 
 
-def test_the_figures_count_what_happened(tmp_path: Path):
+def test_the_figures_count_what_happened(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         before = figures(server)
         ask(server)
@@ -237,7 +237,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     made.close()
 
 
-def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, receiver: Receiver):
+def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, receiver: Receiver) -> None:
     with served(tmp_path) as server:
         trace = "0af7651916cd43dd8448eb211c80319c"
         body = {"question": "List the name of all people"}
@@ -261,7 +261,7 @@ def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, 
         assert secret.encode() not in sent
 
 
-def test_traces_are_off_unless_configured(monkeypatch: pytest.MonkeyPatch):
+def test_traces_are_off_unless_configured(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
     assert start_tracing() is False
@@ -270,7 +270,7 @@ def test_traces_are_off_unless_configured(monkeypatch: pytest.MonkeyPatch):
     assert start_tracing() is False
 
 
-def test_what_is_not_used_is_not_imported():
+def test_what_is_not_used_is_not_imported() -> None:
     heavy = ("opentelemetry.sdk", "opentelemetry.exporter", "mcp", "a2a", "openai", "langgraph")
     code = f"""
 import sys, agent.server.telemetry, agent.server.middleware, agent.runner
