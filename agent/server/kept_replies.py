@@ -109,6 +109,7 @@ class BoardReply(_Reply):
     """The secret part of its link; null: it is not shared, or the reader is not its owner."""
     updated: datetime
     mine: bool
+    """False where it was reached by a link."""
 
 
 class ShareReply(_Reply):

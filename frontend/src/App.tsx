@@ -14,6 +14,9 @@ import { RunPage } from "./threads/RunPage";
 import { ThreadPage } from "./threads/ThreadPage";
 
 const DataPage = lazy(() => import("./data/DataPage"));
+const SqlPage = lazy(() => import("./sql/SqlPage"));
+const BoardsPage = lazy(() => import("./boards/BoardsPage"));
+const BoardPage = lazy(() => import("./boards/BoardPage"));
 
 export function App() {
   const path = usePath();
@@ -47,7 +50,17 @@ export function App() {
   );
 }
 
-const TITLES: Record<Place["name"], string> = { home: "", thread: "Thread · ", run: "Run · ", data: "Data · ", lost: "" };
+const TITLES: Record<Place["name"], string> = {
+  home: "",
+  thread: "Thread · ",
+  run: "Run · ",
+  data: "Data · ",
+  sql: "SQL · ",
+  boards: "Boards · ",
+  board: "Board · ",
+  shared: "Board · ",
+  lost: "Nothing here · ",
+};
 
 function Page({ place }: { place: Place }) {
   switch (place.name) {
@@ -59,6 +72,14 @@ function Page({ place }: { place: Place }) {
       return <RunPage key={place.runId} runId={place.runId} />;
     case "data":
       return <DataPage key={place.preset} preset={place.preset} />;
+    case "sql":
+      return <SqlPage key={place.preset} preset={place.preset} />;
+    case "boards":
+      return <BoardsPage />;
+    case "board":
+      return <BoardPage key={place.boardId} source={{ boardId: place.boardId }} />;
+    case "shared":
+      return <BoardPage key={place.share} source={{ share: place.share }} />;
     case "lost":
       return <Missing title="There is nothing at this address." />;
   }

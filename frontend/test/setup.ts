@@ -17,6 +17,7 @@ HTMLDialogElement.prototype.close = function close() {
   this.open = false;
   this.dispatchEvent(new Event("close"));
 };
+HTMLElement.prototype.showPopover = () => undefined;
 Element.prototype.scrollIntoView = () => undefined;
 window.matchMedia = ((query: string) => ({ matches: false, media: query })) as typeof window.matchMedia;
 vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });

@@ -289,6 +289,82 @@ def _verified(page: Page, endpoint: OpenAIServer) -> None:
     page.get_by_role("heading", name="How many products does each category have?").first.wait_for()
 
 
+def keep(page: Page, title: str, board: str) -> None:
+    """Keep the result that is shown, on a board of this name: the one there is, or a new one."""
+    page.get_by_role("button", name="Keep", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Keep this answer")
+    dialog.get_by_label("Title").fill(title)
+    page.wait_for_load_state("networkidle")
+    if dialog.get_by_role("option", name=board, exact=True).count():
+        dialog.get_by_role("combobox").select_option(board)
+    else:
+        dialog.get_by_role("combobox").select_option("A new board…")
+        dialog.get_by_label("Name of the new board").fill(board)
+    dialog.get_by_role("button", name="Keep", exact=True).click()
+    page.get_by_role("link", name="Open the board").wait_for()
+
+
+def _keeping(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Keep", exact=True).click()
+    page.get_by_role("dialog", name="Keep this answer").get_by_label("Title").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _board(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Chart", exact=True).click()
+    page.get_by_label("Sorted").select_option("largest first")
+    keep(page, "Products by category", board="Shop this week")
+    page.get_by_role("button", name="Close").click()
+    _statement(page, DEAREST)
+    keep(page, "Dearest products", board="Shop this week")
+    page.get_by_role("button", name="Close").click()
+    _statement(page, ORDERS)
+    page.get_by_role("button", name="Area").click()
+    keep(page, "Orders a month", board="Shop this week")
+    page.get_by_role("link", name="Open the board").click()
+    page.get_by_role("button", name="Arrange").click()
+    last = page.get_by_role("group", name="Place of “Orders a month”")
+    last.get_by_role("button", name="Whole width").click()
+    page.get_by_role("button", name="SQL and values").nth(1).click()
+    page.wait_for_load_state("networkidle")
+
+
+DEAREST = "SELECT name, price FROM products WHERE is_discontinued = 0 AND price > 40 ORDER BY price DESC LIMIT 8"
+ORDERS = (
+    "SELECT strftime('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders "
+    "WHERE order_date >= '2024-01-01' GROUP BY 1 ORDER BY 1"
+)
+
+
+def _statement(page: Page, sql: str) -> None:
+    """Run SQL on the page for SQL without a question."""
+    page.get_by_role("link", name="Write SQL").click()
+    page.get_by_label("SQL to run").fill(sql)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_label("Result").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _boards(page: Page, endpoint: OpenAIServer) -> None:
+    _board(page, endpoint)
+    page.get_by_role("link", name="Boards").click()
+    page.get_by_role("heading", name="Kept answers").wait_for()
+
+
+def _sql(page: Page, endpoint: OpenAIServer) -> None:
+    _home(page, endpoint)
+    _statement(page, DEAREST)
+    page.get_by_role("button", name="Chart", exact=True).click()
+    page.locator("figure svg[role=img]").wait_for()
+
+
+def _nowhere(page: Page, _: OpenAIServer) -> None:
+    page.goto(page.url.rstrip("/") + "/no/such/place")
+    page.get_by_role("heading", name="There is nothing at this address.").wait_for()
+
+
 STATES = (
     State("home", "offline", _home),
     State("databases", "offline", _databases, phone=False),
@@ -319,6 +395,11 @@ STATES = (
     State("data", "offline", _data),
     State("diagram", "offline", _diagram),
     State("verified", "offline", _verified),
+    State("keeping", "offline", _keeping),
+    State("board", "offline", _board),
+    State("boards", "offline", _boards, phone=False),
+    State("sql", "offline", _sql),
+    State("nowhere", "offline", _nowhere, phone=False),
 )
 
 

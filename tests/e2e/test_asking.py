@@ -135,8 +135,10 @@ def test_a_thread_is_taken_away_and_deleted(offline: Running, open_page: OpenPag
     page = open_page(offline)
     ask(page, "How many suppliers are there?")
     answered(page)
+    page.get_by_role("button", name="Save the thread").click()
     with page.expect_download() as found:
-        page.get_by_role("button", name="Thread as Markdown").click()
+        page.get_by_role("button", name="Markdown").click()
+    assert found.value.suggested_filename == "how-many-suppliers-are-there.md"
     assert "How many suppliers are there?" in found.value.path().read_text()
     page.get_by_role("button", name="Delete the thread “How many suppliers are there?”").click()
     page.get_by_role("button", name="Delete", exact=True).click()

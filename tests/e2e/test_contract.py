@@ -37,6 +37,13 @@ REPLIES = {
     "SqlResult": "SqlReply",
     "VerifiedPair": "VerifiedPair",
     "Health": "HealthReply",
+    "KeptChart": "ChartIn",
+    "KeptParameter": "KeptParameter",
+    "KeptRows": "KeptRows",
+    "KeptAnswer": "KeptReply",
+    "Tile": "Tile",
+    "BoardSummary": "BoardSummary",
+    "Board": "BoardReply",
 }
 EVENTS: dict[str, Any] = {
     "PlanTask": QueryTask,

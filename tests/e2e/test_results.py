@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import re
 import sqlite3
 
 import pytest
@@ -184,15 +185,25 @@ def test_a_verdict_is_kept(offline: Running, open_page: OpenPage) -> None:
     expect(page.get_by_role("button", name="Right", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_chart_suits_the_result_and_is_saved_as_a_picture(offline: Running, open_page: OpenPage) -> None:
+def test_a_chart_is_sorted_pointed_at_and_saved_as_a_picture(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     ask(page, "How many products does each category have?")
     answered(page)
     page.get_by_role("button", name="Chart").click()
-    expect(page.locator("figure svg g[data-mark=bar] rect")).to_have_count(11)
-    with page.expect_download() as found:
-        page.get_by_role("button", name="Image").click()
-    assert found.value.path().read_bytes().startswith(b"\x89PNG")
+    bars = page.locator("figure svg g[data-mark=bar] rect")
+    expect(bars).to_have_count(11)
+    page.get_by_label("Sorted").select_option("smallest first")
+    expect(page.locator("figure svg")).to_contain_text(re.compile("^Gift Cards"))
+    bars.last.hover()
+    expect(page.locator("figure svg g[data-mark=tip]")).to_contain_text(re.compile(r"Brewing Gear\s*Products: 11"))
+    page.get_by_role("button", name="Columns").click()
+    expect(page.locator("figure svg")).to_have_attribute("aria-label", "Products by name")
+    for name, start, ending in (("PNG picture", b"\x89PNG", "png"), ("SVG drawing", b"<svg", "svg")):
+        page.get_by_role("button", name="Save the chart").click()
+        with page.expect_download() as found:
+            page.get_by_role("button", name=name).click()
+        assert found.value.suggested_filename == f"how-many-products-does-each-category-have.{ending}"
+        assert found.value.path().read_bytes().startswith(start)
 
 
 def test_a_table_is_copied_as_a_table(offline: Running, open_page: OpenPage) -> None:

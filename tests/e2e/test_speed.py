@@ -19,7 +19,7 @@ from tests.e2e.servers import DIST
 from tests.e2e.states import answered, ask
 from tests.openai_server import OpenAIServer
 
-INITIAL_JS = 200_000
+INITIAL_JS = 160_000
 """Bytes, gzip."""
 FIRST_PAINT = 1000
 """Milliseconds."""

@@ -126,7 +126,7 @@ async def add_board(services: CurrentServices, client: CurrentClient, asked: Boa
 @router.get("/boards/{board_id}", responses=refusals(404))
 async def board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> BoardReply:
     """A board with its answers and the rows that they returned last."""
-    return await _whole(services, await _board(services, client.name, board_id), client.name)
+    return await _whole(services, await _board(services, client.name, board_id), mine=True)
 
 
 @router.patch("/boards/{board_id}", responses=refusals(404))
@@ -141,7 +141,7 @@ async def change_board(
         if any(tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
         changed["tiles"] = list({tile.kept_id: tile for tile in asked.tiles}.values())
-    return await _whole(services, await services.store.change_board(record, **changed), client.name)
+    return await _whole(services, await services.store.change_board(record, **changed), mine=True)
 
 
 @router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
@@ -180,9 +180,13 @@ async def export_board(
 
 
 @router.get("/shared/{share}", responses=refusals(404))
-async def shared_board(services: CurrentServices, client: CurrentClient, share: Share) -> BoardReply:
-    """A board that somebody shares."""
-    return await _whole(services, await _shared(services, share), client.name)
+async def shared_board(
+    services: CurrentServices,
+    client: CurrentClient,  # noqa: ARG001 - only clients of this server may look
+    share: Share,
+) -> BoardReply:
+    """A board that somebody shares, as all but its owner see it."""
+    return await _whole(services, await _shared(services, share), mine=False)
 
 
 @router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
@@ -233,9 +237,8 @@ async def _shared(services: Services, share: str) -> BoardRecord:
     return record
 
 
-async def _whole(services: Services, record: BoardRecord, reader: str) -> BoardReply:
+async def _whole(services: Services, record: BoardRecord, *, mine: bool) -> BoardReply:
     by_id = {answer.kept_id: answer for answer in await services.store.kept(record.owner)}
-    mine = record.owner == reader
     tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
     return BoardReply(
         board_id=record.board_id,

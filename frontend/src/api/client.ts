@@ -73,6 +73,11 @@ export async function post<T>(path: string, body?: unknown, signal?: AbortSignal
   return (await response.json()) as T;
 }
 
+export async function patch<T>(path: string, body: unknown): Promise<T> {
+  const response = await send(path, { ...jsonRequest(body), method: "PATCH" });
+  return (await response.json()) as T;
+}
+
 export async function remove(path: string): Promise<void> {
   await send(path, { method: "DELETE" });
 }
@@ -120,7 +125,8 @@ function unreachable(message: string, requestId: string | null = null): ApiError
 /** Saves what a GET answers with as a file, by the name the server gives it. */
 export async function download(path: string, fallbackName: string): Promise<void> {
   const response = await send(path);
-  const named = /filename\*?=(?:UTF-8'')?"?([^";]+)/i.exec(response.headers.get("Content-Disposition") ?? "");
+  const header = response.headers.get("Content-Disposition") ?? "";
+  const named = /filename\*=UTF-8''([^;]+)/i.exec(header) ?? /filename="?([^";]+)/i.exec(header);
   saveBlob(await response.blob(), named?.[1] ? decodeURIComponent(named[1]) : fallbackName);
 }
 

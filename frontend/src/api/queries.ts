@@ -2,9 +2,12 @@
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, get } from "./client";
 import type {
+  Board,
+  BoardSummary,
   ColumnValues,
   DatabaseSchema,
   Health,
+  KeptAnswer,
   Preset,
   Profile,
   RunDetail,
@@ -135,4 +138,33 @@ export const rowsQuery = (request: RowsRequest, page: number) =>
     queryKey: ["rows", request, page],
     queryFn: ({ signal }) => get<RunRows>(rowsPath(request, page * PAGE_ROWS, PAGE_ROWS), signal),
     staleTime: Infinity, // a result does not change once it is there
+  });
+
+export const keptQuery = queryOptions({
+  queryKey: ["kept"],
+  queryFn: ({ signal }) => get<KeptAnswer[]>("/kept", signal),
+  staleTime: 0,
+});
+
+export const boardsQuery = queryOptions({
+  queryKey: ["boards"],
+  queryFn: ({ signal }) => get<BoardSummary[]>("/boards", signal),
+  staleTime: 0,
+});
+
+/** A board of one's own, or one that somebody shares. */
+export type BoardSource = { boardId: string } | { share: string };
+
+export const boardPath = (source: BoardSource): string =>
+  "share" in source ? `/shared/${part(source.share)}` : `/boards/${part(source.boardId)}`;
+
+/** Where an answer of the board is run anew. */
+export const refreshPath = (source: BoardSource, keptId: string): string =>
+  "share" in source ? `${boardPath(source)}/${part(keptId)}/refresh` : `/kept/${part(keptId)}/refresh`;
+
+export const boardQuery = (source: BoardSource) =>
+  queryOptions({
+    queryKey: ["boards", source],
+    queryFn: ({ signal }) => get<Board>(boardPath(source), signal),
+    staleTime: 0,
   });

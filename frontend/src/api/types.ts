@@ -221,3 +221,72 @@ export interface Health {
 }
 
 export type ExportFormat = "csv" | "jsonl" | "xlsx" | "parquet";
+
+/** How a kept answer is shown; columns are counted from 0, -1 stands for none. */
+export interface KeptChart {
+  kind: "number" | "bar" | "column" | "line" | "area" | "scatter" | "heatmap";
+  x: number;
+  y: number;
+  series: number;
+  order: "given" | "largest" | "smallest" | "name";
+}
+
+/** A constant of the SQL that may be set anew. */
+export interface KeptParameter {
+  name: string;
+  value: string;
+  kind: "text" | "number";
+}
+
+/** The first rows that the statement returned, and when. */
+export interface KeptRows {
+  status: "success" | "error" | "timeout" | "refused";
+  columns: string[];
+  rows: Row[];
+  rows_returned: number;
+  truncated: boolean;
+  error: string | null;
+  execution_time_ms: number;
+  sql: string;
+  refreshed: string;
+}
+
+export interface KeptAnswer {
+  kept_id: string;
+  title: string;
+  question: string;
+  preset: string;
+  sql: string;
+  dialect: string;
+  /** Empty: as a table. */
+  chart: KeptChart | Record<string, never>;
+  parameters: KeptParameter[];
+  result: KeptRows | null;
+  created: string;
+}
+
+export interface Tile {
+  kept_id: string;
+  /** Over the whole width of the board. */
+  wide: boolean;
+}
+
+export interface BoardSummary {
+  board_id: string;
+  title: string;
+  tiles: Tile[];
+  shared: boolean;
+  updated: string;
+}
+
+export interface Board {
+  board_id: string;
+  title: string;
+  tiles: Tile[];
+  /** In the order of the tiles. */
+  answers: KeptAnswer[];
+  /** The secret part of its link; null where it is not shared, or not one's own. */
+  share: string | null;
+  updated: string;
+  mine: boolean;
+}

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { schemaQuery } from "../api/queries";
 import type { Preset } from "../api/types";
 import { cellText } from "../result/columnKinds";
+import { counted } from "../shell/counted";
 import { followLink, paths } from "../shell/router";
 import css from "./Contents.module.css";
 
@@ -38,7 +39,7 @@ export function Contents({ preset }: { preset: Preset }) {
       </dl>
       {tables.length > 0 && (
         <a className={css["more"]} href={paths.data(preset.id)} onClick={followLink}>
-          {tables.length > SHOWN ? `Browse all ${tables.length} tables` : "Browse the data"}
+          {tables.length > SHOWN ? `Browse all ${counted(tables.length, "table")}` : "Browse the data"}
         </a>
       )}
     </section>

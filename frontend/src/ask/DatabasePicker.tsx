@@ -6,6 +6,7 @@ import { presetsQuery } from "../api/queries";
 import type { Preset } from "../api/types";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { counted } from "../shell/counted";
 import { useDismiss } from "../shell/useDismiss";
 import { useChosenPreset } from "./chosenPreset";
 import css from "./DatabasePicker.module.css";
@@ -64,7 +65,7 @@ export function DatabasePicker() {
                   <span className={css["name"]}>{preset.name}</span>
                   <span className={css["facts"]}>
                     {preset.dialect} · {KINDS[preset.kind]}
-                    {preset.tables === null ? "" : ` · ${preset.tables} tables`}
+                    {preset.tables === null ? "" : ` · ${counted(preset.tables, "table")}`}
                   </span>
                 </button>
                 {preset.removable && (

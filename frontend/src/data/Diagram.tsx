@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from "react";
 import type { SchemaTable } from "../api/types";
 import { savePicture } from "../result/savePicture";
 import { Button } from "../shell/Button";
+import { counted } from "../shell/counted";
 import css from "./Diagram.module.css";
 import { type Box, type Edge, HEAD, layout, LINE, LOOP, shownColumns } from "./layout";
 
@@ -25,7 +26,7 @@ export default function Diagram({ name, tables, onOpen }: Props) {
     <section role="group" aria-label="Diagram of the tables">
       <div className={css["head"]}>
         <p className={css["facts"]}>
-          {tables.length} tables, {links} {links === 1 ? "link" : "links"}
+          {counted(tables.length, "table")}, {counted(links, "link")}
           {guessed > 0 && `; ${guessed} dashed: read from names and values, not declared`}
         </p>
         <div className={css["actions"]}>

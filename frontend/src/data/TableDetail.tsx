@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { profileQuery, sampleQuery } from "../api/queries";
 import type { ColumnFacts, SchemaColumn, SchemaTable } from "../api/types";
-import { cellText } from "../result/columnKinds";
 import { ResultTable } from "../result/ResultTable";
+import { counted } from "../shell/counted";
 import { Icon } from "../shell/Icon";
 import { ColumnProfile } from "./ColumnProfile";
 import { factsOf, worthKnowing } from "./facts";
@@ -30,8 +30,9 @@ export function TableDetail({ preset, table, search, onOpen }: Props) {
           {table.name}
         </h2>
         <p className={css["facts"]}>
-          {table.row_count === null ? "rows not counted" : `${cellText(table.row_count)} rows`}, {table.columns.length}{" "}
-          columns{table.kind === "view" ? ", a view" : ""}
+          {table.row_count === null ? "rows not counted" : counted(table.row_count, "row")},{" "}
+          {counted(table.columns.length, "column")}
+          {table.kind === "view" ? ", a view" : ""}
         </p>
         {table.comment && <p className={css["comment"]}>{table.comment}</p>}
       </header>

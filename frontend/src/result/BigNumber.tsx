@@ -2,9 +2,9 @@
 import css from "./ChartView.module.css";
 import type { Chart } from "./chooseChart";
 import { cellText, columnFormats } from "./columnKinds";
-import type { Result } from "./results";
+import type { Drawn } from "./drawChart";
 
-export function BigNumber({ chart, result }: { chart: Chart; result: Result }) {
+export function BigNumber({ chart, result }: { chart: Chart; result: Drawn }) {
   const format = columnFormats(result.columns, result.rows)[chart.y];
   const other = result.columns.findIndex((_, index) => index !== chart.y);
   const name = other >= 0 ? result.rows[0]?.[other] : undefined;

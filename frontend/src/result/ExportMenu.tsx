@@ -1,11 +1,11 @@
 /** What can be taken away of a result: copied as a table, or saved as a file that holds all of its rows. */
-import { useState } from "react";
 import { download, get } from "../api/client";
 import { rowsPath } from "../api/queries";
 import type { ExportFormat, RunRows } from "../api/types";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
-import { useDismiss } from "../shell/useDismiss";
+import { fileName } from "../shell/fileName";
+import { Menu } from "../shell/Menu";
 import { useToast } from "../shell/useToast";
 import { asTabbed } from "./asTabbed";
 import type { Result } from "./results";
@@ -22,9 +22,7 @@ const FORMATS: readonly { format: ExportFormat; name: string }[] = [
 const MOST_COPIED = 1000;
 
 export function ExportMenu({ result, name }: { result: Result; name: string }) {
-  const [open, setOpen] = useState(false);
   const [said, say] = useToast();
-  const box = useDismiss<HTMLDivElement>(open, () => setOpen(false));
   const runId = result.runId ?? "";
 
   async function copy() {
@@ -36,7 +34,6 @@ export function ExportMenu({ result, name }: { result: Result; name: string }) {
   }
 
   async function save(format: ExportFormat) {
-    setOpen(false);
     const task = result.task ? `&task=${encodeURIComponent(result.task)}` : "";
     await download(`/runs/${encodeURIComponent(runId)}/export?format=${format}${task}`, `${fileName(name)}.${format}`);
     say("Saved");
@@ -44,35 +41,19 @@ export function ExportMenu({ result, name }: { result: Result; name: string }) {
 
   const attempt = (action: Promise<void>) => void action.catch((error: Error) => say(error.message));
   return (
-    <div className={css["box"]} ref={box}>
+    <div className={css["box"]}>
       <span role="status" className={css["said"]}>
         {said}
       </span>
       <Button compact icon="copy" onClick={() => attempt(copy())}>
         Copy
       </Button>
-      <Button compact icon="download" aria-expanded={open} aria-haspopup="true" onClick={() => setOpen(!open)}>
-        Save
-      </Button>
-      {open && (
-        <ul className={css["menu"]}>
-          {FORMATS.map(({ format, name }) => (
-            <li key={format}>
-              <button type="button" className={css["item"]} onClick={() => attempt(save(format))}>
-                {name}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Menu
+        compact
+        icon="download"
+        label="Save"
+        items={FORMATS.map(({ format, name }) => ({ name, run: () => attempt(save(format)) }))}
+      />
     </div>
   );
-}
-
-function fileName(question: string): string {
-  const name = question
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
-    .replaceAll(/^-+|-+$/g, "");
-  return name.slice(0, 60) || "result";
 }

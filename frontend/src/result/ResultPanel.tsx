@@ -5,12 +5,13 @@ import { rowsQuery } from "../api/queries";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
-import { type Chart, chooseCharts } from "./chooseChart";
+import { type Chart, chooseCharts, type Look } from "./chooseChart";
 import { cellText } from "./columnKinds";
 import css from "./ResultPanel.module.css";
 import { type CellPlace, ResultTable } from "./ResultTable";
 import { type Result, resultsOf } from "./results";
 import { ExportMenu } from "./ExportMenu";
+import { KeepButton } from "./KeepButton";
 
 /** A result that was cut off in the stream: how long it really is, the server finds out when asked for its rows. */
 function useWhole(result: Result): Result {
@@ -50,6 +51,7 @@ export function ResultPanel({ run, traced }: Props) {
         result={settled ? shown : { ...shown, runId: null }}
         traced={traced?.task === shown.task ? traced : null}
         name={run.question}
+        keepable={shown === results.at(-1)}
       />
     </div>
   );
@@ -62,12 +64,17 @@ interface ViewProps {
   result: Result;
   traced: CellPlace | null;
   name: string;
+  /** Whether this is the result that is kept with its run: the one of its last task. */
+  keepable?: boolean;
 }
 
-export function ResultView({ result: first, traced, name }: ViewProps) {
+export function ResultView({ result: first, traced, name, keepable = true }: ViewProps) {
   const result = useWhole(first);
   const charts = useMemo(() => chooseCharts(result.columns, result.rows), [result]);
   const [view, setView] = useState<"table" | "chart">(charts[0] && SAYS_MORE.has(charts[0].kind) ? "chart" : "table");
+  const [picked, setPicked] = useState<Look | null>(null);
+  const best = charts[0];
+  const look = useMemo(() => picked ?? (best ? { ...best, order: "given" as const } : null), [picked, best]);
   const [filtering, setFiltering] = useState(false);
   const [found, setFound] = useState<number | null>(null);
   const box = useRef<HTMLElement>(null);
@@ -77,7 +84,7 @@ export function ResultView({ result: first, traced, name }: ViewProps) {
   useEffect(() => {
     if (revealed) box.current?.scrollIntoView({ block: "nearest" });
   }, [revealed]);
-  const shown = charts.length === 0 ? "table" : view;
+  const shown = look === null ? "table" : view;
   return (
     <section ref={box} role="group" className={css["result"]} aria-label="Result">
       <div className={css["head"]}>
@@ -104,13 +111,14 @@ export function ResultView({ result: first, traced, name }: ViewProps) {
             </Button>
           )}
           {result.runId && <ExportMenu result={result} name={name} />}
+          {result.runId && keepable && <KeepButton runId={result.runId} name={name} look={shown === "chart" ? look : null} />}
         </div>
       </div>
-      {shown === "table" ? (
+      {shown === "table" || look === null ? (
         <ResultTable result={result} traced={traced} filtering={filtering} onFound={setFound} />
       ) : (
         <Suspense fallback={<div className={css["drawing"]}>Drawing…</div>}>
-          <ChartView result={result} charts={charts} name={name} />
+          <ChartView result={result} charts={charts} look={look} onLook={setPicked} name={name} />
         </Suspense>
       )}
     </section>

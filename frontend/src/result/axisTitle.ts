@@ -29,7 +29,7 @@ function words(name: string): string {
     .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
     .replaceAll("_", " ")
     .split(" ")
-    .map((word) => (/^[A-Z\d]{2,4}$/.test(word) && bare !== bare.toUpperCase() ? word : word.toLowerCase()))
+    .map((word) => (/^[A-Z\d]{2,4}$/.test(word) && (bare.length <= 4 || bare !== bare.toUpperCase()) ? word : word.toLowerCase()))
     .join(" ")
     .replace(/ id$/, " ID")
     .replace(/ usd$/, " (USD)")

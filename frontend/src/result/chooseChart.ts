@@ -5,11 +5,14 @@
 import type { Cell, Row } from "../api/events";
 import { type ColumnFormat, columnFormats } from "./columnKinds";
 
-export type ChartKind = "number" | "bar" | "line" | "scatter" | "heatmap";
+export type ChartKind = "number" | "bar" | "column" | "line" | "area" | "scatter" | "heatmap";
+
+/** The order of bars and columns: as the rows came, by size, or by name. */
+export type Order = "given" | "largest" | "smallest" | "name";
 
 export interface Chart {
   kind: ChartKind;
-  /** Column on the horizontal axis (bar: the category); -1 where there is none. */
+  /** Column on the horizontal axis (bar, column: the category); -1 where there is none. */
   x: number;
   /** Column of the measure. */
   y: number;
@@ -17,8 +20,14 @@ export interface Chart {
   series: number;
 }
 
+/** A chart as somebody has chosen to see it. */
+export interface Look extends Chart {
+  order: Order;
+}
+
 /** More bars than this are no picture. */
 export const MAX_BARS = 40;
+const MAX_UPRIGHT = 24;
 const MAX_SERIES = 6;
 const MAX_MAP_SIDE = 40;
 
@@ -40,11 +49,14 @@ export function chooseCharts(columns: readonly string[], rows: readonly Row[]): 
   if (time !== undefined) {
     const series = first !== undefined && distinct(rows, first) <= MAX_SERIES ? first : -1;
     if (series >= 0 || distinct(rows, time) === rows.length) charts.push({ kind: "line", x: time, y, series });
+    if (series < 0 && distinct(rows, time) === rows.length && isPositive(rows, y))
+      charts.push({ kind: "area", x: time, y, series });
   }
   if (first !== undefined && second !== undefined && isGrid(rows, first, second))
     charts.push(mapOf(rows, first, second, y));
   const label = names(rows, categories) ?? (time !== undefined && distinct(rows, time) === rows.length ? time : undefined);
   if (label !== undefined && rows.length <= MAX_BARS) charts.push({ kind: "bar", x: label, y, series: -1 });
+  if (label !== undefined && rows.length <= MAX_UPRIGHT) charts.push({ kind: "column", x: label, y, series: -1 });
   const other = measures[1];
   if (other !== undefined && rows.length >= 3) {
     const scatter: Chart = { kind: "scatter", x: y, y: other, series: -1 };
@@ -62,6 +74,10 @@ function isYear(format: ColumnFormat, name: string, rows: readonly Row[], index:
   if (format.kind !== "number" || !format.label) return false;
   if (!/year|yr/i.test(name)) return false;
   return rows.every((row) => typeof row[index] === "number");
+}
+
+function isPositive(rows: readonly Row[], column: number): boolean {
+  return rows.every((row) => typeof row[column] !== "number" || row[column] >= 0);
 }
 
 function distinct(rows: readonly Row[], column: number): number {
@@ -91,10 +107,22 @@ function mapOf(rows: readonly Row[], a: number, b: number, y: number): Chart {
 export const CHART_NAMES: Record<ChartKind, string> = {
   number: "Number",
   bar: "Bars",
+  column: "Columns",
   line: "Line",
+  area: "Area",
   scatter: "Scatter",
   heatmap: "Map of counts",
 };
+
+export const ORDER_NAMES: Record<Order, string> = {
+  given: "as in the table",
+  largest: "largest first",
+  smallest: "smallest first",
+  name: "by name",
+};
+
+/** Whether the order of what is drawn can be chosen. */
+export const canBeOrdered = (kind: ChartKind): boolean => kind === "bar" || kind === "column";
 
 /** A category as the axis shows it; NULL has a name there too. */
 export function categoryText(value: Cell): string {

@@ -1,5 +1,6 @@
-/** A chart as a PNG file, twice as large as on the screen, in the colours that are shown. */
+/** A drawing as a file: a PNG twice as large as on the screen, or the SVG itself, in the colours that are shown. */
 import { saveBlob } from "../api/client";
+import { fileName } from "../shell/fileName";
 
 const SCALE = 2;
 const LOOKS = ["fill", "stroke", "stroke-width", "color", "font-family", "font-size", "font-weight"];
@@ -17,7 +18,11 @@ export async function savePicture(svg: SVGSVGElement | null, name: string): Prom
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-  if (blob) saveBlob(blob, `${name.slice(0, 60)}.png`);
+  if (blob) saveBlob(blob, `${fileName(name)}.png`);
+}
+
+export function saveDrawing(svg: SVGSVGElement | null, name: string): void {
+  if (svg) saveBlob(new Blob([standalone(svg)], { type: "image/svg+xml" }), `${fileName(name)}.svg`);
 }
 
 /** A copy that looks the same by itself: what the style sheets say is written on each element. */

@@ -1,6 +1,9 @@
 /** The page's signs: one grid of 16, one line width, drawn for it. */
 
 const SHAPES = {
+  pin: "M5.5 2.8h5M6.4 2.8v4L4.2 9.4h7.6L9.6 6.8v-4M8 9.4v4",
+  board: "M2.8 3h4.4v5.4H2.8zM8.8 3h4.4v3H8.8zM8.8 7.6h4.4V13H8.8zM2.8 10h4.4v3H2.8z",
+  code: "m5.4 5-3 3 3 3M10.6 5l3 3-3 3M9 3.4 7 12.6",
   plus: "M8 3v10M3 8h10",
   send: "M8 13V3.5M4 7.2 8 3.2l4 4",
   stop: "M4.5 4.5h7v7h-7z",

@@ -37,6 +37,24 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
             <Icon name="database" /> Browse the data
           </a>
         )}
+        {preset && (
+          <a
+            className={css["way"]}
+            href={paths.sql(preset.id)}
+            onClick={followLink}
+            aria-current={current(place.name === "sql")}
+          >
+            <Icon name="code" /> Write SQL
+          </a>
+        )}
+        <a
+          className={css["way"]}
+          href={paths.boards}
+          onClick={followLink}
+          aria-current={current(place.name === "boards" || place.name === "board")}
+        >
+          <Icon name="board" /> Boards
+        </a>
       </div>
       <div className={css["threads"]}>
         <h2 className={css["heading"]}>Threads</h2>

@@ -1,4 +1,4 @@
-/** Where one is: the five addresses of the page, on the browser's own history. */
+/** Where one is: the addresses of the page, on the browser's own history. */
 import { type MouseEvent, useSyncExternalStore } from "react";
 
 export type Place =
@@ -6,6 +6,10 @@ export type Place =
   | { name: "thread"; threadId: string }
   | { name: "run"; runId: string }
   | { name: "data"; preset: string }
+  | { name: "sql"; preset: string }
+  | { name: "boards" }
+  | { name: "board"; boardId: string }
+  | { name: "shared"; share: string }
   | { name: "lost" };
 
 export function placeOf(path: string): Place {
@@ -17,10 +21,14 @@ export function placeOf(path: string): Place {
   }
   const [first, second, ...rest] = parts;
   if (first === undefined) return { name: "home" };
+  if (first === "b" && second === undefined) return { name: "boards" };
   if (second !== undefined && rest.length === 0) {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
     if (first === "data") return { name: "data", preset: second };
+    if (first === "q") return { name: "sql", preset: second };
+    if (first === "b") return { name: "board", boardId: second };
+    if (first === "s") return { name: "shared", share: second };
   }
   return { name: "lost" };
 }
@@ -30,10 +38,14 @@ export const paths = {
   thread: (id: string) => `/t/${encodeURIComponent(id)}`,
   run: (id: string) => `/r/${encodeURIComponent(id)}`,
   data: (preset: string) => `/data/${encodeURIComponent(preset)}`,
+  sql: (preset: string) => `/q/${encodeURIComponent(preset)}`,
+  boards: "/b",
+  board: (id: string) => `/b/${encodeURIComponent(id)}`,
+  shared: (share: string) => `/s/${encodeURIComponent(share)}`,
 };
 
-/** A run's whole address, to be sent to others. */
-export const runAddress = (runId: string): string => new URL(paths.run(runId), location.href).href;
+/** The whole address of a place, to be sent to others. */
+export const address = (path: string): string => new URL(path, location.href).href;
 
 const CHANGED = "placechange";
 

@@ -2,6 +2,7 @@
 import { autocompletion, closeCompletion, completionKeymap, completionStatus } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { MariaSQL, MySQL, PostgreSQL, sql, SQLite, type SQLDialect } from "@codemirror/lang-sql";
+import { columnsNearby } from "./columnsNearby";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap } from "@codemirror/view";
@@ -59,6 +60,7 @@ export function SqlEditor({ initial, dialect, schema, onChange, onRun }: Props) 
             ...historyKeymap,
           ]),
           sql({ dialect: DIALECTS[dialect] ?? SQLite, schema: names(schema), upperCaseKeywords: true }),
+          EditorState.languageData.of(() => [{ autocomplete: columnsNearby(schema) }]),
           syntaxHighlighting(COLOURS),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "SQL to run" }),

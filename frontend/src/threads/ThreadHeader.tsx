@@ -1,7 +1,8 @@
 /** The thread's name and what can be taken away of the whole of it. */
 import { download } from "../api/client";
 import type { Preset } from "../api/types";
-import { Button } from "../shell/Button";
+import { fileName } from "../shell/fileName";
+import { Menu } from "../shell/Menu";
 import { followLink, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
 import css from "./ThreadHeader.module.css";
@@ -16,6 +17,10 @@ interface Props {
 
 export function ThreadHeader({ title, threadId, preset, showTitle }: Props) {
   const [said, say] = useToast();
+  const save = (format: string, ending: string) => {
+    const path = `/threads/${encodeURIComponent(threadId)}/export?format=${format}`;
+    void download(path, `${fileName(title)}.${ending}`).catch((error: Error) => say(error.message));
+  };
   return (
     <header className={css["header"]}>
       <h1 className={showTitle ? css["title"] : "hidden-text"}>{title}</h1>
@@ -27,16 +32,14 @@ export function ThreadHeader({ title, threadId, preset, showTitle }: Props) {
       <span className={css["said"]} role="status">
         {said}
       </span>
-      <Button
+      <Menu
         icon="download"
-        onClick={() =>
-          void download(`/threads/${encodeURIComponent(threadId)}/markdown`, "thread.md").catch((error: Error) =>
-            say(error.message),
-          )
-        }
-      >
-        Thread as Markdown
-      </Button>
+        label="Save the thread"
+        items={[
+          { name: "HTML", run: () => save("html", "html") },
+          { name: "Markdown", run: () => save("markdown", "md") },
+        ]}
+      />
     </header>
   );
 }

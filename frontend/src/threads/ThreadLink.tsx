@@ -5,6 +5,7 @@ import { remove } from "../api/client";
 import type { ThreadSummary } from "../api/types";
 import { liveRuns } from "../run/liveRuns";
 import { Button, IconButton } from "../shell/Button";
+import { counted } from "../shell/counted";
 import { followLink, go, paths } from "../shell/router";
 import css from "./ThreadLink.module.css";
 
@@ -37,7 +38,7 @@ export function ThreadLink({ thread, database, current }: Props) {
       >
         <span className={css["title"]}>{thread.title}</span>
         <span className={css["facts"]}>
-          {database} · {thread.turns} {thread.turns === 1 ? "question" : "questions"}
+          {database} · {counted(thread.turns, "question")}
         </span>
       </a>
       {asking ? (

@@ -1,11 +1,13 @@
 /** What one can do with an answer: say whether it is right, ask again, take it away. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { post } from "../api/client";
+import { withoutDoubts } from "../answer/AnswerText";
+import { plainText } from "../answer/plainText";
 import type { Verdict } from "../api/types";
 import type { RunState } from "../run/state";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
-import { runAddress } from "../shell/router";
+import { address, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
 import css from "./TurnActions.module.css";
 
@@ -73,12 +75,12 @@ export function TurnActions({ run, feedback, onAgain }: Props) {
         </Button>
       )}
       {run.text && !failed && (
-        <Button icon="copy" onClick={() => copy(run.text, "Answer")}>
+        <Button icon="copy" onClick={() => copy(plainText(withoutDoubts(run.text)), "Answer")}>
           Copy answer
         </Button>
       )}
       {runId && (
-        <Button icon="link" onClick={() => copy(runAddress(runId), "Link")}>
+        <Button icon="link" onClick={() => copy(address(paths.run(runId)), "Link")}>
           Copy link
         </Button>
       )}

@@ -12,11 +12,11 @@ describe("the chart that a result's shape wants", () => {
   });
 
   it("is bars for a measure by category", () => {
-    expect(kinds(["city", "n"], [["London", 19], ["Leipzig", 18]])).toEqual(["bar"]);
+    expect(kinds(["city", "n"], [["London", 19], ["Leipzig", 18]])).toEqual(["bar", "column"]);
   });
 
-  it("is a line over time, and bars as the second choice", () => {
-    expect(kinds(["month", "n"], [["2025-01", 3], ["2025-02", 5], ["2025-03", 4]])).toEqual(["line", "bar"]);
+  it("is a line over time, then an area, and bars as the last choice", () => {
+    expect(kinds(["month", "n"], [["2025-01", 3], ["2025-02", 5], ["2025-03", 4]])).toEqual(["line", "area", "bar", "column"]);
     expect(kinds(["order_year", "n"], [[2023, 3], [2024, 5]])[0]).toBe("line");
   });
 

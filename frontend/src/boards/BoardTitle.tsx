@@ -1,0 +1,37 @@
+/** A board's title, which its owner can change where it stands. */
+import { type FormEvent, useState } from "react";
+import { Button, IconButton } from "../shell/Button";
+import css from "./Boards.module.css";
+
+export function BoardTitle({ title, onChange }: { title: string; onChange?: ((title: string) => void) | undefined }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  if (typed === null || !onChange)
+    return (
+      <h1 className={css["title"]}>
+        {title}
+        {onChange && <IconButton icon="edit" label="Rename the board" onClick={() => setTyped(title)} />}
+      </h1>
+    );
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (typed?.trim() && typed.trim() !== title) onChange?.(typed.trim());
+    setTyped(null);
+  }
+
+  return (
+    <form className={css["new"]} onSubmit={submit}>
+      <input
+        ref={(field) => field?.focus()}
+        aria-label="Title of the board"
+        value={typed}
+        maxLength={200}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && setTyped(null)}
+      />
+      <Button look="framed" type="submit">
+        Rename
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,107 @@
+/** The editor with its Run button, and what came of the statement, under the same guard as every other. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { post } from "../api/client";
+import { schemaQuery } from "../api/queries";
+import type { SqlRequest, SqlResult } from "../api/types";
+import { ResultView } from "../result/ResultPanel";
+import { Button } from "../shell/Button";
+import { copyText } from "../shell/copyText";
+import { address, paths } from "../shell/router";
+import { useToast } from "../shell/useToast";
+import { useFormatted } from "./format";
+import { Refusal } from "./Refusal";
+import { SqlEditor } from "./SqlEditor";
+import css from "./Workbench.module.css";
+
+interface Props {
+  preset: string;
+  dialect: string;
+  sql: string;
+  /** What the statement answers; empty where nothing was asked. */
+  question: string;
+  /** What can be done besides with a statement that succeeded. */
+  children?: (statement: string) => ReactNode;
+  /** Hears the text whenever it changes. */
+  onText?: (sql: string) => void;
+}
+
+export function Bench({ preset, dialect, sql, question, children, onText }: Props) {
+  const schema = useQuery({ ...schemaQuery(preset), enabled: preset !== "" });
+  const formatted = useFormatted(sql, dialect);
+  const [edited, setEdited] = useState<string | null>(null);
+  const current = edited ?? formatted;
+  const [said, say] = useToast();
+  const running = useMutation({
+    mutationFn: (statement: string) =>
+      post<SqlResult>("/sql", { preset, sql: statement, ...(question ? { question } : {}) } satisfies SqlRequest),
+  });
+  const result = running.data;
+  const succeeded = result?.status === "success";
+
+  function go() {
+    if (current.trim() && !running.isPending) running.mutate(current);
+  }
+
+  return (
+    <>
+      <div className={css["editor"]}>
+        <SqlEditor
+          key={sql === formatted ? "plain" : "formatted"}
+          initial={current}
+          dialect={schema.data?.dialect ?? dialect}
+          schema={schema.data}
+          onChange={(text) => {
+            setEdited(text);
+            onText?.(text);
+          }}
+          onRun={go}
+        />
+      </div>
+      <div className={css["actions"]}>
+        <Button look="filled" onClick={go} disabled={running.isPending}>
+          {running.isPending ? "Running…" : "Run"}
+        </Button>
+        <span className={css["keys"]}>Ctrl Enter runs. Only reading is allowed, as for every question.</span>
+        {succeeded && children?.(running.variables ?? current)}
+        {succeeded && (
+          <Button
+            icon="link"
+            onClick={() =>
+              void copyText(address(paths.run(result.run_id))).then(
+                () => say("Link copied"),
+                (error: Error) => say(error.message),
+              )
+            }
+          >
+            Copy link
+          </Button>
+        )}
+        <span role="status">{said}</span>
+      </div>
+      {running.error && (
+        <p className={css["problem"]} role="alert">
+          {running.error.message}
+        </p>
+      )}
+      {result && !succeeded && <Refusal result={result} />}
+      {succeeded && (
+        <ResultView
+          key={result.run_id}
+          traced={null}
+          name={question || "SQL"}
+          result={{
+            runId: result.run_id,
+            task: null,
+            title: "Your SQL",
+            columns: result.columns,
+            rows: result.rows,
+            total: result.rows_returned,
+            truncated: result.truncated,
+            milliseconds: result.execution_time_ms,
+          }}
+        />
+      )}
+    </>
+  );
+}
