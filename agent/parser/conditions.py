@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import (
     Clause,
@@ -142,11 +143,16 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
     return column
 
 
-def is_flag(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """Whether a column only says yes or no."""
-    if column.role == "flag":
+_STATES = word_set("discontinued deleted archived disabled enabled blocked active inactive available unavailable "
+                   "verified approved published cancelled canceled closed retired hidden locked")  # fmt: skip
+
+
+def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
+    """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
+    integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
+    if column.role == "flag" or (integer and column.words[-1] in _STATES and len(column.words) == 1):
         return True
-    known = [v.lower() for v in q.values.values(*column.key)]
+    known = [v.lower() for v in values.values(*column.key)]
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
 
 
@@ -158,12 +164,12 @@ def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
     stored = next((v for v in known if v.lower() in wanted), None)
     if stored is not None:
         r.sink.append((Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,)),))
-    elif known and is_flag(q, column):
+    elif known and is_flag(q.values, column):
         other = next(v for v in known if v.lower() in _YES + _NO)
         r.sink.append((Condition(left, "<>", (other,)),))
     elif re.search("bool", column.column.type, re.IGNORECASE):
         r.sink.append((Condition(left, "=", (not r.negated,)),))
-    elif column.role == "flag" and column.numeric:
+    elif column.numeric and is_flag(q.values, column):
         r.sink.append((Condition(left, "=", (0 if r.negated else 1,)),))
     elif column.numeric and column.role == "number" and {"stock", "inventory", "quantity"} & set(column.words):
         r.sink.append((Condition(left, "=" if r.negated else ">", (0,)),))

@@ -15,6 +15,7 @@ from agent.models.protocol import PlanRequest
 from agent.parser.alternatives import plural_name, spoken
 from agent.parser.engine import Reading, read
 from agent.parser.follow_up import restate
+from agent.parser.measures import AVERAGED
 from agent.parser.utterance import Utterance
 from agent.state import Clarification, Clarified, Turn
 from eval.databases.base import Database
@@ -97,10 +98,8 @@ def _summed(name: str) -> str:
     words = set(name.split())
     if words & {"total", "sum", "average", "avg"}:
         return name
-    return f"average {name}" if words & _AVERAGED else f"total {name}"
+    return f"average {name}" if words & AVERAGED else f"total {name}"
 
-
-_AVERAGED = frozenset(("price", "rating", "score", "rate", "age", "percent", "percentage", "ratio", "temperature"))
 
 # --- the user's reply ---
 

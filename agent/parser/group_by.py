@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.parser.interpretation import ColumnKey, Expression, Query
+from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import word_set
@@ -17,7 +18,6 @@ _AFTER = frozenset(
     ("for each", "for every", "in each", "in every", "on each", "at each", "under each", "within each",
      "in different", "for different", "of different", "for the different", "for each different", "across different")
 )  # fmt: skip
-_ADDITIVE = word_set("amount total quantity cost revenue sale sales payment budget profit salary count number")
 _EVEN_EMPTY = (
     "including those", "even those", "even if", "also those", "including the ones", "even the ones", "or none",
     "if any", "including empty", "with zero", "with none",
@@ -152,7 +152,7 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
                 query.select[k] = Expression("sum", column.key, factor=e.factor)
             elif isinstance(what, Expression) and what.column and q.vocabulary.columns[what.column].role != "id":
                 words = [x.lower for x in q.items if x.is_keyword("group") or x.lower == "by"]
-                if words and words[0] in ("per", "by") and set(column.words) & _ADDITIVE:
+                if words and words[0] in ("per", "by") and not AVERAGED & set(column.words):
                     query.select[k] = Expression("sum", column.key, factor=e.factor)
 
 

@@ -25,6 +25,11 @@ _UNITS = word_set(
 )
 
 
+AVERAGED = word_set(
+    "price rating score rate age percent percentage ratio temperature latitude longitude elevation height weight speed "
+    "rank ranking grade gpa level discount year quarter month week day weekday hour"
+)
+"""Words of columns whose numbers are not added up."""
 _MONEY_TABLES = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
 
 

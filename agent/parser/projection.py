@@ -35,6 +35,11 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     r.use(i)
     if _only_prefix(q, i, column) or _only_ties(q, r, i, column):
         return
+    if listed := _listed_with(q, r, i, column):
+        shown = () if r.query.select else q.naming_columns(r.head_entity or r.entities[0])
+        r.query.select.extend(Expression(column=c.key) for c in (*shown, *listed))
+        r.last_column = (i, listed[0])
+        return
     if not r.in_head:
         _restrict(q, r, i, column, mention.opposite)
         return
@@ -42,11 +47,11 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if plain and (_only_verb(q, r, i) or (r.query.select and not _coordinated(q, i))):
         r.draft.doubt("column_context")
         return
-    if mention.opposite and not conditions.is_flag(q, column):
+    if mention.opposite and not conditions.is_flag(q.values, column):
         r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
         return
     r.negated = r.negated != mention.opposite
-    if conditions.is_flag(q, column) and _says_which(q, r, i):
+    if conditions.is_flag(q.values, column) and _says_which(q, r, i):
         conditions.flag(q, r, column)
         return
     _show(q, r, i, column, plain)
@@ -56,7 +61,7 @@ def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     column = r.column_of(i)
     r.grouping = False
     r.use(i)
-    if conditions.is_flag(q, column) and _holds_table_next(q, i):
+    if conditions.is_flag(q.values, column) and _holds_table_next(q, i):
         r.grouping = True
         conditions.flag(q, r, column)
     elif _only_prefix(q, i, column):
@@ -79,13 +84,25 @@ def _says_nothing_new(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     return spent
 
 
+def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
+    """`products with category names`: the name of another row, which each row refers to, is listed beside the row."""
+    at = next((k for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] != "table" and q.items[k].lower != "the"), 0)
+    entity = c.head_entity or (c.entities[0] if c.entities else "")
+    if q.items[at].lower not in ("with", "with their", "with the", "with its") or c.negated or not entity:
+        return ()
+    named: tuple[ColumnWord, ...] = (column,) if column.role == "name" else ()
+    if q.sorts[i - 1] == "table" and q.items[i].lower in ("name", "names"):
+        named = q.naming_columns(q.table_of(i - 1))
+    return () if any(n.table == entity or q.many_of(entity, n.table) for n in named) else named
+
+
 def _restrict(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, opposite: bool) -> None:
     """A column named after the head restricts the rows, or waits for the value it is compared with."""
     r.last_column = (i, column)
     if r.negated and r.main_entity not in ("", column.table) and q.many_of(r.main_entity, column.table):
         r.absent(column.table)
         return
-    flagged = conditions.is_flag(q, column)
+    flagged = conditions.is_flag(q.values, column)
     if r.negated or flagged or _happened(q, i, column):
         r.negated = r.negated != (opposite and flagged)
         conditions.flag(q, r, column)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.conditions import is_flag
 from agent.parser.interpretation import Condition, Expression, Membership
 from agent.parser.mentions import Item, Qualification
 from agent.parser.question import LinkedQuestion
@@ -234,7 +235,7 @@ class _Seeker:
                 other = known[0]
                 return Condition(left, "<>", (int(other) if column.numeric and other in "01" else other,))
             return Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,))
-        if column.role != "flag":
+        if not is_flag(self._values, column):
             return None
         if re.search("bool", column.column.type, re.IGNORECASE):
             return Condition(left, "=", (wanted,))

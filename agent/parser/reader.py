@@ -19,6 +19,7 @@ from agent.parser import (
     tables,
     time_conditions,
 )
+from agent.parser.measures import AVERAGED
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, ReadingState
@@ -119,6 +120,8 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         and not c.functions
     ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):
         return True
+    if following == i + 1 and _only_figure(q, c, i):
+        return True
     before = q.items[i - 1].lower if i else ""
     if (
         (before.endswith("ed") and "group" not in before)
@@ -136,6 +139,16 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return False
     asked = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
     return bool(asked) and following <= i + 3
+
+
+def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`freight by country`: the only thing shown is an amount named just before item i."""
+    shown = c.query.select
+    if len(shown) != 1 or shown[0].function or not shown[0].column or q.sorts[i - 1] != "column":
+        return False
+    figure, named = q.vocabulary.columns[shown[0].column], q.sorts[i + 1]
+    amount = figure.role == "number" and not figure.foreign and not AVERAGED & set(figure.words)
+    return amount and (named == "table" or (named == "column" and not _compared(q, c.in_head, i + 1)))
 
 
 def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:

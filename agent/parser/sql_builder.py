@@ -352,7 +352,8 @@ class TreeBuilder:
         return exp.Literal.string(str(value))
 
     def _membership(self, m: Membership, alone: bool) -> exp.Expr:
-        """`of.key [NOT] IN (SELECT foreign key FROM ... related table ...)`."""
+        """`of.key [NOT] IN (SELECT foreign key FROM ... related table ...)`; on engines other than SQLite `NOT EXISTS`,
+        which they join in one pass."""
         path = self._graph.plan([m.of, m.table], frozenset((m.of, m.table)), self._hints)
         if path is None or not path.steps:
             raise Unreachable([m.of, m.table])
@@ -370,6 +371,15 @@ class TreeBuilder:
             select=[Expression(column=(first_table, other[0]))], tables=inner_tables, where=list(m.where)
         )
         inner = self._select(inner_query)
+        if m.negated and self._vocabulary.schema.dialect != "sqlite" and m.of not in inner_tables:
+            inner.set("expressions", [exp.Literal.number(1)])
+            for a, b in zip(own, other, strict=True):
+                outer = self._column((m.of, a), alone)
+                if alone:
+                    outer.set("table", self._identifier(self._vocabulary.tables[m.of].table.name))
+                partner = self._column((first_table, b), len(set(inner_tables)) == 1)
+                inner = inner.where(exp.EQ(this=partner, expression=outer), copy=False)
+            return exp.Not(this=exp.Exists(this=inner))
         target = self._column((first_table, other[0]), len(set(inner_tables)) == 1)
         inner = inner.where(exp.Not(this=exp.Is(this=target, expression=exp.Null())), copy=False)
         left = self._column((m.of, own[0]), alone)

@@ -42,6 +42,8 @@ def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
     keyword = q.items[i].keyword
     assert keyword is not None
+    if _of_each(q, r, i, keyword):
+        return
     rank = _rank(q, r, i, keyword.argument != "asc")
     if keyword.kind == "sup_adj":
         _by_adjective(q, r, i, keyword, rank)
@@ -51,6 +53,27 @@ def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         _most_common(q, r, i, rank)
     else:
         _by_what_follows(q, r, i, keyword.kind == "sup_count", rank)
+
+
+_THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
+
+
+def _of_each(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword) -> bool:
+    """`customers and their latest order date`: the extreme value of each customer is listed beside its name."""
+    at = next((j for j in (i + 1, i + 2) if q.sorts[j : j + 1] == ("column",)), None)
+    if r.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
+        return False
+    column, named = r.column_of(at), [Expression(column=c.key) for c in q.naming_columns(r.head_entity)]
+    if column.role not in ("date", "year", "number") or column.table == r.head_entity:
+        return False
+    if r.query.select not in ([], named):
+        return False
+    for k in range(i, at + 1):
+        r.use(k)
+    r.query.select = named
+    low = keyword.argument == "asc" or keyword.argument.split()[-1] in (*_LOW, "first", "oldest")
+    r.query.select.append(Expression("min" if low else "max", column.key))
+    return True
 
 
 def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank:

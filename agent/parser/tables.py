@@ -56,6 +56,8 @@ def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
             r.entity(table)
             return
     if r.counting and (r.in_head or r.share):
+        if r.head_entity not in (None, table) and not r.query.select and beside_entity(q, i):
+            r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
         r.query.select.append(Expression("count", table=table, distinct=r.counting == "distinct", share=r.share))
         r.counting, r.share = "", False
         r.entity(table)
@@ -70,6 +72,17 @@ def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     elif r.in_head and r.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
         r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(table))
     r.entity(table)
+
+
+_BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
+
+
+def beside_entity(q: LinkedQuestion, i: int) -> bool:
+    """`suppliers and number of products`: a figure at item i is listed beside the entity named before it."""
+    k = i - 1
+    while k > 0 and (q.items[k].is_keyword("count", "agg", "sup", "sup_adj") or q.items[k].lower in _BESIDE):
+        k -= 1
+    return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
 
 
 def _owned(q: LinkedQuestion, i: int, table: str) -> bool:

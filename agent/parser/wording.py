@@ -19,7 +19,7 @@ from eval.language.inflection import lemma
 def worded(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
     plain = _plain(text)
-    plain = _events(plain, vocabulary)
+    plain = _counted(_events(plain, vocabulary), vocabulary)
     wording = Wording(_ranked(plain, vocabulary))
     if wording.text != plain:
         wording = replace(wording, guessed=True, notes=("“best” and “top” are taken as the highest revenue",))
@@ -78,6 +78,19 @@ _REPLACED = tuple(
         (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
     )
 )  # fmt: skip
+
+
+_COUNTS = re.compile(r"\b(?P<before>(?:and|with|plus) (?:their |its |the )?)(?P<what>[a-z]+) counts?\b(?! of)", re.I)
+
+
+def _counted(text: str, vocabulary: Vocabulary) -> str:
+    """`employees and their order counts` as `employees and number of orders`."""
+
+    def number(match: re.Match[str]) -> str:
+        things = _table(vocabulary, match["what"].lower())
+        return f"{match['before'].split()[0]} number of {things}" if things else match[0]
+
+    return _COUNTS.sub(number, text)
 
 
 def _plain(text: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from agent.knowledge.values import value_index
 from agent.parser import Reading, read
 from eval.databases import Database, open_database
+from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 
 BAKERY = """
@@ -108,3 +111,49 @@ def test_computed_columns_are_named(bakery: Database) -> None:
         "SELECT STRFTIME('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders "
         "GROUP BY month ORDER BY month ASC"
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("customers and number of orders", [("Ada", 3), ("Bo", 1)]),
+        ("customers and their order counts", [("Ada", 3), ("Bo", 1)]),
+        ("customers and their latest order date", [("Ada", "2024-06-03"), ("Bo", "2024-05-06")]),
+        ("orders with customer names", [(1, "Ada"), (2, "Ada"), (3, "Bo"), (4, "Ada")]),
+        ("quantity by product", [("cake", 1), ("loaf", 12), ("roll", 10)]),
+    ],
+)
+def test_lists_figures_and_names_beside_each_row(
+    answer: Callable[[str], list[tuple[object, ...]]], question: str, rows: list[tuple[object, ...]]
+) -> None:
+    assert sorted(answer(question)) == rows
+
+
+def test_an_integer_named_after_a_state_says_yes_or_no() -> None:
+    product = Table(
+        name="product",
+        columns=(
+            Column(name="id", type="INTEGER", primary_key=True),
+            Column(name="name", type="TEXT"),
+            Column(name="discontinued", type="INTEGER", nullable=False),
+        ),
+    )
+    schema = Schema(dialect="sqlite", tables=(product,))
+    assert read("show discontinued products", schema).sql == "SELECT name FROM product WHERE discontinued = 1"
+    assert read("number of active products", schema).sql == "SELECT COUNT(*) FROM product WHERE discontinued = 0"
+
+
+def test_absence_is_not_exists_where_rows_may_be_many(tmp_path: Path) -> None:
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR)")
+        connection.execute("CREATE TABLE orders (id INTEGER, customer_id INTEGER REFERENCES customers (id))")
+        connection.execute(
+            "INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo'); INSERT INTO orders VALUES (1, 1), (2, NULL)"
+        )
+    with open_database(f"duckdb:///{path}") as database:
+        reading = read("customers without orders", database.schema())
+        statement = check(parse(reading.sql, "duckdb")).statement
+        assert "NOT EXISTS" in reading.sql
+        assert statement is not None
+        assert database.execute(statement).rows == (("Bo",),)
