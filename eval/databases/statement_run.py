@@ -22,7 +22,7 @@ from eval.sql.types import ReadStatement
 
 _log = logging.getLogger("text2sql.databases")
 _REPEAT_SECONDS = 0.05
-_GIVE_UP_SECONDS = 0.7
+_GIVE_UP_SECONDS = 0.5
 """A server that does not react to interrupts for this long loses its connection, so that the caller is free within a
 second."""
 

@@ -18,7 +18,7 @@ from eval.schema import Dialect, Schema
 from eval.sql.catalogue import outside_the_data
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
-from eval.sql.implicit_calls import implicit_call
+from eval.sql.implicit_calls import call_by_name, implicit_call
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
@@ -173,8 +173,11 @@ def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
 
 
 def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
-    """PostgreSQL and MySQL resolve some reserved words to the user who is logged in."""
+    """PostgreSQL and MySQL resolve some reserved words to the user who is logged in; MariaDB moves the sequence `s` for
+    `s.nextval` in its Oracle mode."""
     name = column.this
+    if dialect == "mysql" and column.table and name.name.lower() in ("nextval", "currval"):
+        return f"reads {name.name} of {column.table}, which may be a sequence"
     plain = isinstance(name, exp.Identifier) and not name.args.get("quoted") and not column.table
     if plain and name.name.lower() in _ROLE_NAMES.get(dialect, ()):
         return f"reads {name.name.upper()}, which tells of the engine's users"
@@ -196,7 +199,7 @@ def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
     for name in names_called(node, dialect):
         if name not in known:
             return f"calls {name}, which is not on the list of {dialect} functions that only compute"
-    return None
+    return call_by_name(node) if dialect == "duckdb" else None
 
 
 def _built_call_reason(node: exp.Expr, dialect: Dialect) -> str | None:

@@ -1,9 +1,11 @@
-"""Calls that PostgreSQL makes without parentheses.
+"""Calls without parentheses: after a dot, by a cast, by a name in a text.
 
 In PostgreSQL, `t.f` and `(x).f` call the function `f` on the row `t` or the value `x` when it has no field `f`. A cast
 to a user-defined type runs the functions of that type. In: a tree and, if it is known, the schema. Out: the reason for
 a refusal, or None. After a dot, only a column that the schema or a subquery of the statement has is allowed; as the
 target of a cast, only a built-in type.
+
+DuckDB's `list_aggregate` and its like call the aggregate function that a text names.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eval.schema import Schema
+from eval.sql.functions import functions
 from eval.sql.lookup import Found
+from eval.sql.nodes import called_name
 from eval.sql.scopes import bind
 
 _BUILT_IN_TYPES = frozenset(
@@ -19,6 +23,19 @@ _BUILT_IN_TYPES = frozenset(
     | {"point", "polygon", "timetz", "tsquery", "tsvector", "varbit", "xml"}
 )
 """PostgreSQL's own types that sqlglot treats as user-defined."""
+
+_AGGREGATING = frozenset({"aggregate", "array_aggr", "array_aggregate", "list_aggr", "list_aggregate"})
+
+
+def call_by_name(call: exp.Expr) -> str | None:
+    """The reason why a call of DuckDB's `list_aggregate` may reach a function that is not on the list."""
+    if not isinstance(call, exp.Anonymous) or called_name(call) not in _AGGREGATING:
+        return None
+    named = call.expressions[1] if len(call.expressions) > 1 else None
+    function = functions("duckdb").get(named.name.lower()) if isinstance(named, exp.Literal) else None
+    if function is not None and function.kind == "aggregate":
+        return None
+    return f"calls {call.name} with something other than the name of a listed aggregate function"
 
 
 def implicit_call(tree: exp.Expression, schema: Schema | None) -> str | None:

@@ -11,9 +11,12 @@ from typing import Annotated
 
 import typer
 
+from eval.databases import open_database
 from eval.schema import DIALECTS, Dialect, dialect_named
 from experiments.walls import costly as costly_statements
-from experiments.walls.serving import serving
+from experiments.walls.calls import call_at_random
+from experiments.walls.serving import scratch, serving
+from experiments.walls.soak import soak as soak_server
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 Engines = Annotated[list[str] | None, typer.Option("--engine", help="May be repeated; default: all four.")]
@@ -41,21 +44,49 @@ def costly(
         tempfile.TemporaryDirectory() as folder,
         serving(Path(folder), _dialects(engine), TEXT2SQL_QUERY_SECONDS=str(seconds)) as served,
     ):
-        alone = costly_statements.quiet(served)
+        served.ask(costly_statements.QUESTIONS[0])
         typer.echo(costly_statements.HEAD)
         late: dict[str, float] = {}
         for dialect in served.presets:
-            statements = costly_statements.corpus(dialect, every)
-            found = costly_statements.attack(served, dialect, statements, tell)
+            found = costly_statements.attack(served, dialect, costly_statements.corpus(dialect, every), tell)
             late |= found.late(seconds)
-            typer.echo(costly_statements.row(found, alone, seconds))
-        again = costly_statements.slowdown(costly_statements.quiet(served), alone)
-        typer.echo(
-            f"the same questions alone afterwards: worst {again[-1]:.2f} x, over 3 x: {sum(r > 3 for r in again)}"
-        )
+            typer.echo(costly_statements.row(found, seconds))
         typer.echo(f"statements that a database server went on with: {served.given_up}")
         for sql, took in late.items():
             typer.echo(f"late: {took:.2f} s  {sql}")
+
+
+@app.command()
+def calls(
+    engine: Engines = None,
+    calls: Annotated[int, typer.Option(min=1, help="Calls of each engine.")] = 100_000,
+    minutes: Annotated[float, typer.Option(help="The time for each engine.")] = 30.0,
+    seed: int = 7,
+) -> None:
+    """Random calls of all functions that the guard knows."""
+    typer.echo("| engine | calls | functions | outcomes | slowest | harm |\n|---|---|---|---|---|---|")
+    for dialect in _dialects(engine):
+        with tempfile.TemporaryDirectory() as folder, scratch(dialect, Path(folder)) as url:
+            with open_database(url, isolation="process") as database:
+                found = call_at_random(database, calls, seed, minutes * 60)
+            counts = ", ".join(f"{n:,} {status}" for status, n in sorted(found.statuses.items()))
+            typer.echo(
+                f"| {dialect} | {found.calls:,} | {len(found.functions)} | {counts} | {found.slowest:.2f} s | "
+                f"{len(found.harm)} |"
+            )
+            for line in found.harm:
+                typer.echo(f"harm: {line[:400]}")
+
+
+@app.command()
+def soak(
+    questions: Annotated[int, typer.Option(min=1)] = 10_000,
+    minutes: Annotated[float, typer.Option(help="The time for all questions.")] = 60.0,
+) -> None:
+    """Many ordinary questions to one server: its memory after each five hundred."""
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder), ()) as served:
+        memory = soak_server(served, questions, minutes, typer.echo)
+        typer.echo(f"growth after the first step: {max(memory[1:], default=memory[0]) - memory[0]:+.1f} MB at most")
 
 
 if __name__ == "__main__":

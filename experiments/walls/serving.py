@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -109,11 +110,12 @@ def processor_seconds(pid: int) -> float:
 
 def fork_server(pid: int) -> int | None:
     """The process that forks the children for statements."""
-    found = _children(pid)
+    found = children(pid)
     return found[0] if found else None
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """The processes that a process has started and that still run."""
     with contextlib.suppress(FileNotFoundError):
         return [int(p) for t in Path(f"/proc/{pid}/task").iterdir() for p in (t / "children").read_text().split()]
     return []
@@ -123,7 +125,7 @@ def _largest_temporary_mb(served: Served) -> float:
     """The temporary files of the child that has most, those without a name included."""
     parent = fork_server(served.pid)
     most = 0
-    for child in _children(parent) if parent else ():
+    for child in children(parent) if parent else ():
         size = 0
         with contextlib.suppress(OSError):
             for handle in Path(f"/proc/{child}/fd").iterdir():
@@ -152,7 +154,7 @@ def serving(folder: Path, dialects: tuple[Dialect, ...] = DIALECTS, **settings: 
     command = [sys.executable, "-m", "agent.server", "--port", "0"]
     log = folder / "server.log"
     with contextlib.ExitStack() as stack:
-        urls = {dialect: stack.enter_context(_MADE[dialect](folder)) for dialect in dialects}
+        urls = {dialect: stack.enter_context(scratch(dialect, folder)) for dialect in dialects}
         errors = stack.enter_context(log.open("w"))
         server = stack.enter_context(
             subprocess.Popen(command, env={**kept, **own, **settings}, stdout=subprocess.PIPE, stderr=errors, text=True)
@@ -169,12 +171,21 @@ def serving(folder: Path, dialects: tuple[Dialect, ...] = DIALECTS, **settings: 
         yield Served(url, server.pid, presets, log, temporary)
 
 
+def scratch(dialect: Dialect, folder: Path) -> AbstractContextManager[str]:
+    """The URL of a database with the tables that the statements name."""
+    return _MADE[dialect](folder)
+
+
+FEW = "CREATE TABLE few AS SELECT * FROM many WHERE n IN (1, 2, 3)"
+
+
 @contextlib.contextmanager
 def _sqlite(folder: Path) -> Iterator[str]:
     path = folder / "attacked.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE many (n INTEGER, w VARCHAR)")
         connection.executemany("INSERT INTO many VALUES (?, ?)", ((n, f"word {n}") for n in range(MANY_ROWS)))
+        connection.execute(FEW)
         connection.execute("CREATE TABLE wide (v BLOB)")
         connection.executemany("INSERT INTO wide VALUES (randomblob(?))", [(WIDE_BYTES["sqlite"],)] * WIDE_ROWS)
     yield f"sqlite:///{quote(str(path))}"
@@ -188,6 +199,7 @@ def _duckdb(folder: Path) -> Iterator[str]:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE many (n INTEGER, w VARCHAR)")
         connection.execute(f"INSERT INTO many SELECT range, 'word ' || range FROM range({MANY_ROWS})")
+        connection.execute(FEW)
     yield f"duckdb:///{quote(str(path))}"
 
 
@@ -210,6 +222,7 @@ def _postgres(_: Path) -> Iterator[str]:
                 filling.execute(
                     f"CREATE TABLE many AS SELECT n, 'word ' || n AS w FROM generate_series(1, {MANY_ROWS}) n"
                 )
+                filling.execute(FEW)
                 filling.execute(
                     "CREATE TABLE wide AS SELECT (SELECT string_agg(md5(r || ' ' || i), '') "
                     f"FROM generate_series(1, {WIDE_BYTES['postgres'] // 32}) i) AS v "
@@ -241,6 +254,7 @@ def _mysql(_: Path) -> Iterator[str]:
             cursor.execute(f"USE {name}")
             cursor.execute("CREATE TABLE many (n INT, w VARCHAR(20))")
             cursor.executemany("INSERT INTO many VALUES (%s, %s)", [(n, f"word {n}") for n in range(MANY_ROWS)])
+            cursor.execute(FEW)
             cursor.execute("CREATE TABLE wide (v LONGTEXT)")
             cursor.executemany(
                 "INSERT INTO wide VALUES (%s)", [(os.urandom(WIDE_BYTES["mysql"] // 2).hex(),)] * WIDE_ROWS
@@ -251,4 +265,9 @@ def _mysql(_: Path) -> Iterator[str]:
             cursor.execute(f"DROP USER {name}@'127.0.0.1'")
 
 
-_MADE = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}
+_MADE: dict[Dialect, Callable[[Path], AbstractContextManager[str]]] = {
+    "sqlite": _sqlite,
+    "duckdb": _duckdb,
+    "postgres": _postgres,
+    "mysql": _mysql,
+}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -156,6 +158,14 @@ def test_no_text_keeps_the_parser_busy(dialect: Dialect, name: str) -> None:
     for depth in (10, 18, 26):
         sql = HOSTILE[name](depth)
         assert _calls(lambda sql=sql: parse(sql, dialect)) < 150 * (REREAD_TOKENS + len(sql))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_hostile_text_takes_half_a_second_of_the_processor(dialect: Dialect) -> None:
+    for name, depth in product(HOSTILE, (10, 18, 26)):
+        sql, before = HOSTILE[name](depth), time.process_time()
+        parse(sql, dialect)
+        assert time.process_time() - before < 0.5, (name, depth)
 
 
 @pytest.mark.parametrize("depth", [10, 18, 26])

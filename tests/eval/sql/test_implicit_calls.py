@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from eval.databases import Database, open_database
-from eval.schema import Column, Schema, Table
+from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse
 
 VALUES = (
@@ -62,6 +62,54 @@ WHOLE_ROWS = (
     "SELECT 1 UNION SELECT c.run_report FROM customers c",
 )
 HOSTILE = (*(f"SELECT ({value}).{field} FROM customers c" for value in VALUES for field in FIELDS), *WHOLE_ROWS)
+OTHER_DIALECTS: dict[Dialect, tuple[str, ...]] = {
+    "duckdb": (
+        *(
+            f"SELECT {value}.{call} FROM customers"
+            for value in (
+                "'HOME'",
+                "name",
+                "customers.name",
+                "(SELECT 'HOME')",
+                "['HOME'][1]",
+                "{'a': 'HOME'}.a",
+                "lower(name)",
+            )
+            for call in ("getenv()", '"getenv"()', "read_text()", "mymacro()", "lower().getenv()")
+        ),
+        "SELECT list_transform(['HOME'], lambda x: x.getenv())",
+        "SELECT list_filter(['HOME'], lambda x: x.getenv() = 'x')",
+        "SELECT [x.getenv() for x in ['HOME']]",
+        "SELECT 1 AS x, x.getenv()",
+        "SELECT memory.main.mymacro(1)",
+        "SELECT main.mymacro(1)",
+        "SELECT list_aggregate([1], 'reservoir_quantile', 0.5)",
+        "SELECT list_aggr([1], 'mymacro')",
+        "SELECT array_aggr([1], lower('SUM'))",
+        "SELECT array_aggregate([1], name) FROM customers",
+        "SELECT aggregate([1], 'RESERVOIR_QUANTILE', 1)",
+        "SELECT [1].list_aggregate('reservoir_quantile', 1)",
+        "SELECT COLUMNS('name').getenv() FROM customers",
+    ),
+    "mysql": (
+        "SELECT s.nextval",
+        "SELECT `s`.`nextval`",
+        "SELECT s.CURRVAL",
+        "SELECT shop.s.nextval",
+        "SELECT NEXT VALUE FOR s",
+        "SELECT PREVIOUS VALUE FOR s",
+        "SELECT sys.version_major()",
+        "SELECT `sys`.`ps_thread_id`(1)",
+        "SELECT customers.run_report() FROM customers",
+        "SELECT CAST(1 AS mytype)",
+    ),
+    "sqlite": (
+        "SELECT main.load_extension('x')",
+        "SELECT customers.load_extension('x') FROM customers",
+        "SELECT [load_extension]('x')",
+        "SELECT * FROM main.pragma_table_info('customers')",
+    ),
+}
 HARMLESS = (
     "SELECT c.name FROM customers c",
     "SELECT customers.name, public.customers.id FROM customers",
@@ -110,6 +158,17 @@ def test_no_call_after_a_dot_passes(database: Database) -> None:
     assert len(HOSTILE) > 101
     passed = [sql for sql in HOSTILE if check(parse(sql, "postgres"), database.schema()).allowed]
     assert passed == []
+
+
+@pytest.mark.parametrize("dialect", OTHER_DIALECTS)
+def test_no_call_after_a_dot_or_by_name_passes_in_other_dialects(dialect: Dialect) -> None:
+    passed = [sql for sql in OTHER_DIALECTS[dialect] if check(parse(sql, dialect)).allowed]
+    assert passed == []
+
+
+def test_listed_aggregates_may_be_named() -> None:
+    for sql in ("SELECT list_aggregate([1, 2], 'sum')", "SELECT list_aggr([1, 2], 'QUANTILE_CONT', 0.5)"):
+        assert check(parse(sql, "duckdb")).allowed
 
 
 def test_columns_pass_and_run(database: Database) -> None:

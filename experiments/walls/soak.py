@@ -1,0 +1,37 @@
+"""A long soak: many ordinary questions and edited statements to one server, and its memory after each five hundred.
+
+In: how many questions. Out: a line each five hundred: memory of the server and of its fork server, children, threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from experiments.walls.serving import QUESTIONS, Served, children, fork_server, resident_mb
+
+STEP = 500
+
+
+def soak(served: Served, questions: int, minutes: float, tell: Callable[[str], None]) -> list[float]:
+    """Ask until the number or the time is reached; the server's memory in MB after each step."""
+    until = time.monotonic() + minutes * 60
+    asked, failed, memory = 0, 0, []
+    texts = itertools.cycle(QUESTIONS)
+    with ThreadPoolExecutor(4) as threads:
+        while asked < questions and time.monotonic() < until:
+            failed += sum(not good for _, good in threads.map(lambda _: served.ask(next(texts)), range(STEP)))
+            asked += STEP
+            memory.append(resident_mb(served.pid))
+            forks = fork_server(served.pid)
+            forked = (
+                f"fork server {resident_mb(forks):.1f} MB, {len(children(forks))} children" if forks else "no children"
+            )
+            tell(
+                f"{asked:6,} questions, {failed} unanswered: server {memory[-1]:.1f} MB, {forked}, "
+                f"{len(list(Path(f'/proc/{served.pid}/task').iterdir()))} threads"
+            )
+    return memory
