@@ -35,6 +35,9 @@ def _candidates(q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, .
     columns = _columns_named(q, unread)
     tables = list(dict.fromkeys([*entities, *q.named, *(c.table for c in columns)]))
     tables = [t for t in tables if not words.tables[t].bridge] or tables
+    if not tables:
+        rows = {t.name: t.table.row_count or 0 for t in words.tables.values() if not t.bridge}
+        tables = sorted(rows, key=lambda t: -rows[t])[:3]
     for column in columns:
         entity = plural_name(words, column.table)
         if column.role == "number":

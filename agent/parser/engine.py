@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary, vocabulary
-from agent.parser import confidence, explanation
+from agent.parser import confidence, declining, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
-from agent.parser.interpretation import Query
+from agent.parser.interpretation import Condition, Expression, Query
 from agent.parser.joins import join_graph
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
@@ -33,7 +33,7 @@ from agent.parser.shapes import fitted
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.wording import worded
-from agent.runtime.probability import OTHER_READING
+from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.language.tokens import Token, tokenize
 from eval.schema import Dialect, Schema
 
@@ -135,6 +135,8 @@ class _Door:
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
+        if reply := declining.not_about_rows(text, self._words):
+            return _abstain(reply)
         wording = worded(text, self._words, self._today)
         shape = wording.shape
         if shape is not None and not self._shapes(wording):
@@ -207,9 +209,7 @@ class _Door:
         draft = read_items(q)
         unread = not_understood(tokens, items, draft)
         if not draft.query.select:
-            about = ", ".join(f"“{w}”" for w in unread[:5])
-            why = f"I could not tell what to show{f'; I do not know {about} here' if about else ''}."
-            return _Attempt(q, draft, unread, problem=why)
+            return _Attempt(q, draft, unread, problem=declining.nothing_shown(q, unread))
         if wording is not None:
             draft.notes.extend(wording.notes)
             if wording.shape is not None and not fitted(draft.query, wording.shape, self._words):
@@ -245,15 +245,28 @@ class _Door:
     def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
             return _abstain(attempt.problem, not_understood=attempt.unread)
-        meaning = explanation.explain(attempt.draft.query, self._words, attempt.draft.notes)
+        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft)]
+        if attempt.confidence < STATED_DOUBT and attempt.confidence >= threshold and not attempt.unread:
+            notes.append(declining.least_certain(attempt.question, attempt.draft))
+        meaning = explanation.explain(attempt.draft.query, self._words, notes)
         sql = readable(attempt.tree, self._dialect)
         if attempt.confidence >= threshold:
             return Reading(
                 sql, attempt.tree, attempt.confidence, False, meaning, attempt.unread, (), attempt.features, sql
             )
-        doubt = f" I did not understand {', '.join(f'“{w}”' for w in attempt.unread)}." if attempt.unread else ""
-        why = f"I am not sure enough to answer.{doubt} My best guess was: {meaning}."
+        why = declining.not_sure(attempt.question, attempt.draft, attempt.unread, meaning)
         return Reading("", None, attempt.confidence, True, why, attempt.unread, (), attempt.features, sql)
+
+    def _beyond_data(self, draft: Draft) -> Iterator[str]:
+        """For each period relative to today that begins after the last row: a sentence that says so."""
+        if self._look is None:
+            return
+        for column, start in draft.assumed:
+            table, name = column
+            since = Condition(Expression(column=column), ">=", (start,))
+            later = Query(select=[Expression("count", table=table)], tables=[table], where=[(since,)])
+            if self._look(TreeBuilder(self._words, self._graph).build(later)).get("result zero"):
+                yield f"the data ends before that: no row of {table} has {name} on or after {start.isoformat()}"
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read with enough confidence."""

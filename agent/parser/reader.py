@@ -41,7 +41,9 @@ def read(q: LinkedQuestion) -> Draft:
     r = ReadingState(q)
     for i in range(len(q.items)):
         if i not in r.consumed:
+            r.draft.word = q.items[i].lower
             _take(q, r, i)
+    r.draft.word = ""
     finalization.finalize(q, r)
     return r.draft
 

@@ -7,6 +7,7 @@ none of them.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -35,8 +36,17 @@ class Draft:
     close: dict[object, None] = field(default_factory=dict)
     """Choices with alternatives: the tables, columns and value columns chosen, in order."""
 
+    word: str = ""
+    """The item that is being read; empty once all are."""
+    doubtful: list[str] = field(default_factory=list)
+    """The items that caused doubts."""
+    assumed: list[tuple[ColumnKey, dt.date]] = field(default_factory=list)
+    """Columns restricted by a period relative to today, with its first day."""
+
     def doubt(self, name: str, amount: float = 1.0) -> None:
         self.doubts[name] = self.doubts.get(name, 0.0) + amount
+        if self.word:
+            self.doubtful.append(self.word)
 
 
 class Context(Protocol):

@@ -44,6 +44,7 @@ def add_period(q: LinkedQuestion, r: ReadingState, i: int, period: periods.Perio
     _use_until(q, r, i, q.items[i].start + period.tokens)
     if period.relative:
         r.draft.notes.append(f"{period.words} is taken from today's date")
+        r.draft.assumed.append((column.key, period.start))
     if column.role == "year" and period.year_only is None:
         r.draft.doubt("period_cut_to_year")
     add(q, r, _within(column, period, operator))
