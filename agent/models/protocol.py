@@ -121,6 +121,8 @@ class SqlRequest:
     mode."""
     examples: str = ""
     """Similar verified questions with their SQL, as text."""
+    verified: tuple[tuple[str, str], ...] = ()
+    """All verified questions of this database with their SQL, for the parser. Not cleared for a mode."""
     instructions: str = ""
     """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
     analysis: str = ""

@@ -95,6 +95,7 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
         glossary=found.glossary_text,
         examples=found.examples_text,
         definitions=tuple(found.statements),
+        verified=tuple((e.question, e.sql) for e in memory.examples if e.db in ("", context.database.name)),
         instructions=found.instructions,
         analysis=analysis_notes(memory.analysis, context.database) if read else "",
     )

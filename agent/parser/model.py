@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from agent.knowledge.memory import Example
 from agent.knowledge.values import value_index
 from agent.models.protocol import (
     Capabilities,
@@ -25,10 +26,14 @@ from agent.models.protocol import (
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
 from agent.parser.execution_probe import looker
+from agent.parser.recall import recalled
 from agent.parser.relevance import judge
 from agent.parser.summary import summary_text
 from agent.state import QueryPlan, QueryTask
 from eval.databases.base import Database
+
+CONFIRMED = 0.95
+"""The confidence of a query that a person confirmed for the same words."""
 
 
 class OfflineModel:
@@ -68,6 +73,12 @@ class OfflineModel:
         started = time.perf_counter()
         question = request.task.description or request.question
         place = request.attempt if request.feedback else 1
+        if request.verified and place == 1:
+            examples = [Example(q, sql) for q, sql in request.verified]
+            values = await asyncio.to_thread(value_index, self._database, request.schema)
+            known = await asyncio.to_thread(recalled, question, examples, request.schema, values)
+            if known is not None:
+                return SqlReply(known.sql, known.reasoning, CONFIRMED, usage=_usage(started))
         evidence = "; ".join(filter(None, (request.evidence, *request.definitions)))
         reading = await self._read(question, evidence, request, place)
         return SqlReply(
