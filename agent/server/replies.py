@@ -57,6 +57,8 @@ class TableReply(_Reply):
 class SchemaReply(_Reply):
     dialect: str
     fingerprint: str
+    total: int
+    """Tables in all; `offset` and `limit` choose some of them."""
     tables: list[TableReply]
 
 

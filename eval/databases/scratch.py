@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _LONGEST_TYPE = 500
 """Characters of a declared type that are read; a longer type is treated as text."""
+_MOST_TYPES = 20_000
+"""Characters of all different types together that are read, the shortest first; the others are treated as text."""
 
 
 class ScratchDatabase(Database):
@@ -173,9 +175,10 @@ def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, s
             return False
         return True
 
-    found = {}
-    for declared in {column.type for table in schema.tables for column in table.columns}:
-        written = _type_in_duckdb(declared)
+    found, read = {}, 0
+    for declared in sorted({column.type for table in schema.tables for column in table.columns}, key=len):
+        read += len(declared)
+        written = _type_in_duckdb(declared) if read <= _MOST_TYPES else None
         found[declared] = written if written and known(written) else "VARCHAR"
     return found
 

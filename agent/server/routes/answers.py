@@ -1,8 +1,14 @@
-"""The error responses of the routes, for the OpenAPI description."""
+"""The responses that routes share: errors, events and files for the OpenAPI description, and large JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import hashlib
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Header, Response
+from pydantic import BaseModel
 
 _MEANING = {
     400: "The request makes no sense as it is.",
@@ -68,3 +74,21 @@ EVENTS: dict[int | str, dict[str, Any]] = {
         },
     }
 }
+
+
+UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged since the `ETag` in `If-None-Match`."}}
+KnownTag = Annotated[str | None, Header(max_length=200, description="The `ETag` of an earlier response.")]
+
+
+async def tagged_json(made: Callable[[], BaseModel], known: str | None) -> Response:
+    """A large response with an `ETag`, made and encoded off the event loop; 304 without a body where `known` is its
+    tag."""
+
+    def encoded() -> tuple[bytes, str]:
+        body = made().model_dump_json().encode()
+        return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+    body, tag = await asyncio.to_thread(encoded)
+    if known == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(body, media_type="application/json", headers={"ETag": tag})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from agent.inspection.schema import profile_report
 from agent.server.access import CurrentClient
@@ -18,7 +17,7 @@ from agent.server.replies import (
     TableReply,
     ValuesReply,
 )
-from agent.server.routes.answers import refusals
+from agent.server.routes.answers import UNCHANGED, KnownTag, refusals, tagged_json
 from agent.server.services import CurrentServices
 from agent.server.table_lookups import column_named, sample, table_named, values
 from eval.schema import Table
@@ -36,25 +35,40 @@ async def presets(services: CurrentServices, client: CurrentClient) -> list[Pres
     return await services.presets.listed(client.name)
 
 
-@router.get("/schema/{preset_id}", responses=refusals(404))
-async def schema(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> SchemaReply:
-    """The tables and columns of a database."""
+@router.get("/schema/{preset_id}", response_model=SchemaReply, responses={**UNCHANGED, **refusals(404)})
+async def schema(
+    services: CurrentServices,
+    client: CurrentClient,
+    preset_id: PresetId,
+    offset: Annotated[int, Query(ge=0, le=2**31, description="Tables to skip.")] = 0,
+    limit: Annotated[int | None, Query(ge=1, le=10_000, description="Tables at most; without it, all.")] = None,
+    if_none_match: KnownTag = None,
+) -> Response:
+    """The tables and columns of a database, whole or by the page."""
     _, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
-    return SchemaReply(dialect=found.dialect, fingerprint=found.fingerprint, tables=[_table(t) for t in found.tables])
+    page = found.tables[offset : None if limit is None else offset + limit]
+
+    def made() -> SchemaReply:
+        tables = [_table(table) for table in page]
+        total = len(found.tables)
+        return SchemaReply(dialect=found.dialect, fingerprint=found.fingerprint, total=total, tables=tables)
+
+    return await tagged_json(made, if_none_match)
 
 
-@router.get("/schema/{preset_id}/profile", responses=refusals(404))
+@router.get("/schema/{preset_id}/profile", response_model=ProfileReply, responses={**UNCHANGED, **refusals(404)})
 async def profile(
     services: CurrentServices,
     client: CurrentClient,
     preset_id: PresetId,
     budget: Annotated[int | None, Query(ge=0, le=1_000_000, description="Tokens of all sections together.")] = None,
-) -> ProfileReply:
+    if_none_match: KnownTag = None,
+) -> Response:
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
     database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
-    report = await asyncio.to_thread(profile_report, database, found, budget, services.settings.privacy.mode)
-    return ProfileReply.of(report)
+    privacy = services.settings.privacy.mode
+    return await tagged_json(lambda: ProfileReply.of(profile_report(database, found, budget, privacy)), if_none_match)
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))

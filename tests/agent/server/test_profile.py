@@ -60,3 +60,22 @@ def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool
         assert found["privacy"] == mode
         assert "Brewing Gear" not in answer.text  # a stored value; what the schema's comments say may be told
         assert any(c["rows"] for c in found["columns"]) is counts
+
+
+@pytest.mark.parametrize("path", ["/schema/shop", "/schema/shop/profile", "/schema/shop?offset=1&limit=2"])
+def test_what_is_unchanged_is_not_sent_again(server: Running, path: str) -> None:
+    first = server.get(path)
+    again = server.get(path, headers={"If-None-Match": first.headers["etag"]})
+
+    assert first.json()["dialect"] == "sqlite"
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert server.get(path, headers={"If-None-Match": '"other"'}).content == first.content
+
+
+def test_a_schema_comes_by_the_page(server: Running) -> None:
+    whole = server.get("/schema/shop").json()
+    pages = [server.get(f"/schema/shop?offset={n}&limit=2").json() for n in range(0, whole["total"] + 2, 2)]
+
+    assert [table for page in pages for table in page["tables"]] == whole["tables"]
+    assert len(whole["tables"]) == whole["total"]
+    assert pages[-1]["tables"] == []
