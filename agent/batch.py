@@ -252,7 +252,7 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
     from eval.databases import DatabaseError
 
     try:
-        database = _collection(databases).database(name)
+        database = _database(databases, name)
         return database, database.schema()
     except DatabaseError as error:
         raise LineError(str(error)) from None
@@ -285,7 +285,7 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
     evidence = record.get("evidence")
     name = text_field(record, "db")
     try:
-        database = await asyncio.to_thread(_collection(databases).database, name)
+        database = await asyncio.to_thread(_database, databases, name)
     except DatabaseError as error:
         raise LineError(str(error)) from None
     return _line(
@@ -297,6 +297,14 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
             settings=config,
         )
     )
+
+
+def _database(databases: str, name: str) -> Database:
+    """Raises DatabaseError."""
+    from agent.config import settings
+    from agent.runtime.catalogue import as_person
+
+    return as_person(_collection(databases).database(name), settings().database)
 
 
 @functools.cache

@@ -74,6 +74,12 @@ class DatabaseSettings(_Group):
     """Seconds that a schema is cached."""
     cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
     """Folder of demo databases and caches; None means the user's cache folder."""
+    policies: str | None = Field(None, alias="TEXT2SQL_POLICIES")
+    """YAML file that says who may see which tables, columns and rows; None: everybody sees everything."""
+    person: str = Field("local", alias="TEXT2SQL_PERSON")
+    """Who is asking at a door that checks no token: the command line, batch, Python, MCP over standard input."""
+    audit_log: str | None = Field(None, alias="TEXT2SQL_AUDIT_LOG")
+    """File of JSON lines: who asked what, which SQL ran, how many rows it returned."""
 
 
 class JudgingSettings(_Group):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 from typing_extensions import TypedDict, Unpack
 
+from agent.access.database import PersonalDatabase
 from agent.config import DatabaseSettings, JudgingSettings, ModelSettings, Settings, settings, settings_problem
 from agent.conversations.conversation import Conversation, fresh_turn
 from agent.conversations.turns import DROPPED, TurnEnd, TurnRefused, take_turn
@@ -200,6 +201,10 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
         config = config.changed(**kit.settings(groups))
     database = await _opened(request.database, config.database)
+    if isinstance(database, PersonalDatabase):
+        await asyncio.to_thread(database.hear, request.question)
+        if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
+            return _not_visible(request, database, unseen, emit, started)
     model, owned = await _chosen_model(request.model, config.model, database)
     context = RunContext(
         database,
@@ -226,6 +231,25 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     emit(AnswerEvent(data=answer))
     if answer.status == "error":
         emit(ErrorEvent(data=ErrorInfo(kind=answer.error_kind or "internal", message=answer.reason)))
+    return answer
+
+
+def _not_visible(
+    request: RunRequest, database: Database, unseen: Sequence[str], emit: Callable[[Event], None], started: float
+) -> Answer:
+    """The answer to a question about what its person may not see; no model is asked."""
+    text = f"Not visible to you: {', '.join(unseen)}."
+    answer = Answer(
+        question=request.question,
+        status="abstained",
+        abstained=True,
+        answer=text,
+        reason=text,
+        database=database.name,
+        dialect=database.dialect,
+        seconds=round(time.monotonic() - started, 4),
+    )
+    emit(AnswerEvent(data=answer))
     return answer
 
 
@@ -360,12 +384,19 @@ def _answer(state: dict[str, Any], context: RunContext, seconds: float) -> Answe
         dialect=context.database.dialect,
         confidence=probability(last, calibrated=context.model.capabilities.calibrated) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
-        doubts=[*doubts(best, threshold), *context.usage.warnings],
+        doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
         read_as=state.get("read_as") or "",
     )
+
+
+def _rows_not_visible(result: QueryResult | None, database: Database) -> list[str]:
+    if result is None or not result.sql or not isinstance(database, PersonalDatabase):
+        return []
+    partly = database.partly_visible(result.sql)
+    return [f"Only the rows of {', '.join(partly)} that are visible to you were read."] if partly else []
 
 
 def _answer_of_turn(said: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:

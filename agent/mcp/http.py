@@ -71,5 +71,5 @@ class McpEndpoint:
             await error_response(status, message)(scope, receive, send)
             return
         # The SDK lets only this user continue the session that it started.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.owner, scopes=[]))
         await self._manager.handle_request(scope, receive, send)

@@ -93,7 +93,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     async def list_databases(context: Context) -> Databases:
         """List the databases that can be asked."""
         with _told():
-            presets = await services().presets.listed(_owner(context))
+            presets = await services().presets.listed(_client(context, services()))
         fields = set(DatabaseInfo.model_fields)
         return Databases(databases=[DatabaseInfo(**p.model_dump(include=fields)) for p in presets])
 
@@ -106,7 +106,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         """Tables, columns, keys and comments of a database."""
         here = services()
         with _told():
-            preset = await here.presets.find(_owner(context), database or None)
+            preset = await here.presets.find(_client(context, here), database or None)
             _, schema = await here.presets.schema(preset)
         if table:
             found = schema.table(table)
@@ -127,7 +127,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         here = services()
         settings = here.settings
         with _told():
-            preset = await here.presets.find(_owner(context), database or None)
+            preset = await here.presets.find(_client(context, here), database or None)
             opened = await preset.opened()
             limits = Limits(seconds=settings.limits.query_seconds, rows=MAX_ROWS)
             done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
@@ -154,7 +154,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         here = services()
         with _told():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
-            run = await begin(here, _owner(context), asked)
+            run = await begin(here, _client(context, here), asked)
             return await _answer(run, context, here)
 
     return server
@@ -264,15 +264,15 @@ def _table(table: Table) -> TableInfo:
     )
 
 
-def _owner(context: Context) -> str:
+def _client(context: Context, services: Services) -> Client:
     """The client of the HTTP request behind a call; over standard input, the user of this machine."""
     request = context.request_context.request
     if request is None:
-        return "local"
+        return services.presets.local()
     client = request.scope.get("state", {}).get("client")
     if not isinstance(client, Client):
         raise ToolError("A bearer token is needed.")
-    return client.name
+    return client
 
 
 log = logging.getLogger(__name__)

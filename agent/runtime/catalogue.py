@@ -18,7 +18,7 @@ from agent.runtime.context import RunContext
 from agent.sources.files import is_data, open_files
 from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.types import DatabaseNotFound
+from eval.databases.types import DatabaseError, DatabaseNotFound
 from eval.schema import dialect_named
 from eval.tasks import DEMOS, demo_ids, demo_path
 
@@ -40,9 +40,12 @@ def resolve_database(
     config: DatabaseSettings | None = None,
     on_progress: Callable[[str], None] = _ignore,
     on_note: Callable[[str], None] = _ignore,
+    *,
+    whole: bool = False,
 ) -> Database:
     """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
 
+    It shows what the person of the settings may see; with `whole`, everything, for a server that knows its clients.
     `on_progress` is called while a demo database is built, `on_note` when data files are imported, with what was
     decided. Raises DatabaseError.
     """
@@ -51,7 +54,22 @@ def resolve_database(
     with _opening:
         if name not in _open:
             _open[name] = _opened(name, config, on_progress, on_note)
-        return _open[name]
+        database = _open[name]
+    return database if whole else as_person(database, config)
+
+
+def as_person(database: Database, config: DatabaseSettings) -> Database:
+    """The database as the person of the settings sees it. Raises DatabaseError."""
+    if not config.policies and not config.audit_log:
+        return database
+    from agent.access import BadPolicies, Person, access_of, audit_of, personal
+
+    try:
+        access = access_of(config)
+    except BadPolicies as error:
+        raise DatabaseError(str(error)) from error
+    person = access.person(config.person) if access else Person(config.person)
+    return personal(database, person, access, audit_of(config))
 
 
 def _opened(

@@ -70,7 +70,7 @@ def serve(
         config = settings()
     except ValidationError as error:
         _refuse(settings_problem(error))
-    if problem := host_problem(host, config.server):
+    if problem := host_problem(host, config.server, config.database):
         _refuse(problem)
     if reload:
         _serve_with_reload(host, port)

@@ -10,7 +10,16 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from agent.access.person import Person
 from agent.server.errors import ApiError
+
+_BESIDE = "\n"
+"""Between a name and rights; no name holds it."""
+
+
+def name_of(owner: str) -> str:
+    """The client's name in an `owner`."""
+    return owner.partition(_BESIDE)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +27,21 @@ class Client:
     """Someone who may ask."""
 
     name: str
-    """The name of the token; `local` where no token is asked for."""
+    """The name of the token or of the person; `local` where no token is asked for."""
+    person: Person | None = None
+    """Who it is for the policies; None where there are none."""
+    rights: str = ""
+    """A digest of what the person may see."""
+
+    @property
+    def owner(self) -> str:
+        """The owner of runs, threads and feedback. It changes with the person's rights: what was seen with other
+        rights is not shown again."""
+        return f"{self.name}{_BESIDE}{self.rights}" if self.rights else self.name
+
+    def sees_as(self, owner: str) -> bool:
+        """Whether what this owner saw may be shown to the client without asking the database again."""
+        return not self.rights or owner == self.owner
 
 
 async def current_client(request: Request) -> Client:

@@ -83,7 +83,7 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
     app.include_router(page_router)
     app.router.default = otherwise
     describe(app)
-    protect(app, config.server, max_upload=(config.limits.upload_mb << 20) + FORM_BYTES)
+    protect(app, config.server, config.database, max_upload=(config.limits.upload_mb << 20) + FORM_BYTES)
     return app
 
 

@@ -1,6 +1,6 @@
 """Runs the statement of a kept answer anew, under the same guard and limits as every other.
 
-In: a kept answer, the client whose databases it reads, and values for its parameters. Out: its first rows.
+In: a kept answer, the client whose rights it is read with, and values for its parameters. Out: its first rows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agent.results import run_sql
+from agent.server.access import Client, name_of
 from agent.server.errors import ApiError
 from agent.server.runs.encoding import few_rows
 from agent.server.services import Services
@@ -19,9 +20,10 @@ from eval.databases.types import DatabaseError, Limits
 from eval.sql import BadParameter, parameters, parse, with_values
 
 
-async def database_of(services: Services, owner: str, preset_id: str) -> Database:
-    """Raises ApiError (404 no such database of this owner, 503 it does not open)."""
-    preset = await services.presets.find(owner, preset_id)
+async def database_of(services: Services, client: Client, preset_id: str, owner: str | None = None) -> Database:
+    """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503 it
+    does not open)."""
+    preset = await services.presets.find(client, preset_id, name_of(owner) if owner else None)
     try:
         return await preset.opened()
     except DatabaseError as error:
@@ -35,10 +37,10 @@ def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
 
 
 async def refreshed(
-    services: Services, owner: str, answer: KeptRecord, values: Sequence[str] | None = None
+    services: Services, client: Client, answer: KeptRecord, values: Sequence[str] | None = None
 ) -> KeptRows:
     """The first rows of a kept answer, now. Raises ApiError (400 a value that a parameter cannot take, 404, 503)."""
-    database = await database_of(services, owner, answer.preset)
+    database = await database_of(services, client, answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
     try:
         sql = await asyncio.to_thread(_statement, answer.sql, database, given)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent.access import Person, access_of, audit_of, personal
 from agent.config import DatabaseSettings
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
+from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
 from agent.server.sources import Sources
@@ -40,29 +42,51 @@ class Presets:
     def __init__(self, settings: DatabaseSettings, sources: Sources) -> None:
         self._settings = settings
         self._sources = sources
+        self._access = access_of(settings)
+        self._audit = audit_of(settings)
         self._tables: dict[str, int] = {}
         target = settings.url or settings.path
         self._target = None if target is None or target in demo_ids() else target
         self.default_id = target if target in demo_ids() else CONFIGURED if target else DEFAULT_DEMO
 
-    async def listed(self, owner: str) -> list[PresetReply]:
+    async def listed(self, client: Client) -> list[PresetReply]:
         """The default one first."""
         presets = [self._configured()] if self._target else []
         presets += [self._demo(demo.id) for demo in DEMOS]
-        presets += [self.of_source(record) for record in await self._sources.listed(owner)]
+        presets += [self.of_source(record) for record in await self._sources.listed(client.name)]
         return [p.reply for p in sorted(presets, key=lambda p: not p.reply.default)]
 
-    async def find(self, owner: str, preset_id: str | None) -> Preset:
-        """Raises ApiError 404 for what this client does not have."""
+    async def find(self, client: Client, preset_id: str | None, owner: str | None = None) -> Preset:
+        """The preset, whose database shows what the client's person may see; of a database that the client brought,
+        all of it. `owner`: the name of another client, who shares one. Raises ApiError 404 for what there is not."""
         wanted = preset_id or self.default_id
         if wanted == CONFIGURED and self._target:
-            return self._configured()
+            return self._for(client, self._configured())
         if wanted in demo_ids():
-            return self._demo(wanted)
-        for record in await self._sources.listed(owner):
+            return self._for(client, self._demo(wanted))
+        for record in await self._sources.listed(owner or client.name):
             if record.source_id == wanted:
                 return self.of_source(record)
         raise ApiError(404, "There is no preset of that id; GET /presets lists those there are.")
+
+    def default(self) -> Preset:
+        """The default preset as the server itself sees it; never for a client."""
+        return self._configured() if self._target else self._demo(self.default_id)
+
+    def local(self) -> Client:
+        """The client at a door that checks no token."""
+        if self._access is None:
+            return Client("local")
+        person = self._access.person(self._settings.person)
+        return Client(person.name, person, self._access.digest(person))
+
+    def _for(self, client: Client, preset: Preset) -> Preset:
+        person = client.person or Person(client.name)
+
+        async def opened() -> Database:
+            return personal(await preset.opened(), person, self._access, self._audit)
+
+        return replace(preset, opened=opened)
 
     async def schema(self, preset: Preset) -> tuple[Database, Schema]:
         """Raises ApiError 503 when the database cannot be opened or read."""
@@ -71,7 +95,8 @@ class Presets:
             schema = await asyncio.to_thread(database.schema, ttl=self._settings.schema_ttl)
         except DatabaseError as error:
             raise ApiError(503, str(error)) from error
-        self._tables[preset.id] = len(schema.tables)
+        if self._access is None:  # the number is of what this client sees
+            self._tables[preset.id] = len(schema.tables)
         return database, schema
 
     def _demo(self, demo_id: str) -> Preset:
@@ -83,10 +108,10 @@ class Presets:
             dialect="sqlite",
             kind="demo",
             examples=list(demo.example_questions),
-            tables=len(demo.tables),
+            tables=len(demo.tables) if self._access is None else None,
             default=demo.id == self.default_id,
         )
-        return Preset(demo.id, reply, lambda: asyncio.to_thread(resolve_database, demo_id, self._settings))
+        return Preset(demo.id, reply, lambda: asyncio.to_thread(resolve_database, demo_id, self._settings, whole=True))
 
     def _configured(self) -> Preset:
         assert self._target is not None
@@ -104,7 +129,7 @@ class Presets:
             tables=self._tables.get(CONFIGURED),
             default=True,
         )
-        return Preset(CONFIGURED, reply, lambda: asyncio.to_thread(resolve_database, None, self._settings))
+        return Preset(CONFIGURED, reply, lambda: asyncio.to_thread(resolve_database, None, self._settings, whole=True))
 
     def of_source(self, record: SourceRecord) -> Preset:
         """A database that a client brought."""

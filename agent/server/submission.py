@@ -19,6 +19,7 @@ from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runner import MAX_QUESTION, stream
+from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.presets import Preset
 from agent.server.replies import QuestionIn
@@ -53,7 +54,7 @@ class RunEvent(BaseModel):
     data: RunInfo
 
 
-async def begin(services: Services, owner: str, asked: QuestionIn, *, before: int | None = None) -> LiveRun:
+async def begin(services: Services, client: Client, asked: QuestionIn, *, before: int | None = None) -> LiveRun:
     """Start a question's run; one that is asked again sees only the turns `before` its own.
 
     Raises ApiError (400 an empty question, 404 an unknown preset or thread, 409 a thread that is still answering, 413 a
@@ -66,14 +67,14 @@ async def begin(services: Services, owner: str, asked: QuestionIn, *, before: in
     _require_room(services)
     preset_id = asked.preset
     if asked.thread_id and not preset_id:
-        thread = await services.store.thread(owner, asked.thread_id)
+        thread = await services.store.thread(client.owner, asked.thread_id)
         preset_id = thread.preset if thread else None
-    preset = await services.presets.find(owner, preset_id)
-    thread = await services.store.touch_thread(owner, asked.thread_id, preset.id, question)
+    preset = await services.presets.find(client, preset_id)
+    thread = await services.store.touch_thread(client.owner, asked.thread_id, preset.id, question)
     model = services.models.named(asked.model)
     record = RunRecord(
         run_id=uuid.uuid4().hex,
-        owner=owner,
+        owner=client.owner,
         thread_id=thread.thread_id,
         turn=thread.turns,
         preset=preset.id,

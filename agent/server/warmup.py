@@ -34,7 +34,7 @@ class Warmup:
 
     async def _warm(self, presets: Presets, offline: bool) -> None:
         try:
-            await presets.schema(await presets.find("", None))
+            await presets.schema(presets.default())
         except ApiError as error:
             log.warning("The default database cannot be used: %s", error)
         try:

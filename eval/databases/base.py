@@ -7,6 +7,7 @@ is a result with a status, never an exception. Opening and introspection raise `
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -131,7 +132,8 @@ class Database(ABC):
 async def in_statement_thread(work: Callable[[CancelToken], _T]) -> _T:
     """Run blocking work on statements off the event loop. Cancelling the awaiting task cancels the token."""
     cancel = CancelToken()
-    running = asyncio.get_running_loop().run_in_executor(_statement_threads(), work, cancel)
+    told = contextvars.copy_context()  # the run that the statement belongs to
+    running = asyncio.get_running_loop().run_in_executor(_statement_threads(), told.run, work, cancel)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

@@ -181,6 +181,9 @@ class PostgresDatabase(Database):
             connection = kept or self._connect()
             try:
                 connection.execute(begin)
+                if run.settings:
+                    calls = ", ".join(["set_config(%s, %s, true)"] * len(run.settings))
+                    connection.execute(f"SELECT {calls}".encode(), [part for pair in run.settings for part in pair])
                 return connection
             except psycopg.OperationalError:
                 connection.close()

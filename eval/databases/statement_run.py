@@ -59,6 +59,8 @@ class StatementRun:
         self.started = time.monotonic()
         self.deadline = self.started + self.limits.seconds
         self.stopped: Literal["timeout", "cancelled"] | None = None
+        self.settings: tuple[tuple[str, str], ...] = ()
+        """Settings of the transaction, for engines that have row-level security (PostgreSQL)."""
         self.start_over = start_over
         """An engine that must begin a statement a second time calls it to forget all rows read so far. Where it is
         None, rows were handed on already, and the engine skips as many of them."""

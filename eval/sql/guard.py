@@ -79,7 +79,7 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
-        return Verdict(True, None, ReadStatement(render(parsed.tree, parsed.dialect), parsed.dialect))
+        return Verdict(True, None, ReadStatement(render(parsed.tree, parsed.dialect), parsed.dialect, parsed.tree))
     except RecursionError:
         return _refused("nested too deeply")
 

@@ -5,8 +5,8 @@ A text is parsed once (`ParsedQuery`), and guard, references and facts all read 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from eval.schema import Dialect
 
@@ -35,6 +35,11 @@ class ReadStatement:
 
     sql: str
     dialect: Dialect
+    tree: Any = field(default=None, repr=False, compare=False)
+    """The tree that the guard checked, of sqlglot. Read-only; never sent to a child process."""
+
+    def __reduce__(self) -> tuple[type[ReadStatement], tuple[str, Dialect]]:
+        return ReadStatement, (self.sql, self.dialect)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agent.server.middleware.tokens import Tokens, TokensInvalid
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from agent.config import ServerSettings
+    from agent.config import DatabaseSettings, ServerSettings
 
 __all__ = ["TokensInvalid", "host_problem", "protect", "uvicorn_options"]
 
@@ -43,7 +43,9 @@ _CORS_EXPOSED = [
 ]
 
 
-def protect(app: FastAPI, settings: ServerSettings, *, max_upload: int | None = None) -> None:
+def protect(
+    app: FastAPI, settings: ServerSettings, database: DatabaseSettings | None = None, *, max_upload: int | None = None
+) -> None:
     """Put the layers in front of `app`; call it once, before the app serves. `max_upload`: limit for the body of
     `POST /databases/upload` in bytes, by default the limit of every body. Raises TokensInvalid, or ValueError for an
     invalid origin."""
@@ -56,7 +58,7 @@ def protect(app: FastAPI, settings: ServerSettings, *, max_upload: int | None = 
     from agent.server.middleware.tokens import Authentication
     from agent.server.telemetry.requests import RequestTelemetry
 
-    tokens = Tokens.of(settings)
+    tokens = Tokens.of(settings, database)
     origins = _cors_origins(settings)
     # The layer added last is the outermost.
     app.add_middleware(
@@ -77,10 +79,10 @@ def protect(app: FastAPI, settings: ServerSettings, *, max_upload: int | None = 
     app.add_middleware(ResponseHeaders, max_header_bytes=MAX_HEADER_BYTES)
 
 
-def host_problem(host: str, settings: ServerSettings) -> str | None:
+def host_problem(host: str, settings: ServerSettings, database: DatabaseSettings | None = None) -> str | None:
     """Why a server may not listen at this address, in a sentence; None when it may."""
     try:
-        tokens = Tokens.of(settings)
+        tokens = Tokens.of(settings, database)
     except TokensInvalid as error:
         return str(error)
     if settings.auth == "required" and not tokens:

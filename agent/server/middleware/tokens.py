@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent.access import Access, BadPolicies, Identity, IdentityRefused, Person, access_of
 from agent.server.access import Client
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
 from agent.server.middleware.rate_limit import TokenBuckets
@@ -24,9 +25,8 @@ from agent.server.middleware.refusals import refuse
 from eval.errors import InputError
 
 if TYPE_CHECKING:
-    from agent.config import ServerSettings
+    from agent.config import DatabaseSettings, ServerSettings
 
-LOCAL = Client("local")
 MIN_TOKEN_LENGTH = 16
 """In characters."""
 FAILED_TRIES = 10
@@ -62,10 +62,14 @@ class Tokens:
 
     names: dict[bytes, str]
     auth: Literal["auto", "required", "off"] = "auto"
+    access: Access | None = None
+    identity: Identity | None = None
+    local: str = "local"
+    """The person of a request that needs no token."""
 
     @classmethod
-    def of(cls, settings: ServerSettings) -> Tokens:
-        """Raises TokensInvalid."""
+    def of(cls, settings: ServerSettings, database: DatabaseSettings | None = None) -> Tokens:
+        """`database`: the settings that name the policies. Raises TokensInvalid."""
         names: dict[bytes, str] = {}
         text = settings.tokens.get_secret_value() if settings.tokens else ""
         for number, entry in enumerate((e.strip() for e in text.split(",") if e.strip()), 1):
@@ -82,16 +86,21 @@ class Tokens:
                 )
             if names.setdefault(_digest(token.encode()), name) != name:
                 raise TokensInvalid(f"TEXT2SQL_TOKENS: {name!r} has the token of another name.")
-        return cls(names, settings.auth)
+        try:
+            access = access_of(database) if database else None
+            identity = Identity(access, reserved=frozenset({*names.values(), "local"})) if access else None
+        except BadPolicies as error:
+            raise TokensInvalid(str(error)) from error
+        return cls(names, settings.auth, access, identity, database.person if database else "local")
 
     def __bool__(self) -> bool:
-        return bool(self.names)
+        return bool(self.names) or (self.access is not None and bool(self.access.jwt or self.access.proxy))
 
     def needed(self, scope: Scope) -> bool:
         """Whether this request needs a token."""
         if self.auth == "off":
             return False
-        return self.auth == "required" or bool(self.names) or not is_local(scope)
+        return self.auth == "required" or bool(self) or not is_local(scope)
 
     def name_of(self, token: bytes) -> str | None:
         digest = _digest(token)
@@ -100,6 +109,13 @@ class Tokens:
             if hmac.compare_digest(known, digest):
                 found = name
         return found
+
+    def client(self, name: str) -> Client:
+        """The client of a token's name."""
+        return self.client_of(self.access.person(name)) if self.access else Client(name)
+
+    def client_of(self, person: Person) -> Client:
+        return Client(person.name, person, self.access.digest(person) if self.access else "")
 
 
 def _digest(token: bytes) -> bytes:
@@ -121,7 +137,7 @@ class Authentication:
             await refuse(scope, receive, send, 400, message)
             return
         if not self._tokens.needed(scope):
-            scope["state"]["client"] = LOCAL
+            scope["state"]["client"] = self._tokens.client(self._tokens.local)
         elif not is_open(scope):
             if not self._tokens:
                 await refuse(scope, receive, send, 403, NO_TOKENS_MESSAGE)
@@ -134,6 +150,16 @@ class Authentication:
 
     def _problem(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
         given = header_values(scope, b"authorization")
+        address = peer(scope)
+        identity = self._tokens.identity
+        try:
+            if identity and (
+                person := identity.of_proxy(address, lambda name: header_values(scope, name.lower().encode()))
+            ):
+                scope["state"]["client"] = self._tokens.client_of(person)
+                return None
+        except IdentityRefused as error:
+            return 401, str(error), _REFUSED
         if not given:
             return 401, "A bearer token is needed.", _CHALLENGE
         if len(given) > 1:
@@ -142,13 +168,19 @@ class Authentication:
         token = token.strip(b" ")
         if scheme.lower() != b"bearer" or not token:
             return 401, "The Authorization header is not of the form `Bearer TOKEN`.", _CHALLENGE
-        address = peer(scope)
         name = self._tokens.name_of(token)
-        if name is None:
+        client = self._tokens.client(name) if name is not None else None
+        if client is None and identity:
+            try:
+                person = identity.of_token(token.decode("latin-1"))
+            except IdentityRefused as error:
+                return 401, str(error), _REFUSED
+            client = self._tokens.client_of(person) if person else None
+        if client is None:
             if wait := self._failures.take(address):
                 return 429, "Too many tries with a wrong token; wait a little.", {"Retry-After": str(wait)}
             return 401, "The token is not known.", _REFUSED
-        scope["state"]["client"] = Client(name)
+        scope["state"]["client"] = client
         return None
 
     def _has_token_in_address(self, scope: Scope) -> bool:

@@ -29,7 +29,7 @@ from agent.results import (
     export,
     run_sql,
 )
-from agent.server.access import CurrentClient
+from agent.server.access import Client, CurrentClient
 from agent.server.documents import disposition
 from agent.server.errors import ApiError
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
@@ -59,8 +59,8 @@ _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
 @router.post("/sql", responses=refusals(404))
 async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
-    preset = await services.presets.find(client.name, asked.preset)
-    if asked.thread_id and await services.store.thread(client.name, asked.thread_id) is None:
+    preset = await services.presets.find(client, asked.preset)
+    if asked.thread_id and await services.store.thread(client.owner, asked.thread_id) is None:
         raise ApiError(404, "There is no such thread.")
     started = datetime.now(UTC)
     try:
@@ -91,7 +91,7 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
     await services.store.begin_run(
         RunRecord(
             run_id=reply.run_id,
-            owner=client.name,
+            owner=client.owner,
             thread_id=asked.thread_id,
             kind="sql",
             preset=preset.id,
@@ -118,7 +118,7 @@ async def rows(
     filters: FilterBy = None,
 ) -> RowsReply:
     """A page of a run's whole result, sorted and filtered."""
-    result = await _kept(services, client.name, run_id, task)
+    result = await _kept(services, client, run_id, task)
     try:
         page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
     except ResultError as error:
@@ -159,8 +159,8 @@ async def export_rows(
     filters: FilterBy = None,
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
-    result = await _kept(services, client.name, run_id, task)
-    run = await services.store.run(client.name, run_id)
+    result = await _kept(services, client, run_id, task)
+    run = await services.store.run(client.owner, run_id)
     try:
         made = await asyncio.to_thread(
             lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), guard_formulas=True)
@@ -171,19 +171,19 @@ async def export_rows(
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
 
-async def _kept(services: Services, owner: str, run_id: str, task: str | None) -> KeptResult:
+async def _kept(services: Services, client: Client, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = await services.store.run(owner, run_id)
+    record = await services.store.run(client.owner, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     text = _statement(record, task)
-    preset = await services.presets.find(owner, record.preset)
+    preset = await services.presets.find(client, record.preset)
     try:
         database = await preset.opened()
         checked = await check_sql(database, text, schema_ttl=services.settings.database.schema_ttl)
         if checked.statement is None:
             raise ApiError(404, f"This run has no result: {checked.reason}")
-        return await services.results.keep(database, checked.statement, owner=owner)
+        return await services.results.keep(database, checked.statement, owner=client.owner)
     except DatabaseError as error:
         raise ApiError(503, str(error)) from error
     except ResultError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
-from agent.server.access import CurrentClient
+from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_html, as_markdown, disposition, of_board
 from agent.server.errors import ApiError
 from agent.server.kept import database_of, parameters_of, refreshed
@@ -38,21 +38,21 @@ DocumentFormat = Annotated[Literal["html", "markdown"], Query(alias="format")]
 @router.get("/kept", responses=refusals())
 async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptReply]:
     """The answers that you keep, the latest first."""
-    return [KeptReply.of(record) for record in await services.store.kept(client.name)]
+    return [KeptReply.of(record) for record in await services.store.kept(client.owner)]
 
 
 @router.post("/kept", status_code=201, responses=refusals(404))
 async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
-    run = await services.store.run(client.name, asked.run_id)
+    run = await services.store.run(client.owner, asked.run_id)
     if run is None:
         raise ApiError(404, "There is no such run.")
     if not run.sql or run.status not in ("success", "doubtful"):
         raise ApiError(400, "This run has no result to keep.")
-    database = await database_of(services, client.name, run.preset)
+    database = await database_of(services, client, run.preset)
     record = KeptRecord(
         kept_id=secrets.token_urlsafe(12),
-        owner=client.name,
+        owner=client.owner,
         title=_title(asked.title or run.question or "SQL"),
         question=run.question,
         preset=run.preset,
@@ -62,7 +62,7 @@ async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) 
         parameters=parameters_of(run.sql, database),
         created=datetime.now(UTC),
     )
-    record = record.model_copy(update={"result": await refreshed(services, client.name, record)})
+    record = record.model_copy(update={"result": await refreshed(services, client, record)})
     await services.store.keep(record)
     return KeptReply.of(record)
 
@@ -72,7 +72,7 @@ async def change_kept(
     services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: KeptChange
 ) -> KeptReply:
     """Rename a kept answer, or show it in another form."""
-    record = await _answer(services, client.name, kept_id)
+    record = await _answer(services, client.owner, kept_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.chart or asked.as_table:
         changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
@@ -82,7 +82,7 @@ async def change_kept(
 @router.delete("/kept/{kept_id}", status_code=204, responses=refusals(404))
 async def remove_kept(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> Response:
     """Keep an answer no longer; it also leaves your boards."""
-    if not await services.store.remove_kept(client.name, kept_id):
+    if not await services.store.remove_kept(client.owner, kept_id):
         raise ApiError(404, "There is no such kept answer.")
     return Response(status_code=204)
 
@@ -92,8 +92,8 @@ async def refresh_kept(
     services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: RefreshIn
 ) -> KeptReply:
     """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
-    record = await _answer(services, client.name, kept_id)
-    rows = await refreshed(services, client.name, record, asked.values)
+    record = await _answer(services, client.owner, kept_id)
+    rows = await refreshed(services, client, record, asked.values)
     changed: dict[str, Any] = {"result": rows}
     if asked.values is not None:
         pairs = zip(record.parameters, asked.values, strict=True)
@@ -104,7 +104,7 @@ async def refresh_kept(
 @router.get("/boards", responses=refusals())
 async def boards(services: CurrentServices, client: CurrentClient) -> list[BoardSummary]:
     """Your boards, the one changed last first."""
-    return [BoardSummary.of(record) for record in await services.store.boards(client.name)]
+    return [BoardSummary.of(record) for record in await services.store.boards(client.owner)]
 
 
 @router.post("/boards", status_code=201, responses=refusals())
@@ -113,7 +113,7 @@ async def add_board(services: CurrentServices, client: CurrentClient, asked: Boa
     at = datetime.now(UTC)
     record = BoardRecord(
         board_id=secrets.token_urlsafe(12),
-        owner=client.name,
+        owner=client.owner,
         title=_title(asked.title),
         tiles=[],
         created=at,
@@ -126,7 +126,7 @@ async def add_board(services: CurrentServices, client: CurrentClient, asked: Boa
 @router.get("/boards/{board_id}", responses=refusals(404))
 async def board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> BoardReply:
     """A board with its answers and the rows that they returned last."""
-    return await _whole(services, await _board(services, client.name, board_id), mine=True)
+    return await _whole(services, client, await _board(services, client.owner, board_id), mine=True)
 
 
 @router.patch("/boards/{board_id}", responses=refusals(404))
@@ -134,29 +134,29 @@ async def change_board(
     services: CurrentServices, client: CurrentClient, board_id: BoardId, asked: BoardChange
 ) -> BoardReply:
     """Rename a board, or pin, unpin and arrange its tiles."""
-    record = await _board(services, client.name, board_id)
+    record = await _board(services, client.owner, board_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.tiles is not None:
-        own = {answer.kept_id for answer in await services.store.kept(client.name)}
+        own = {answer.kept_id for answer in await services.store.kept(client.owner)}
         if any(tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
         changed["tiles"] = list({tile.kept_id: tile for tile in asked.tiles}.values())
-    return await _whole(services, await services.store.change_board(record, **changed), mine=True)
+    return await _whole(services, client, await services.store.change_board(record, **changed), mine=True)
 
 
 @router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
 async def remove_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
     """Remove a board; its answers stay kept."""
-    if not await services.store.remove_board(client.name, board_id):
+    if not await services.store.remove_board(client.owner, board_id):
         raise ApiError(404, "There is no such board.")
     return Response(status_code=204)
 
 
 @router.post("/boards/{board_id}/share", responses=refusals(404))
 async def share_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> ShareReply:
-    """Share a board: every client of this server who has the link may look at it and refresh it, with the rights that
-    you have on its databases. A board that is shared already keeps its link."""
-    record = await _board(services, client.name, board_id)
+    """Share a board: every client of this server who has the link may look at it and refresh it; where there are
+    policies, with rights of their own. A board that is shared already keeps its link."""
+    record = await _board(services, client.owner, board_id)
     share = record.share or secrets.token_urlsafe(24)
     if record.share is None:
         await services.store.change_board(record, share=share)
@@ -166,7 +166,7 @@ async def share_board(services: CurrentServices, client: CurrentClient, board_id
 @router.delete("/boards/{board_id}/share", status_code=204, responses=refusals(404))
 async def unshare_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
     """End sharing: the link leads nowhere any more."""
-    await services.store.change_board(await _board(services, client.name, board_id), share=None)
+    await services.store.change_board(await _board(services, client.owner, board_id), share=None)
     return Response(status_code=204)
 
 
@@ -175,24 +175,24 @@ async def export_board(
     services: CurrentServices, client: CurrentClient, board_id: BoardId, wanted: DocumentFormat = "html"
 ) -> Response:
     """A board as a document with the rows that its answers returned last."""
-    record = await _board(services, client.name, board_id)
-    return document_response(of_board(record, await services.store.kept(client.name)), wanted)
+    record = await _board(services, client.owner, board_id)
+    return document_response(of_board(record, await services.store.kept(client.owner)), wanted)
 
 
 @router.get("/shared/{share}", responses=refusals(404))
 async def shared_board(
     services: CurrentServices,
-    client: CurrentClient,  # noqa: ARG001 - only clients of this server may look
+    client: CurrentClient,
     share: Share,
 ) -> BoardReply:
     """A board that somebody shares, as all but its owner see it."""
-    return await _whole(services, await _shared(services, share), mine=False)
+    return await _whole(services, client, await _shared(services, share), mine=False)
 
 
 @router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
 async def refresh_shared(
     services: CurrentServices,
-    client: CurrentClient,  # noqa: ARG001 - only clients of this server may look
+    client: CurrentClient,
     share: Share,
     kept_id: KeptId,
     asked: RefreshIn,
@@ -202,7 +202,7 @@ async def refresh_shared(
     if all(tile.kept_id != kept_id for tile in record.tiles):
         raise ApiError(404, "There is no such answer on this board.")
     answer = await _answer(services, record.owner, kept_id)
-    rows = await refreshed(services, record.owner, answer, asked.values)
+    rows = await refreshed(services, client, answer, asked.values)
     return KeptReply.of(answer.model_copy(update={"result": rows}))
 
 
@@ -237,8 +237,11 @@ async def _shared(services: Services, share: str) -> BoardRecord:
     return record
 
 
-async def _whole(services: Services, record: BoardRecord, *, mine: bool) -> BoardReply:
+async def _whole(services: Services, client: Client, record: BoardRecord, *, mine: bool) -> BoardReply:
+    """The board as the client may see it: without rows that its owner saw with other rights."""
     by_id = {answer.kept_id: answer for answer in await services.store.kept(record.owner)}
+    if not client.sees_as(record.owner):
+        by_id = {key: answer.model_copy(update={"result": None}) for key, answer in by_id.items()}
     tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
     return BoardReply(
         board_id=record.board_id,

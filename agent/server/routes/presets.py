@@ -32,7 +32,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 @router.get("/presets", responses=refusals())
 async def presets(services: CurrentServices, client: CurrentClient) -> list[PresetReply]:
     """The databases that may be asked, the default one first."""
-    return await services.presets.listed(client.name)
+    return await services.presets.listed(client)
 
 
 @router.get("/schema/{preset_id}", response_model=SchemaReply, responses={**UNCHANGED, **refusals(404)})
@@ -45,7 +45,7 @@ async def schema(
     if_none_match: KnownTag = None,
 ) -> Response:
     """The tables and columns of a database, whole or by the page."""
-    _, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    _, found = await services.presets.schema(await services.presets.find(client, preset_id))
     page = found.tables[offset : None if limit is None else offset + limit]
 
     def made() -> SchemaReply:
@@ -66,7 +66,7 @@ async def profile(
 ) -> Response:
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
-    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
     privacy = services.settings.privacy.mode
     return await tagged_json(lambda: ProfileReply.of(profile_report(database, found, budget, privacy)), if_none_match)
 
@@ -76,7 +76,7 @@ async def table_sample(
     services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, limit: Limit = 20
 ) -> SampleReply:
     """The first rows of a table."""
-    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
     return await sample(database, found, table_named(found, table), limit)
 
 
@@ -85,7 +85,7 @@ async def column_values(
     services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20
 ) -> ValuesReply:
     """The most frequent values of a column, within a few seconds."""
-    database, found = await services.presets.schema(await services.presets.find(client.name, preset_id))
+    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
     place = table_named(found, table)
     return await values(database, found, place, column_named(place, column), limit)
 

@@ -26,19 +26,17 @@ _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 40
 async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
-    return stream_live(await begin(services, client.name, asked), services.store, services.runs)
+    return stream_live(await begin(services, client, asked), services.store, services.runs)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)
 async def again(services: CurrentServices, client: CurrentClient, run_id: RunId) -> Any:
     """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then."""
-    record = await services.store.run(client.name, run_id)
+    record = await services.store.run(client.owner, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
     asked = QuestionIn(question=record.question, preset=record.preset, thread_id=record.thread_id, model=None)
-    return stream_live(
-        await begin(services, client.name, asked, before=record.turn or None), services.store, services.runs
-    )
+    return stream_live(await begin(services, client, asked, before=record.turn or None), services.store, services.runs)
 
 
 @router.get("/runs/{run_id}/events", **_STREAM, responses={**EVENTS, **refusals(404)})
@@ -54,11 +52,11 @@ async def events(
     reconnecting."""
     if after is None:
         after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else 0
-    if (run := services.runs.get(client.name, run_id)) is not None:
+    if (run := services.runs.get(client.owner, run_id)) is not None:
         if run.log.ended and after >= run.log.last:
             return Response(status_code=204)
         return stream_live(run, services.store, services.runs, after)
-    record = await services.store.run(client.name, run_id)
+    record = await services.store.run(client.owner, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if after and await has_seen_the_end(record, services.store, after):
@@ -69,10 +67,10 @@ async def events(
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=refusals(404))
 async def cancel(services: CurrentServices, client: CurrentClient, run_id: RunId) -> CancelReply:
     """Stop a run, its model call and its statement. Cancelling twice, or after the end, changes nothing."""
-    if (run := services.runs.get(client.name, run_id)) is not None:
+    if (run := services.runs.get(client.owner, run_id)) is not None:
         run.stop("cancelled")
         return CancelReply(status="cancelled")
-    record = await services.store.run(client.name, run_id)
+    record = await services.store.run(client.owner, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if record.status != "running":

@@ -50,14 +50,14 @@ async def runs(
     before: Before = None,
 ) -> RunsReply:
     """Your runs, the latest first."""
-    found, following = await services.store.runs(client.name, thread_id=thread_id, limit=limit, before=before)
+    found, following = await services.store.runs(client.owner, thread_id=thread_id, limit=limit, before=before)
     return RunsReply(runs=[RunSummary.of(r) for r in found], next=following)
 
 
 @router.get("/runs/{run_id}", responses=refusals(404))
 async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -> RunReply:
     """One run with its whole answer."""
-    record = await services.store.run(client.name, run_id)
+    record = await services.store.run(client.owner, run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     return RunReply.of(record)
@@ -72,14 +72,14 @@ async def threads(
     search: Annotated[str | None, Query(max_length=200, description="Words of the titles and questions.")] = None,
 ) -> ThreadsReply:
     """Your conversations, the one last used first; those only that hold every word of `search`."""
-    found, following = await services.store.threads(client.name, limit=limit, before=before, search=search)
+    found, following = await services.store.threads(client.owner, limit=limit, before=before, search=search)
     return ThreadsReply(threads=[ThreadSummary.of(t) for t in found], next=following)
 
 
 @router.get("/threads/{thread_id}", responses=refusals(404))
 async def thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
     """A conversation with its turns, and what it is waiting for."""
-    record, turns = await _thread(services, client.name, thread_id)
+    record, turns = await _thread(services, client.owner, thread_id)
     return ThreadReply(
         thread_id=record.thread_id,
         title=record.title,
@@ -92,7 +92,7 @@ async def thread(services: CurrentServices, client: CurrentClient, thread_id: Th
 @router.delete("/threads/{thread_id}", status_code=204, responses=refusals(404, 409))
 async def forget_thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """Remove a conversation with all its runs."""
-    if not await services.store.delete_thread(client.name, thread_id):
+    if not await services.store.delete_thread(client.owner, thread_id):
         raise ApiError(404, "There is no such thread.")
     return Response(status_code=204)
 
@@ -104,7 +104,7 @@ async def forget_thread(services: CurrentServices, client: CurrentClient, thread
 )
 async def thread_markdown(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
-    record, turns = await _thread(services, client.name, thread_id)
+    record, turns = await _thread(services, client.owner, thread_id)
     return Response(as_markdown(of_thread(record, turns)), media_type="text/markdown; charset=utf-8")
 
 
@@ -113,7 +113,7 @@ async def export_thread(
     services: CurrentServices, client: CurrentClient, thread_id: ThreadId, wanted: DocumentFormat = "html"
 ) -> Response:
     """A conversation as a document to take away, named after its title."""
-    record, turns = await _thread(services, client.name, thread_id)
+    record, turns = await _thread(services, client.owner, thread_id)
     return document_response(of_thread(record, turns), wanted)
 
 
@@ -122,13 +122,13 @@ async def rename_thread(
     services: CurrentServices, client: CurrentClient, thread_id: ThreadId, asked: ThreadChange
 ) -> ThreadSummary:
     """Give a conversation another title."""
-    return ThreadSummary.of(await services.store.rename_thread(client.name, thread_id, asked.title))
+    return ThreadSummary.of(await services.store.rename_thread(client.owner, thread_id, asked.title))
 
 
 @router.post("/feedback", status_code=201, responses=refusals(404))
 async def feedback(services: CurrentServices, client: CurrentClient, said: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = await services.store.run(client.name, said.run_id)
+    record = await services.store.run(client.owner, said.run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if record.status == "running":
@@ -137,7 +137,7 @@ async def feedback(services: CurrentServices, client: CurrentClient, said: Feedb
         raise ApiError(400, "A correction needs the right SQL.")
     kept = FeedbackRecord(
         feedback_id=uuid.uuid4().hex,
-        owner=client.name,
+        owner=client.owner,
         run_id=record.run_id,
         preset=record.preset,
         question=record.question,
@@ -155,7 +155,7 @@ async def verified(
     services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    found = await services.store.feedback(client.name, preset=preset, verdicts=["right", "corrected"])
+    found = await services.store.feedback(client.owner, preset=preset, verdicts=["right", "corrected"])
     return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in found]
 
 

@@ -22,7 +22,7 @@ router = APIRouter(tags=["status"])
 async def health(services: CurrentServices) -> HealthReply:
     """What answers here. Needs no token and touches nothing."""
     settings = services.settings
-    default = await services.presets.find("", None)
+    default = services.presets.default()
     return HealthReply(
         version=VERSION,
         model=services.models.default_name,
@@ -62,7 +62,7 @@ async def _state(services: CurrentServices) -> str:
 async def _database(services: CurrentServices) -> str:
     try:
         async with asyncio.timeout(5):
-            preset = await services.presets.find("", None)
+            preset = services.presets.default()
             database = await preset.opened()
             await asyncio.to_thread(database.schema, ttl=services.settings.database.schema_ttl)
     except TimeoutError:

@@ -1,0 +1,25 @@
+"""Who may see which tables, columns and rows of a database.
+
+In: a policy file, and the person of a request. Out: a `PersonalDatabase`, which shows and reads only what the person
+may see. Every door gives the person's database to the rooms behind it, so none of them needs to know of policies.
+docs/access.md has the format.
+"""
+
+from agent.access.audit import AuditLog, audit_of
+from agent.access.database import PersonalDatabase, personal
+from agent.access.identity import Identity, IdentityRefused
+from agent.access.person import Person
+from agent.access.policies import Access, BadPolicies, access_of
+
+__all__ = [
+    "Access",
+    "AuditLog",
+    "BadPolicies",
+    "Identity",
+    "IdentityRefused",
+    "Person",
+    "PersonalDatabase",
+    "access_of",
+    "audit_of",
+    "personal",
+]

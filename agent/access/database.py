@@ -1,0 +1,195 @@
+"""A database as one person sees it.
+
+In: an open database, a person, and the policies. Out: a `Database` whose schema shows what the person may see, and
+which rewrites every statement before it reaches the engine. Its URL differs for each set of rights, so everything that
+is cached by URL (profiles, stored values, kept results) is kept apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+
+from agent.access.audit import AuditLog
+from agent.access.person import Person
+from agent.access.policies import Access, BadPolicies, Grant
+from agent.access.restriction import NotVisible, Restriction, restrict, restriction, stems
+from eval.databases.base import Database
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, Value
+from eval.schema import Schema
+from eval.sql import ReadStatement, parse, render, resolve
+
+_KEPT = 512
+"""Rewritten statements that are kept, for each person's database."""
+_PEOPLE = 256
+"""People's views of databases that are kept."""
+_views: OrderedDict[tuple[int, str], PersonalDatabase] = OrderedDict()
+_lock = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewritten:
+    statement: ReadStatement
+    partly: tuple[str, ...] = ()
+    """The tables of which it reads only some rows."""
+
+
+def personal(database: Database, person: Person, access: Access | None, audit: AuditLog | None) -> Database:
+    """The database as the person sees it; the database itself where there are neither policies nor an audit log."""
+    if access is None and audit is None:
+        return database
+    key = (id(database), f"{person.name} {access.digest(person) if access else ''} {id(audit)}")
+    with _lock:
+        found = _views.pop(key, None) or PersonalDatabase(database, person, access, audit)
+        _views[key] = found  # it holds the database, so no other one gets its id
+        if len(_views) > _PEOPLE:
+            _views.popitem(last=False)
+        return found
+
+
+class PersonalDatabase(Database):
+    def __init__(
+        self, database: Database, person: Person, access: Access | None = None, audit: AuditLog | None = None
+    ) -> None:
+        self._database = database
+        self._person = person
+        self._grant: Grant | None = access.grant(person, database.name) if access else None
+        self._audit = audit
+        self._restricted: tuple[Schema, Restriction] | None = None
+        self.dialect = database.dialect
+        self.name = database.name
+        self.holds_rows = database.holds_rows
+        self.url = f"{database.url}#{access.digest(person)}" if access else database.url
+        self._rewritten = lru_cache(maxsize=_KEPT)(self._rewrite)
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        """What is visible of the structure. Raises DatabaseError."""
+        if self._open_to_all:
+            return self._database.schema(ttl=ttl)
+        return self._restriction(ttl).schema
+
+    def data_version(self) -> str:
+        return self._database.data_version()
+
+    def write_privileges(self) -> tuple[str, ...]:
+        return self._database.write_privileges()
+
+    def refusal(self, statement: ReadStatement) -> str | None:
+        try:
+            found = self._database.refusal(self._rewritten(statement).statement)
+        except DatabaseError as error:
+            return str(error)
+        return None if found is None else self._discreet(found)
+
+    def close(self) -> None:
+        """The database stays open: others see it too."""
+
+    def hear(self, question: str) -> None:
+        """Keep a question in the audit log."""
+        if self._audit is not None:
+            self._audit.question(self._person, self._database, question)
+
+    def unseen(self, question: str) -> tuple[str, ...]:
+        """Tables and columns that the question names and the person may not see. Raises DatabaseError."""
+        if self._open_to_all:
+            return ()
+        words = set(stems(question))
+        return tuple(name for name, parts in self._restriction().hidden.items() if words.issuperset(parts))
+
+    def partly_visible(self, sql: str) -> tuple[str, ...]:
+        """The tables of a query of which the person sees only some rows."""
+        if self._open_to_all:
+            return ()
+        try:
+            return self._rewritten(ReadStatement(sql, self.dialect)).partly
+        except DatabaseError:
+            return ()
+
+    @contextmanager
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
+        asked, rows, error = run.statement, 0, ""
+
+        def counted(batch: Iterator[tuple[Value, ...]]) -> Iterator[tuple[Value, ...]]:
+            nonlocal rows
+            for row in batch:
+                rows += 1
+                yield row
+
+        try:
+            run.statement = self._rewritten(asked).statement
+            run.sql = run.statement.sql
+            run.settings = self._person.settings()
+            with self._database._open(run) as opened:
+                yield OpenStatement(opened.columns, counted(opened.rows), opened.truncated)
+        except Exception as problem:
+            error = type(problem).__name__
+            if unknown := self._unknown(asked):
+                raise unknown from None
+            raise
+        finally:
+            if self._audit is not None:
+                self._audit.statement(self._person, self._database, run.sql, rows, error or run.stopped or "")
+
+    @contextmanager
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        run.statement = self._rewritten(run.statement).statement
+        run.sql = run.statement.sql
+        run.settings = self._person.settings()
+        with self._database._open_plan(run) as opened:
+            yield opened
+
+    def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:
+        return self._database._plan_text(columns, rows)
+
+    def _explain(self, message: str) -> str:
+        return self._discreet(self._database._explain(message))
+
+    @property
+    def _open_to_all(self) -> bool:
+        return self._grant is None or self._grant.unrestricted
+
+    def _restriction(self, ttl: float = 300.0) -> Restriction:
+        """Raises DatabaseError."""
+        whole = self._database.schema(ttl=ttl)
+        if self._restricted is None or self._restricted[0] is not whole:
+            assert self._grant is not None
+            try:
+                self._restricted = (whole, restriction(self._grant, whole))
+            except BadPolicies as error:
+                raise DatabaseError(str(error)) from error
+            self._rewritten.cache_clear()
+        return self._restricted[1]
+
+    def _rewrite(self, statement: ReadStatement) -> _Rewritten:
+        """The statement over what is visible. Raises DatabaseError."""
+        if self._open_to_all:
+            return _Rewritten(statement)
+        tree = statement.tree.copy() if statement.tree else parse(statement.sql, statement.dialect).tree
+        if tree is None:
+            raise DatabaseError("The statement cannot be read.")
+        read = restrict(tree, self._restriction())
+        partly = dict.fromkeys(view.source.name for view in read if view.rows is not None)
+        return _Rewritten(ReadStatement(render(tree, self.dialect), self.dialect), tuple(partly))
+
+    def _unknown(self, statement: ReadStatement) -> NotVisible | None:
+        """The first name of a failed statement that is not visible; the engine's message might tell more."""
+        if self._open_to_all:
+            return None
+        phantoms = resolve(parse(statement.sql, self.dialect), self._restriction().schema).phantoms
+        named = next((p for p in phantoms if p.kind in ("table", "column")), None)
+        return NotVisible(named.kind, named.name) if named else None
+
+    def _discreet(self, message: str) -> str:
+        """The engine's message, unless it names something hidden."""
+        if self._open_to_all or message.endswith(NotVisible.END):
+            return message
+        words = {word.casefold() for word in re.findall(r"\w+", message)}
+        if any(name.casefold() in words for name in self._restriction().hidden):
+            return "The database refused the statement. Its message is not visible to you."
+        return message

@@ -1,0 +1,102 @@
+"""Who is asking: a JSON Web Token of the company's identity provider, or the header of a trusted proxy.
+
+In: the policy file's `jwt` and `proxy` parts, and the headers of a request. Out: a `Person`, None where the request
+carries no such proof, or `IdentityRefused`. A token has to be signed by the provider's key with an asymmetric
+algorithm, unexpired, and made for this server (RFC 7519, OpenID Connect Core 3.1.3.7).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.access.person import Person
+from agent.access.policies import Access, BadPolicies, JwtRule, attributes_of
+from eval.errors import Text2SQLError
+
+if TYPE_CHECKING:
+    import jwt
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+LEEWAY_SECONDS = 30
+MAX_NAME = 200
+
+
+class IdentityRefused(Text2SQLError):
+    """A proof of identity that does not hold; the message repeats nothing of it."""
+
+
+class Identity:
+    def __init__(self, access: Access, *, reserved: frozenset[str] = frozenset()) -> None:
+        """`reserved`: names that only the server's own tokens may give. Raises BadPolicies."""
+        self._access = access
+        self._reserved = reserved
+        self._keys = _keys(access.jwt) if access.jwt else None
+
+    def of_token(self, token: str) -> Person | None:
+        """The person that a JWT names; None if the text is no JWT, or none is expected. Raises IdentityRefused."""
+        rule = self._access.jwt
+        if rule is None or self._keys is None or token.count(".") != 2:
+            return None
+        import jwt
+
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                self._keys(token).key,
+                algorithms=list(ALGORITHMS),
+                audience=rule.audience,
+                issuer=rule.issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+        except jwt.PyJWTError as error:
+            raise IdentityRefused(f"The token is refused: {type(error).__name__}.") from None
+        groups = claims.get(rule.groups, ())
+        return self._named(
+            claims.get(rule.name), groups if isinstance(groups, list) else [groups], attributes_of(claims)
+        )
+
+    def of_proxy(self, peer: str, headers: Callable[[str], list[bytes]]) -> Person | None:
+        """The person that the trusted proxy names; None if no proxy is expected. Raises IdentityRefused."""
+        rule = self._access.proxy
+        if rule is None or peer not in rule.addresses:
+            return None
+        names, groups = headers(rule.name), headers(rule.groups)
+        if len(names) != 1 or len(groups) > 1:
+            raise IdentityRefused(f"The proxy has to send {rule.name} once.")
+        listed = groups[0].decode("utf-8", "replace").split(",") if groups else []
+        return self._named(names[0].decode("utf-8", "replace"), [g.strip() for g in listed if g.strip()], {})
+
+    def _named(self, name: Any, groups: list[Any], attributes: dict[str, Any]) -> Person:
+        if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+            raise IdentityRefused("The proof of identity names no person.")
+        if name in self._reserved:
+            raise IdentityRefused("The proof of identity has the name of one of this server's own tokens.")
+        known = self._access.person(name)
+        return Person(name, known.groups | {str(g) for g in groups}, {**attributes, **known.attributes})
+
+
+def _keys(rule: JwtRule) -> Callable[[str], jwt.PyJWK]:
+    """The key that a token was signed with. Raises BadPolicies, and PyJWTError for an unknown key."""
+    try:
+        import jwt
+    except ModuleNotFoundError:
+        raise BadPolicies("Policies with `jwt` need the extra `jwt`: pip install 'text2sql[jwt]'.") from None
+    if rule.keys.startswith("https://"):
+        return jwt.PyJWKClient(rule.keys, timeout=5).get_signing_key_from_jwt
+    try:
+        kept = jwt.PyJWKSet.from_dict(json.loads(Path(rule.keys).read_text(encoding="utf-8")))
+    except (OSError, ValueError, jwt.PyJWTError) as error:
+        raise BadPolicies(f"The keys of `jwt` cannot be read from {Path(rule.keys).name}: {error}") from None
+
+    def key_of(token: str) -> jwt.PyJWK:
+        wanted = jwt.get_unverified_header(token).get("kid")
+        found = [key for key in kept.keys if key.key_id == wanted or len(kept.keys) == 1]
+        if not found:
+            raise jwt.InvalidKeyError("unknown key")
+        return found[0]
+
+    return key_of

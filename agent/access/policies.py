@@ -1,0 +1,226 @@
+"""The policy file: rules that say who sees which tables, columns and rows.
+
+In: a YAML file. Out: `Access`, which gives the grant of one person on one database. The first rule that matches both
+decides; without a matching rule nothing is visible. A rule that does not fit the database is an error, never ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.access.person import Attribute, Person, Value
+from eval.errors import InputError
+
+if TYPE_CHECKING:
+    from agent.config import DatabaseSettings
+
+MAX_BYTES = 1_000_000
+_KEY = r"^[a-z][a-z0-9_]{0,62}$"
+
+
+class BadPolicies(InputError):
+    """The policy file cannot be used; the message says what is wrong and where."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Mask(_Part):
+    mask: str
+    """An SQL expression over the table's columns that is shown instead of the column."""
+
+
+class TableRule(_Part):
+    columns: dict[str, Literal["visible", "hidden"] | Mask] = Field(default_factory=dict)
+    """By name; `*` stands for all others, which are visible unless it says otherwise."""
+    rows: str = ""
+    """An SQL condition; `:name` is an attribute of the person. Empty: all rows."""
+
+
+class Who(_Part):
+    name: str | None = None
+    group: str | None = None
+    claims: dict[str, Value] = Field(default_factory=dict)
+
+    def matches(self, person: Person) -> bool:
+        """Everything that is named has to hold; `who: {}` matches everybody."""
+        return (
+            (self.name is None or self.name == person.name)
+            and (self.group is None or self.group in person.groups)
+            and all(_holds(person.attributes.get(key), value) for key, value in self.claims.items())
+        )
+
+
+def _holds(has: Attribute | None, wanted: Value) -> bool:
+    return wanted in has if isinstance(has, tuple) else has == wanted
+
+
+class Rule(_Part):
+    who: Who
+    database: str
+    """Its name, as answers and `/presets` show it; `*` for every database."""
+    tables: Literal["visible"] | dict[str, Literal["visible", "hidden"] | TableRule]
+    """By name; `*` stands for all others, which are hidden unless it says otherwise."""
+
+
+class JwtRule(_Part):
+    issuer: str
+    audience: str
+    keys: str
+    """A file with the issuer's public keys (JWKS), or the https address of one."""
+    name: str = "sub"
+    """The claim that names the person."""
+    groups: str = "groups"
+    """The claim that lists the person's groups."""
+
+
+class ProxyRule(_Part):
+    addresses: list[str] = Field(min_length=1)
+    """The addresses of the proxy; a header from anywhere else is refused."""
+    name: str = "X-Forwarded-User"
+    groups: str = "X-Forwarded-Groups"
+    """Headers; groups are separated by commas."""
+
+
+class _PersonEntry(_Part):
+    model_config = ConfigDict(extra="allow")
+
+    groups: list[str] = Field(default_factory=list)
+    __pydantic_extra__: dict[Annotated[str, Field(pattern=_KEY)], Value | list[Value]] = Field(init=False)
+
+
+class _File(_Part):
+    people: dict[str, _PersonEntry] = Field(default_factory=dict)
+    jwt: JwtRule | None = None
+    proxy: ProxyRule | None = None
+    rules: list[Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one person may see of one database."""
+
+    person: Person
+    rule: Rule | None
+    """None: nothing."""
+
+    @property
+    def unrestricted(self) -> bool:
+        return self.rule is not None and self.rule.tables == "visible"
+
+    def table(self, name: str, namespace: str | None = None) -> TableRule | None:
+        """The rule for a table; None if it is hidden."""
+        if self.rule is None:
+            return None
+        if self.rule.tables == "visible":
+            return _WHOLE
+        told = {key.casefold(): value for key, value in self.rule.tables.items()}
+        found = told.get(f"{namespace}.{name}".casefold(), told.get(name.casefold(), told.get("*", "hidden")))
+        if isinstance(found, TableRule):
+            return found
+        return _WHOLE if found == "visible" else None
+
+
+_WHOLE = TableRule()
+
+
+@dataclass(frozen=True)
+class Access:
+    """The rules, the people that the file describes, and how others prove who they are."""
+
+    rules: tuple[Rule, ...]
+    people: Mapping[str, Person] = field(default_factory=dict)
+    jwt: JwtRule | None = None
+    proxy: ProxyRule | None = None
+
+    def person(self, name: str) -> Person:
+        """A person known by name alone (a token, a setting)."""
+        return self.people.get(name, Person(name))
+
+    def grant(self, person: Person, database: str) -> Grant:
+        for rule in self.rules:
+            if rule.database.casefold() in ("*", database.casefold()) and rule.who.matches(person):
+                return Grant(person, rule)
+        return Grant(person, None)
+
+    def digest(self, person: Person) -> str:
+        """Twelve hex digits that change with anything that the person may see."""
+        rules = [rule.model_dump_json() for rule in self.rules if rule.who.matches(person)]
+        told = repr((rules, person.name, sorted(person.groups), sorted(person.attributes.items())))
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def access_of(settings: DatabaseSettings) -> Access | None:
+    """The policies that the settings name; None without any. Raises BadPolicies."""
+    return _read(settings.policies) if settings.policies else None
+
+
+@lru_cache(maxsize=16)
+def _read(path: str) -> Access:
+    import yaml  # type: ignore[import-untyped]
+
+    place = Path(path)
+    try:
+        if place.stat().st_size > MAX_BYTES:
+            raise BadPolicies(f"{place.name} is larger than {MAX_BYTES // 1_000_000} MB.")
+        loaded = yaml.load(place.read_text(encoding="utf-8-sig"), Loader=_loader())  # noqa: S506 (a SafeLoader)
+        file = _File.model_validate(loaded)
+    except OSError as error:
+        raise BadPolicies(f"The policies {place.name} cannot be read: {error.strerror}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadPolicies(f"{place.name} is no YAML: {' '.join(str(error).split())[:200]}") from None
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
+        raise BadPolicies(f"{place.name} cannot be used: {'; '.join(problems)}") from None
+    people = {name: _person(name, entry) for name, entry in file.people.items()}
+    return Access(tuple(file.rules), people, file.jwt, file.proxy)
+
+
+def _person(name: str, entry: _PersonEntry) -> Person:
+    extra = entry.__pydantic_extra__ or {}
+    return Person(name, frozenset(entry.groups), {key: attribute(value) for key, value in extra.items()})
+
+
+def attribute(value: Value | list[Value]) -> Attribute:
+    """A value of YAML or JSON as an attribute."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def attributes_of(claims: Mapping[str, Any]) -> dict[str, Attribute]:
+    """Claims that can be attributes: plain values and lists of them, under plain names."""
+    plain = str | int | float | bool
+    return {
+        key: attribute(value)
+        for key, value in claims.items()
+        if re.match(_KEY, key)
+        and (isinstance(value, plain) or (isinstance(value, list) and all(isinstance(v, plain) for v in value)))
+    }
+
+
+@lru_cache(maxsize=1)
+def _loader() -> Any:
+    """YAML without aliases, which can expand to gigabytes, and without repeated keys, of which only one would count."""
+    import yaml
+
+    class Strict(yaml.SafeLoader):  # type: ignore[misc]
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("aliases (`*name`) are not taken")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [key.value for key, _ in node.value]
+            if repeated := {key for key in keys if keys.count(key) > 1}:
+                raise yaml.YAMLError(f"{min(repeated)!r} is there twice, line {node.start_mark.line + 1}")
+            return super().construct_mapping(node, deep)
+
+    return Strict

@@ -1,0 +1,88 @@
+"""No statement tells a person more than a copy of the database would that holds only what the person may see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.access import PersonalDatabase, access_of
+from agent.config import DatabaseSettings
+from eval.databases import Database, open_database
+from eval.sql import check, parse
+from tests.agent.access.company import SECRETS
+from tests.agent.access.conftest import Urls
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "access" / "attempts.sql"
+ATTEMPTS = [
+    text
+    for block in FIXTURE.read_text().split("\n\n")
+    if (text := "\n".join(line for line in block.splitlines() if not line.startswith("--")).strip())
+]
+
+
+def outcome(database: Database, sql: str) -> tuple[Any, str]:
+    """What a person sees of a statement: its status with its rows, and everything as one text."""
+    verdict = check(parse(sql, database.dialect), database.schema())
+    if verdict.statement is None:
+        return "refused", verdict.reason or ""
+    done = database.execute(verdict.statement)
+    return (done.status, sorted(map(repr, done.rows))), f"{done.columns} {done.rows} {done.error}".lower()
+
+
+@pytest.fixture(scope="module")
+def databases(company: Urls, policies: str) -> Iterator[tuple[Database, Database]]:
+    """What Anna sees of the company, and her copy."""
+    access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
+    assert access is not None
+    with open_database(company[0]) as everything, open_database(company[1]) as copy:
+        yield PersonalDatabase(everything, access.person("anna"), access), copy
+
+
+@pytest.fixture(scope="module")
+def copied(databases: tuple[Database, Database]) -> dict[str, Any]:
+    return {sql: outcome(databases[1], sql)[0] for sql in ATTEMPTS}
+
+
+def test_there_are_at_least_sixty_attempts():
+    assert len(ATTEMPTS) >= 60
+
+
+@pytest.mark.parametrize("sql", ATTEMPTS)
+def test_an_attempt_ends_as_on_a_copy_that_holds_only_what_is_visible(
+    sql: str, databases: tuple[Database, Database], copied: dict[str, Any]
+):
+    found, told = outcome(databases[0], sql)
+    assert found == copied[sql], told
+    assert not any(secret in told for secret in SECRETS)
+
+
+@pytest.mark.parametrize("column", ["rowid", "_rowid_", "ctid", "xmin", "salary"])
+def test_columns_of_the_engine_itself_tell_nothing(column: str, databases: tuple[Database, Database]):
+    (status, rows), told = outcome(databases[0], f"SELECT {column} FROM staff")
+    assert status == "error" or set(rows) == {"(None,)"}, told
+
+
+def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databases: tuple[Database, Database]):
+    schema = databases[0].schema()
+    assert {t.name for t in schema.tables} == {"staff", "sales", "goods"}
+    staff = schema.table("staff")
+    assert staff is not None
+    assert [c.name for c in staff.columns] == ["id", "name", "region", "email", "boss_id"]
+    assert staff.row_count is None
+    assert not any("payroll" in json.dumps(t.foreign_keys, default=str) for t in schema.tables)
+
+
+def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: str):
+    access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
+    assert access is not None
+    with open_database(company[0]) as everything:
+        ben = PersonalDatabase(everything, access.person("ben"), access)
+        eve = PersonalDatabase(everything, access.person("eve"), access)
+        assert outcome(ben, "SELECT name FROM staff")[0] == ("success", ["('Sentinel-Dora',)", "('Sentinel-Egon',)"])
+        assert not eve.schema().tables
+        assert "no table staff that is visible to you" in outcome(eve, "SELECT name FROM staff")[1]
+        assert len({everything.url, ben.url, eve.url}) == 3

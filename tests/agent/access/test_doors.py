@@ -1,0 +1,242 @@
+"""Each door shows a person what policies allow: HTTP, its streams and exports, MCP, the command line, batch and A2A."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from agent.config import Settings
+from agent.runner import run
+from tests.agent.access.company import SECRETS, TOKENS
+from tests.agent.access.conftest import Urls
+from tests.agent.access.test_attempts import ATTEMPTS
+from tests.agent.server.running import Running, running, settings_for
+from tests.openai_server import OpenAIServer, Request, completion
+
+ANNA = {"Authorization": "Bearer anna-token-0123456789"}
+BEN = {"Authorization": "Bearer ben-token-0123456789"}
+EVE = {"Authorization": "Bearer eve-token-01234567890"}
+
+
+@pytest.fixture(scope="module")
+def server(company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("doors")
+    config = settings_for(
+        folder,
+        TEXT2SQL_DATABASE_URL=company[0],
+        TEXT2SQL_POLICIES=policies,
+        TEXT2SQL_TOKENS=TOKENS,
+        TEXT2SQL_AUDIT_LOG=folder / "audit.jsonl",
+        TEXT2SQL_CACHE_DIR=folder / "cache",
+    )
+    with running(config) as found:
+        yield found
+
+
+def quiet(text: str, asked: str = "") -> None:
+    """No secret is in a reply, apart from words of the request itself."""
+    told = text.lower().replace(asked.lower(), "")
+    assert not any(secret in told for secret in SECRETS), text
+
+
+def test_no_attempt_passes_over_http(server: Running):
+    ran = 0
+    with server.client() as client:
+        for sql in ATTEMPTS:
+            reply = client.post("/sql", json={"sql": sql, "preset": "configured"}, headers=ANNA).json()
+            quiet(json.dumps({k: v for k, v in reply.items() if k not in ("sql", "columns")}))
+            ran += reply["status"] == "success"
+    assert ran > 30
+
+
+def test_structure_samples_values_and_profile_show_what_is_visible(server: Running):
+    with server.client() as client:
+        shown = client.get("/schema/configured", headers=ANNA).json()
+        assert {t["name"]: t["row_count"] for t in shown["tables"]} == {"staff": None, "sales": None, "goods": 5}
+        sample = client.get("/schema/configured/staff/sample", headers=ANNA).json()
+        assert [row[1] for row in sample["rows"]] == ["Anna", "Bert", "Cleo"]
+        values = client.get("/schema/configured/staff/region/values", headers=ANNA).json()
+        assert values["values"] == [{"value": "EU", "count": 3}]
+        assert client.get("/schema/configured/staff/salary/values", headers=ANNA).status_code == 404
+        assert client.get("/schema/configured/payroll/sample", headers=ANNA).status_code == 404
+        profile = client.get("/schema/configured/profile", headers=ANNA)
+        assert profile.status_code == 200
+        quiet(profile.text)
+        assert "salary" not in profile.text
+        assert client.get("/schema/configured", headers=EVE).json()["tables"] == []
+
+
+def test_results_and_exports_are_the_persons_own(server: Running):
+    with server.client() as client:
+        ran = {
+            name: client.post(
+                "/sql", json={"sql": "SELECT name FROM staff ORDER BY id", "preset": "configured"}, headers=who
+            ).json()
+            for name, who in (("anna", ANNA), ("ben", BEN))
+        }
+        assert ran["anna"]["rows"] == [["Anna"], ["Bert"], ["Cleo"]]
+        assert ran["ben"]["rows"] == [["Sentinel-Dora"], ["Sentinel-Egon"]]
+        run_id = ran["ben"]["run_id"]
+        for path in ("", "/rows", "/export", "/events"):
+            assert client.get(f"/runs/{run_id}{path}", headers=ANNA).status_code == 404
+        exported = client.get(f"/runs/{ran['anna']['run_id']}/export", headers=ANNA)
+        assert exported.text.split() == ["name", "Anna", "Bert", "Cleo"]
+
+
+def test_a_shared_board_shows_each_person_their_own_rows(server: Running):
+    with server.client() as client:
+        asked = {"sql": "SELECT name FROM staff ORDER BY id", "preset": "configured"}
+        run_id = client.post("/sql", json=asked, headers=BEN).json()["run_id"]
+        kept = client.post("/kept", json={"run_id": run_id}, headers=BEN).json()
+        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
+        tile = {"kept_id": kept["kept_id"], "x": 0, "y": 0, "width": 4, "height": 3}
+        client.patch(f"/boards/{board}", json={"tiles": [tile]}, headers=BEN)
+        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
+        seen = client.get(f"/shared/{share}", headers=ANNA)
+        assert seen.status_code == 200
+        assert [answer["result"] for answer in seen.json()["answers"]] == [None]
+        fresh = client.post(f"/shared/{share}/{kept['kept_id']}/refresh", json={}, headers=ANNA).json()
+        assert fresh["result"]["rows"] == [["Anna"], ["Bert"], ["Cleo"]]
+        quiet(seen.text)
+
+
+def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running):
+    with server.client() as client:
+        client.post("/sql", json={"sql": "SELECT title FROM goods", "preset": "configured"}, headers=ANNA)
+        stream = client.post("/query", json={"question": "How many goods are there?"}, headers=ANNA)
+        assert '"answer"' in stream.text
+    path = Path(str(server.services.settings.database.audit_log))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert any(
+        one["event"] == "question" and one["person"] == "anna" and one["question"].startswith("How many")
+        for one in lines
+    )
+    goods = [one for one in lines if one["event"] == "statement" and "goods" in one["sql"]]
+    assert ("anna", 5) in {(one["person"], one["rows"]) for one in goods}
+    asked = next(one["run"] for one in lines if one["event"] == "question")
+    assert any(one["run"] == asked for one in goods)
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "unseen"),
+    [("What is the average salary of the staff?", "salary"), ("How many payroll rows are there?", "payroll")],
+)
+def test_a_question_about_hidden_things_is_told_so(server: Running, question: str, unseen: str):
+    with server.client() as client:
+        told = client.post("/query", json={"question": question}, headers=ANNA).text
+    answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
+    assert (answer["status"], answer["answer"]) == ("abstained", f"Not visible to you: {unseen}.")
+
+
+def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running):
+    with server.client() as client:
+        told = client.post("/query", json={"question": "How many staff are there?"}, headers=ANNA).text
+    answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
+    assert answer["rows"] == [[3]]
+    assert "Only the rows of staff that are visible to you were read." in answer["doubts"]
+    quiet(told)
+
+
+async def test_no_attempt_passes_over_mcp(server: Running):
+    pytest.importorskip("mcp")
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with (
+        httpx2.AsyncClient(headers=ANNA, timeout=60) as http,
+        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
+    ):
+        described = await client.call_tool("describe_schema", {})
+        told = str(described.structured_content)
+        ran = 0
+        assert "salary" not in told
+        assert "payroll" not in told
+        for sql in ATTEMPTS:
+            result = await client.call_tool("run_sql", {"sql": sql})
+            rows = (result.structured_content or {}).get("rows")
+            quiet(str(rows if rows is not None else result.content), sql)
+            ran += not result.is_error
+    assert ran > 30
+
+
+def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: Path):
+    with OpenAIServer() as endpoint:
+        prompts: list[str] = []
+
+        def answer(request: Request) -> Any:
+            prompts.append(request.prompt)
+            return completion("SELECT name, salary FROM staff")
+
+        endpoint.otherwise = answer
+        config = settings_for(
+            tmp_path,
+            OPENAI_BASE_URL=endpoint.url,
+            OPENAI_API_KEY="k",
+            TEXT2SQL_DATABASE_URL=company[0],
+            TEXT2SQL_POLICIES=policies,
+            TEXT2SQL_TOKENS=TOKENS,
+            TEXT2SQL_CACHE_DIR=tmp_path / "cache",
+        )
+        with running(config) as found, found.client() as client:
+            told = client.post("/query", json={"question": "Who works in each region?"}, headers=ANNA).text
+    assert prompts
+    quiet(told)
+    for prompt in prompts:
+        quiet(prompt)
+    assert "salary" not in prompts[0]
+    assert "payroll" not in prompts[0]
+
+
+@pytest.mark.parametrize(("person", "staff"), [("anna", 3), ("ben", 2)])
+async def test_python_and_the_command_line_know_the_person_of_the_settings(
+    person: str, staff: int, company: Urls, policies: str, tmp_path: Path
+):
+    values = {
+        "TEXT2SQL_DATABASE_URL": company[0],
+        "TEXT2SQL_POLICIES": policies,
+        "TEXT2SQL_PERSON": person,
+        "TEXT2SQL_CACHE_DIR": str(tmp_path),
+    }
+    answer = await run("How many staff are there?", model="offline", settings=Settings(_env_file=None, **values))
+    assert answer.rows == [[staff]]
+
+
+def test_batch_answers_as_the_person_of_the_settings(
+    company_file: Path, policies: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from agent.batch import app
+    from agent.config import settings
+
+    monkeypatch.setenv("TEXT2SQL_POLICIES", policies)
+    monkeypatch.setenv("TEXT2SQL_PERSON", "anna")
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path))
+    settings.cache_clear()
+    try:
+        lines = "\n".join(json.dumps({"id": n, "db": "company", "question": q}) for n, q in enumerate(
+            ["How many staff are there?", "What is the total salary?"]))  # fmt: skip
+        done = CliRunner().invoke(
+            app, ["answer", "--databases", str(company_file.parent), "--offline", "--quiet"], input=lines
+        )
+    finally:
+        settings.cache_clear()
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert first["rows"] == [[3]]
+    assert second["abstained"]
+    assert "Not visible to you: salary" in second["answer"]
+
+
+def test_a_task_between_agents_reaches_no_database_of_the_server(server: Running):
+    schema = {"tables": [{"name": "staff", "columns": [{"name": "name", "type": "TEXT"}]}]}
+    task = {"task_id": "t", "question": "How many staff are there?", "schema": schema, "dialect": "sqlite"}
+    reply = httpx.post(f"{server.url}/generate", json=task, headers=ANNA, timeout=30)
+    assert reply.json()["sql"]
+    quiet(reply.text)
+    assert "payroll" not in reply.text

@@ -1,0 +1,99 @@
+"""Gold queries through a policy return what they return on a copy that was filtered beforehand."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agent.access import Access, Person, PersonalDatabase
+from agent.access.policies import Rule
+from eval.databases import ExecutionResult, open_database
+from eval.metrics.comparison import same_result
+from eval.schema import Schema, Table
+from eval.sql import check, orders_rows, parse
+from eval.tasks import demo_path
+from eval.tasks.library import tasks
+
+
+def condition(table: Table) -> str:
+    """Keeps about two rows of three, by the first column's value."""
+    first = f'"{table.columns[0].name}"'
+    return f"(LENGTH({first}) + COALESCE(CAST({first} AS INTEGER), 0)) % 3 <> 1"
+
+
+def hidden(table: Table) -> str:
+    """The last column that is no key."""
+    keys = {*table.primary_key, table.columns[0].name, *(c for k in table.foreign_keys for c in k.columns)}
+    return next((c.name for c in reversed(table.columns) if c.name not in keys), "")
+
+
+def rules(schema: Schema) -> Access:
+    tables = {}
+    for table in schema.tables:
+        columns = {hidden(table): "hidden"} if hidden(table) else {}
+        tables[table.name] = {"columns": columns, "rows": condition(table)}
+    return Access((Rule.model_validate({"who": {}, "database": "*", "tables": tables}),))
+
+
+def copy(source: Path, schema: Schema, target: Path) -> None:
+    with sqlite3.connect(target) as made:
+        made.execute("ATTACH ? AS whole", (str(source),))
+        for table in schema.tables:
+            kept = [c for c in table.columns if c.name != hidden(table)]
+            names = ", ".join(f'"{c.name}"' for c in kept)
+            columns = ", ".join(f'"{c.name}" {c.type}' for c in kept)
+            made.execute(f'CREATE TABLE "{table.name}" ({columns})')
+            made.execute(
+                f'INSERT INTO "{table.name}" SELECT {names} FROM whole."{table.name}" WHERE {condition(table)}'
+            )
+    made.close()
+
+
+def outcomes(source: Path, golds: list[str], folder: Path) -> list[tuple[str, ExecutionResult | None, ExecutionResult]]:
+    """(SQL, through the policy, on the copy) for each gold query; None where the policy's schema refuses it."""
+    with open_database(source) as whole:
+        schema = whole.schema()
+        copy(source, schema, folder / "copy.sqlite")
+        person = PersonalDatabase(whole, Person("anna"), rules(schema))
+        found = []
+        with open_database(folder / "copy.sqlite") as filtered:
+            for sql in golds:
+                verdict = check(parse(sql, "sqlite"))
+                assert verdict.statement is not None
+                found.append((sql, person.execute(verdict.statement), filtered.execute(verdict.statement)))
+        return found
+
+
+def differ(sql: str, seen: ExecutionResult, wanted: ExecutionResult) -> bool:
+    if seen.status != wanted.status:
+        return True
+    return wanted.ok and not same_result(wanted, seen, ordered=orders_rows(parse(sql, "sqlite")))
+
+
+def golds_of(bench: Path, number: int) -> tuple[Path, list[str]]:
+    """The benchmark database with the most questions but `number`, with its gold queries."""
+    folder = bench / "spider_dev"
+    records = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    name = Counter(r["db"] for r in records).most_common(number + 1)[number][0]
+    found = [r["gold_sql"] for r in records if r["db"] == name and r["gold_ok"]]
+    return folder / "databases" / f"{name}.sqlite", sorted(set(found))
+
+
+def test_golds_of_the_demo_shop(tmp_path: Path):
+    golds = [task.gold.sql for task in tasks("shop")]
+    found = outcomes(demo_path("shop"), golds, tmp_path)
+    assert [sql for sql, seen, wanted in found if differ(sql, seen, wanted)] == []
+    assert sum(seen.ok for _, seen, _ in found) > len(golds) / 4
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("number", [0, 1])
+def test_golds_of_a_benchmark_database(number: int, bench_dir: Path, tmp_path: Path):
+    source, golds = golds_of(bench_dir, number)
+    found = outcomes(source, golds, tmp_path)
+    assert [sql for sql, seen, wanted in found if differ(sql, seen, wanted)] == []
+    assert sum(seen.ok for _, seen, _ in found) > len(golds) / 4
