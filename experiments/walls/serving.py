@@ -34,7 +34,7 @@ QUESTIONS = (
 )
 MANY_ROWS = 3_000
 WIDE_ROWS = 5
-WIDE_BYTES = {"sqlite": 8_000_000, "duckdb": 0, "postgres": 4_000_000, "mysql": 4_000_000}
+WIDE_BYTES = {"sqlite": 8_000_000, "duckdb": 0, "postgres": 2_000_000, "mysql": 1_000_000}
 
 
 @dataclass

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey
 from eval.sql.types import ReadStatement
@@ -152,6 +153,22 @@ def test_the_deadline_interrupts_in_the_server(database: Database, outside: Outs
     assert result.status == "timeout"
     assert result.execution_time_ms < 300 + 3000  # the statement itself would take hours
     time.sleep(0.05)
+    assert outside.busy() == []
+
+
+def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Database, outside: Outside) -> None:
+    """One call of INSTR looks at no KILL: the connection is given up, and the server ends the statement later."""
+    before = abandoned.count
+    long_call = "SELECT INSTR(REPEAT('a', 60000), CONCAT(REPEAT('a', 30000), 'b'))"
+    result = database.execute(read(long_call), limits=Limits(seconds=0.2))
+    assert result.status == "timeout" or result.rows == ((0,),)  # a fast machine may be done
+    assert result.execution_time_ms < 200 + 3000
+    assert abandoned.count - before <= 1
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
+    for _ in range(600):
+        if outside.busy() == []:
+            break
+        time.sleep(0.1)
     assert outside.busy() == []
 
 

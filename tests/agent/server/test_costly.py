@@ -1,0 +1,58 @@
+"""Costly statements through a running server: a sample of `python -m experiments.walls costly`, and random calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eval.databases import open_database
+from eval.schema import DIALECTS, Dialect
+from experiments.walls.calls import call_at_random
+from experiments.walls.costly import GRACE, attack, corpus
+from experiments.walls.serving import Served, scratch, serving
+
+SECONDS = 0.5
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres_url: str,
+    mysql_url: str,  # skips where a server is missing
+) -> Iterator[Served]:
+    pytest.importorskip("duckdb")
+    folder = tmp_path_factory.mktemp("costly")
+    with serving(folder, TEXT2SQL_QUERY_SECONDS=str(SECONDS)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_costly_statements_end_in_time_beside_ordinary_questions(served: Served, dialect: Dialect) -> None:
+    found = attack(served, dialect, corpus(dialect, every=35))
+
+    for sql in found.late(SECONDS):  # a busy machine gets another try
+        started = time.perf_counter()
+        served.run(dialect, sql)
+        assert time.perf_counter() - started < SECONDS + 3 * GRACE, sql
+    assert found.statuses["timeout"] > 0
+    assert found.unanswered == 0
+    assert found.growth_mb < 300
+    assert found.usage.temporary_mb <= 1024
+    assert found.alive
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert sum(len(set(corpus(dialect))) for dialect in DIALECTS) >= 250
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_random_calls_do_no_harm(dialect: Dialect, tmp_path: Path) -> None:
+    if dialect == "duckdb":
+        pytest.importorskip("duckdb")
+    with scratch(dialect, tmp_path) as url, open_database(url, isolation="process") as database:
+        found = call_at_random(database, calls=300, seed=11, seconds=20)
+    assert found.harm == []
+    assert found.statuses["success"] > 30
