@@ -149,6 +149,8 @@ class ServerSettings(_Group):
 
     tokens: SecretStr | None = Field(None, alias="TEXT2SQL_TOKENS")
     """`name=token,name2=token2`: who may use the server. Everything that a client creates belongs to its name."""
+    admins: str | None = Field(None, alias="TEXT2SQL_ADMINS")
+    """Names of tokens that may choose the model for the whole server, separated by commas."""
     auth: Literal["auto", "required", "off"] = Field("auto", alias="TEXT2SQL_AUTH")
     """`auto`: a token is required if any are configured, and always from other machines."""
     hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")

@@ -126,6 +126,8 @@ class QueryResult(_Value):
     """0..1, the writer's own confidence, if it has one."""
     not_understood: list[str] = Field(default_factory=list)
     alternatives: list[str] = Field(default_factory=list)
+    guess: str = ""
+    """The query that its writer would have given had it been surer; it was not run."""
     failure: Failure | None = None
     """Why a retry of this task is pointless, if it is."""
     replaces: list[int] = Field(default_factory=list)
@@ -156,6 +158,7 @@ class Draft(_Value):
     confidence: float | None = None
     not_understood: list[str] = Field(default_factory=list)
     alternatives: list[str] = Field(default_factory=list)
+    guess: str = ""
     error: str | None = None
     """The reply was unusable; a retry may succeed."""
     agreeing: tuple[int, int] | None = None

@@ -34,6 +34,10 @@ SHOWN = (
     ("chart", "wide", "dark"),
     ("data", "wide", "light"),
     ("diagram", "wide", "dark"),
+    ("sql", "wide", "light"),
+    ("board", "wide", "light"),
+    ("notes", "wide", "light"),
+    ("model", "wide", "light"),
     ("home", "phone", "light"),
     ("retried", "phone", "dark"),
 )

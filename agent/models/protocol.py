@@ -145,6 +145,8 @@ class SqlReply:
     alternatives: tuple[str, ...] = ()
     """Other questions or readings to offer ("did you mean …")."""
     usage: Usage = Usage()
+    guess: str = ""
+    """When it abstains: the query that it would have written, for a person to judge; it is not run."""
 
 
 @dataclass(frozen=True, slots=True)

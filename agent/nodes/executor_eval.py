@@ -50,7 +50,7 @@ SETTLED_BY_EVIDENCE = Relevance(score=0.5, reasoning="Not judged: the evidence s
 PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
 NO_OPINION = Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
 
-_FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "failure"}
+_FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "guess", "failure"}
 """The fields that an attempt takes from its draft."""
 
 

@@ -121,5 +121,6 @@ def _draft(reply: SqlReply) -> Draft:
         confidence=reply.confidence,
         not_understood=list(reply.not_understood),
         alternatives=list(reply.alternatives),
+        guess=reply.guess if reply.abstained else "",
         failure=Failure(kind="abstained", message=reply.reasoning) if reply.abstained else None,
     )

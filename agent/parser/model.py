@@ -89,6 +89,7 @@ class OfflineModel:
             reading.not_understood,
             reading.alternatives,
             _usage(started),
+            reading.guess,
         )
 
     async def judge(self, request: JudgeRequest) -> Judgement:

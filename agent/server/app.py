@@ -27,7 +27,7 @@ from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
 from agent.server.openapi import describe
 from agent.server.presets import Presets
-from agent.server.routes import data, databases, kept, page, presets, query, runs, status
+from agent.server.routes import data, databases, kept, model, page, presets, query, runs, status
 from agent.server.runs import LiveRuns
 from agent.server.services import Services
 from agent.server.sources import Sources
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
     )
     install_errors(app)
     _install_store_errors(app)
-    for routes in (presets, query, data, runs, kept, databases, status):
+    for routes in (presets, query, data, runs, kept, databases, model, status):
         app.include_router(routes.router)
     _add_agent_to_agent(app, config, url, closing)
     mcp = _mcp_endpoint(app)
@@ -128,7 +128,7 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
             resume_seconds=config.server.resume_seconds,
             state_days=config.state.days,
         )
-        models = SharedModels(config.model)
+        models = SharedModels(config.model, store)
         stack.push_async_callback(models.close)
         await live.open()
         stack.push_async_callback(live.close)

@@ -53,7 +53,7 @@ class Presets:
         """The default one first."""
         presets = [self._configured()] if self._target else []
         presets += [self._demo(demo.id) for demo in DEMOS]
-        presets += [self.of_source(record) for record in await self._sources.listed(client.name)]
+        presets += [await self.noted(record) for record in await self._sources.listed(client.name)]
         return [p.reply for p in sorted(presets, key=lambda p: not p.reply.default)]
 
     async def find(self, client: Client, preset_id: str | None, owner: str | None = None) -> Preset:
@@ -130,6 +130,11 @@ class Presets:
             default=True,
         )
         return Preset(CONFIGURED, reply, lambda: asyncio.to_thread(resolve_database, None, self._settings, whole=True))
+
+    async def noted(self, record: SourceRecord) -> Preset:
+        """A database that a client brought, with how its files were read."""
+        preset = self.of_source(record)
+        return replace(preset, reply=preset.reply.model_copy(update={"notes": await self._sources.notes(record)}))
 
     def of_source(self, record: SourceRecord) -> Preset:
         """A database that a client brought."""

@@ -31,6 +31,8 @@ class PresetReply(_Reply):
     """None: not known before it has been opened."""
     default: bool = False
     removable: bool = False
+    notes: list[str] = Field(default_factory=list)
+    """How an uploaded file was read."""
 
 
 class ColumnReply(_Reply):
@@ -141,6 +143,8 @@ class QuestionIn(BaseModel):
     """A preset's id; None means the thread's, else the default one."""
     thread_id: str | None = Field(None, max_length=200)
     """The conversation that the question belongs to; None begins one."""
+    alone: bool = False
+    """The question is read as it stands, without the turns before it."""
     resumable: bool = False
     """The run goes on for a while when its reader is lost."""
     model: str | None = Field(None, max_length=200, pattern=r"^[\w./:@+ -]*$")

@@ -80,6 +80,14 @@ class Sources:
             raise
         return record
 
+    async def notes(self, record: SourceRecord) -> list[str]:
+        """How an uploaded file was read; nothing where the file is gone."""
+        if record.kind != "uploaded":
+            return []
+        with contextlib.suppress(SourceGone):
+            return (await asyncio.to_thread(self.uploads.find, record.location, owner=record.owner)).notes
+        return []
+
     async def opened(self, record: SourceRecord) -> Database:
         """Raises DatabaseError."""
         key = record.source_id

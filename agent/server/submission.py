@@ -71,6 +71,7 @@ async def begin(services: Services, client: Client, asked: QuestionIn, *, before
         preset_id = thread.preset if thread else None
     preset = await services.presets.find(client, preset_id)
     thread = await services.store.touch_thread(client.owner, asked.thread_id, preset.id, question)
+    await services.models.refresh()
     model = services.models.named(asked.model)
     record = RunRecord(
         run_id=uuid.uuid4().hex,
@@ -134,7 +135,7 @@ async def _answering(
         record.question,
         database=database,
         model=model,
-        settings=services.settings,
+        settings=services.settings.model_copy(update={"model": services.models.settings}),
         conversation=conversation,
         confirmed=await _confirmed(services, record),
     )

@@ -5,8 +5,9 @@ file is read twice, first to infer types, so a late value cannot contradict its 
 batch of rows.
 
 A column gets a type when every value fits it: INTEGER (18 digits), REAL (15 digits before the point), BOOLEAN, DATE and
-TIMESTAMP in ISO form (kept as text, as SQLite does), else TEXT. Numbers with leading zeros are text. An empty field is
-NULL; in a typed column NA, N/A, NULL, None and NaN are NULL, too, which a note reports.
+TIMESTAMP (kept as text in ISO form, as SQLite does), else TEXT. Decimal commas, separated thousands and dates written
+in other orders are read where all values of a column agree (`readings`); a note says so. Numbers with leading zeros are
+text. An empty field is NULL; in a typed column NA, N/A, NULL, None and NaN are NULL, too, which a note reports.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ import io
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
+from agent.sources.readings import READINGS, chosen, is_ambiguous, note, sql_type, stored
 from eval.databases.catalogue.table_drafts import quoted
 from eval.language.inflection import counted
 
@@ -31,23 +33,6 @@ _SAMPLE = 64 * 1024
 _BATCH = 5000
 _FIELD = 1024 * 1024
 _MISSING = frozenset({"", "NA", "N/A", "n/a", "NULL", "null", "None", "NaN", "nan"})
-_TRUTH = {"true": 1, "false": 0, "t": 1, "f": 0, "yes": 1, "no": 0}
-_KINDS: dict[str, Callable[[str], object]] = {
-    "INTEGER": re.compile(r"[+-]?(0|[1-9]\d{0,17})", re.ASCII).fullmatch,
-    "REAL": re.compile(r"[+-]?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII).fullmatch,
-    "BOOLEAN": lambda cell: cell.lower() in _TRUTH,
-    "DATE": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII).fullmatch,
-    "TIMESTAMP": re.compile(
-        r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[ T]"
-        r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?",
-        re.ASCII,
-    ).fullmatch,
-}
-_CONVERT: dict[str, Callable[[str], int | float | str]] = {
-    "INTEGER": int,
-    "REAL": float,
-    "BOOLEAN": lambda cell: _TRUTH[cell.lower()],
-}
 _YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
 
 
@@ -172,7 +157,7 @@ def _surveyed(path: Path, encoding: str, max_rows: int, max_columns: int) -> _Fo
 
 
 def _add_column(form: _Form) -> None:
-    form.kinds.append(list(_KINDS))
+    form.kinds.append(list(READINGS))
     form.filled.append(0)
     form.missing.append(0)
 
@@ -185,7 +170,7 @@ def _narrow(form: _Form, batch: Sequence[Sequence[str]]) -> None:
         values = [cell for cell in column if cell not in _MISSING]
         form.filled[i] += len(values)
         form.missing[i] += sum(cell != "" for cell in column) - len(values)
-        form.kinds[i] = [kind for kind in form.kinds[i] if all(map(_KINDS[kind], values))]
+        form.kinds[i] = [kind for kind in form.kinds[i] if all(map(READINGS[kind], values))]
 
 
 def _looks_like_header(form: _Form) -> bool:
@@ -194,11 +179,13 @@ def _looks_like_header(form: _Form) -> bool:
     years = [cell for cell in form.first if _YEAR(cell)]
     if len(years) == len(set(years)) >= 2 and not all(_YEAR(cell) for cell in form.first):
         return True  # a column for each year
-    fits = [i for i in typed if form.first[i] not in _MISSING and any(_KINDS[k](form.first[i]) for k in form.kinds[i])]
+    fits = [
+        i for i in typed if form.first[i] not in _MISSING and any(READINGS[k](form.first[i]) for k in form.kinds[i])
+    ]
     if fits:
         return False
     if not typed:
-        return not any(_KINDS["REAL"](cell) or _KINDS["DATE"](cell) for cell in form.first)
+        return not any(READINGS["REAL"](cell) or READINGS["DATE"](cell) for cell in form.first)
     return True
 
 
@@ -232,8 +219,9 @@ def _written(database: sqlite3.Connection, path: Path, table: str, form: _Form) 
     width = len(form.kinds)
     heads = [*form.first, *[""] * width][:width] if form.has_header else [""] * width
     names = [unique_name(plain_name(head, f"column_{i}"), taken) for i, head in enumerate(heads, 1)]
-    kinds = [k[0] if k and filled else "TEXT" for k, filled in zip(form.kinds, form.filled, strict=True)]
-    declared = ", ".join(f"{quoted((n,), 'sqlite')} {kind}" for n, kind in zip(names, kinds, strict=True))
+    fitting = [kinds if filled else [] for kinds, filled in zip(form.kinds, form.filled, strict=True)]
+    kinds = chosen(fitting, semicolons=form.delimiter == ";")
+    declared = ", ".join(f"{quoted((n,), 'sqlite')} {sql_type(kind)}" for n, kind in zip(names, kinds, strict=True))
     place = quoted((table,), "sqlite")
     database.execute(f"CREATE TABLE {place} ({declared})")
     insert = f"INSERT INTO {place} VALUES ({', '.join('?' * width)})"
@@ -244,8 +232,8 @@ def _written(database: sqlite3.Connection, path: Path, table: str, form: _Form) 
         while batch := list(islice(records, _BATCH)):
             columns = list(zip_longest(*batch, fillvalue=""))
             columns += [("",) * len(batch)] * (width - len(columns))
-            stored = [_stored(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-            database.executemany(insert, zip(*stored, strict=True))
+            values = [_stored(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+            database.executemany(insert, zip(*values, strict=True))
     database.execute("COMMIT")
     return _notes(form, heads, names, kinds)
 
@@ -253,7 +241,7 @@ def _written(database: sqlite3.Connection, path: Path, table: str, form: _Form) 
 def _stored(column: Sequence[str], kind: str) -> Sequence[int | float | str | None]:
     if kind == "TEXT":
         return [cell or None for cell in column]
-    convert = _CONVERT.get(kind, str)
+    convert = stored(kind)
     return [None if cell in _MISSING else convert(cell) for cell in column]
 
 
@@ -273,6 +261,10 @@ def _notes(form: _Form, heads: Sequence[str], names: Sequence[str], kinds: Seque
     renamed = [f"{head!r} is {name}" for head, name in pairs if head != name]
     if renamed:
         notes.append(f"columns renamed: {', '.join(renamed[:10])}{', …' if len(renamed) > 10 else ''}")
+    for name, kind, fitting in zip(names, kinds, form.kinds, strict=True):
+        if (how := note(kind)) is not None:
+            doubt = "; day and month could also be the other way round" if is_ambiguous(fitting) else ""
+            notes.append(f"{name}: {how}{doubt}")
     for name, kind, missing in zip(names, kinds, form.missing, strict=True):
         if missing and kind != "TEXT":
             notes.append(f"{counted(missing, 'value')} of {name} such as NA read as NULL")

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from agent.sources.delimited import import_delimited, plain_name
+from agent.sources.delimited import import_delimited, plain_name, unique_name
 from agent.sources.errors import SourceError, SourceRefused, SourceTooLarge
+from agent.sources.workbook import sheets_as_csv
 from eval.databases import DatabaseError, open_database
 from eval.databases.urls import parse_target
 
-Kind = Literal["sqlite", "duckdb", "delimited", "parquet"]
+Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
 
 MAX_TABLES = 2000
 MAX_COLUMNS = 20_000
@@ -46,17 +47,17 @@ def main() -> None:
 
 
 def _done(job: dict[str, Any]) -> dict[str, Any]:
-    kind: Kind = job["kind"]
+    kinds: list[Kind] = job["kinds"]
     files = [(Path(path), str(name)) for path, name in job["files"]]
     out = Path(job["out"])
     notes: tuple[str, ...] = ()
-    if kind == "delimited":
-        notes = import_delimited(files, out, max_rows=job["rows"], max_columns=job["columns"])
-    elif kind == "parquet":
-        notes = _import_parquet(*files[0], out, max_rows=job["rows"], max_columns=job["columns"])
+    if kinds[0] in ("delimited", "excel"):
+        notes = _import_tables(files, kinds, out, max_rows=job["rows"], max_columns=job["columns"])
+    elif kinds[0] == "parquet":
+        _import_parquet(files, out, max_rows=job["rows"], max_columns=job["columns"])
     else:
         files[0][0].replace(out)
-        if kind == "sqlite":
+        if kinds[0] == "sqlite":
             notes = _check_sqlite(out, job["seconds"])
     with open_database(out) as database:
         tables = database.schema().tables
@@ -110,8 +111,24 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _import_parquet(path: Path, name: str, out: Path, *, max_rows: int, max_columns: int) -> tuple[str, ...]:
-    """Import into a new DuckDB file, which keeps the types. The engine can access this one file and nothing else."""
+def _import_tables(
+    files: list[tuple[Path, str]], kinds: list[Kind], out: Path, *, max_rows: int, max_columns: int
+) -> tuple[str, ...]:
+    """Import CSV files and the sheets of workbooks into a new SQLite file."""
+    tables: list[tuple[Path, str]] = []
+    notes: list[str] = []
+    for (path, name), kind in zip(files, kinds, strict=True):
+        if kind == "excel":
+            sheets, said = sheets_as_csv(path, name, path.parent, max_rows=max_rows, max_columns=max_columns)
+            tables += sheets
+            notes += said
+        else:
+            tables.append((path, name))
+    return (*notes, *import_delimited(tables, out, max_rows=max_rows, max_columns=max_columns))
+
+
+def _import_parquet(files: list[tuple[Path, str]], out: Path, *, max_rows: int, max_columns: int) -> None:
+    """Import into a new DuckDB file, which keeps the types. The engine can access these files and nothing else."""
     try:
         import duckdb
     except ImportError:
@@ -125,23 +142,32 @@ def _import_parquet(path: Path, name: str, out: Path, *, max_rows: int, max_colu
         "temp_directory": "",
         "preserve_insertion_order": "true",
     }
-    source = "'" + str(path).replace("'", "''") + "'"
+    sources = ["'" + str(path).replace("'", "''") + "'" for path, _ in files]
+    taken: set[str] = set()
     try:
         with duckdb.connect(str(out), config=config) as database:
-            database.execute(f"SET allowed_paths = [{source}]")
+            database.execute(f"SET allowed_paths = [{', '.join(sources)}]")
             database.execute("SET enable_external_access = false")
             database.execute("SET lock_configuration = true")
-            rows = database.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({source})").fetchone()
-            width = len(database.execute(f"DESCRIBE SELECT * FROM read_parquet({source})").fetchall())
-            if rows and (rows[0] or 0) > max_rows:
-                raise SourceTooLarge(f"the file has more than {max_rows:,} rows")
-            if width > max_columns:
-                raise SourceTooLarge(f"the file has more than {max_columns:,} columns")
-            table = plain_name(Path(name).stem, "data")
-            database.execute(f'CREATE TABLE "{table}" AS SELECT * FROM read_parquet({source}) LIMIT {max_rows}')
+            for source, (_, name) in zip(sources, files, strict=True):
+                rows = database.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({source})").fetchone()
+                width = len(database.execute(f"DESCRIBE SELECT * FROM read_parquet({source})").fetchall())
+                if rows and (rows[0] or 0) > max_rows:
+                    raise SourceTooLarge(f"the file has more than {max_rows:,} rows")
+                if width > max_columns:
+                    raise SourceTooLarge(f"the file has more than {max_columns:,} columns")
+                table = unique_name(plain_name(Path(name).stem, "data"), taken)
+                database.execute(f'CREATE TABLE "{table}" AS SELECT * FROM read_parquet({source}) LIMIT {max_rows}')
     except duckdb.Error as e:
-        raise SourceRefused(f"the Parquet file cannot be read: {str(e).replace(str(path), name)[:300]}") from None
-    return ()
+        raise SourceRefused(f"the Parquet file cannot be read: {_shown(e, files)}") from None
+
+
+def _shown(error: Exception, files: list[tuple[Path, str]]) -> str:
+    """An engine's message with the names that the files came with."""
+    text = str(error)
+    for path, name in files:
+        text = text.replace(str(path), name)
+    return text[:300]
 
 
 def _bound(job: dict[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""Uploaded files as private databases: SQLite and DuckDB files as they are, CSV and Parquet imported into new ones.
+"""Uploaded files as private databases: SQLite and DuckDB files as they are; CSV, Excel and Parquet imported into new
+ones.
 
 In: an untrusted file name and stream of bytes. Out: a `Source`, which only its owner can open, or a `SourceError`.
 Files are written to a private folder under random names. A stream over the limit is dropped at once and its file
@@ -31,7 +32,7 @@ from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceT
 from agent.store.private_folder import private_folder
 from eval.databases import Database, open_database
 
-Kind = Literal["sqlite", "duckdb", "delimited", "parquet"]
+Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
 
 FREE_BYTES = 256 * 1024 * 1024
 """Disk space that is left free."""
@@ -41,7 +42,7 @@ _FLUSH = 1024 * 1024
 _ABANDONED_SECONDS = 3600.0
 _ID = re.compile(r"[0-9a-f]{32}")
 _PACKED = {
-    b"PK\x03\x04": "it is a ZIP or an Office file: unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",
     b"\x1f\x8b": "it is compressed: unpack it first",
     b"\xfd7zXZ": "it is compressed: unpack it first",
     b"BZh": "it is compressed: unpack it first",
@@ -121,7 +122,8 @@ class UploadStore:
         owner: str = "",
         declared_bytes: int | None = None,
     ) -> Source:
-        """Import files into one database; several files are allowed only if all are CSV. Raises like `receive`."""
+        """Import files into one database, with a table for each file or sheet. Several files are allowed if all are CSV
+        or Excel, or all are Parquet. Raises like `receive`."""
         if declared_bytes is not None and declared_bytes > self.limits.bytes:
             raise self._too_large()
         if not files:
@@ -141,9 +143,9 @@ class UploadStore:
                 left -= size
                 kinds.append(kind)
                 received.append((str(path), shown_name(name)))
-            if len(files) > 1 and set(kinds) != {"delimited"}:
-                raise SourceRefused("several files make one database only when all of them are CSV")
-            return await self._prepared(source_id, work, place, kinds[0], received)
+            if len(files) > 1 and not (set(kinds) <= {"delimited", "excel"} or set(kinds) == {"parquet"}):
+                raise SourceRefused("several files make one database if all are CSV or Excel, or all are Parquet")
+            return await self._prepared(source_id, work, place, kinds, received)
         except OSError as e:
             raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
         finally:
@@ -219,13 +221,13 @@ class UploadStore:
         return kind, size
 
     async def _prepared(
-        self, source_id: str, work: Path, place: Path, kind: Kind, received: list[tuple[str, str]]
+        self, source_id: str, work: Path, place: Path, kinds: list[Kind], received: list[tuple[str, str]]
     ) -> Source:
         limits = self.limits
-        ending = "duckdb" if kind in ("duckdb", "parquet") else "sqlite"
+        ending = "duckdb" if kinds[0] in ("duckdb", "parquet") else "sqlite"
         out = work / f"out.{ending}"
         job = {
-            "kind": kind,
+            "kinds": kinds,
             "files": received,
             "out": str(out),
             "rows": limits.rows,
@@ -276,11 +278,13 @@ def file_kind(head: bytes) -> Kind:
         return "duckdb"
     if head.startswith(b"PAR1"):
         return "parquet"
+    if head.startswith(b"PK\x03\x04"):  # a ZIP, as workbooks are; the import says if it is none
+        return "excel"
     for magic, reason in _PACKED.items():
         if head.startswith(magic):
             raise SourceRefused(f"the file cannot be read: {reason}")
     if text_encoding(head) is None:
-        raise SourceRefused("the file is no SQLite, DuckDB, Parquet or CSV file")
+        raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel or CSV file")
     return "delimited"
 
 

@@ -18,6 +18,7 @@ from agent.store.errors import StateUnusable, ThreadBusy
 from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
 from agent.store.location import state_location
+from agent.store.preferences import PreferenceStore
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
 from agent.store.tables import events, feedback, runs, threads, version
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
-class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore):
+class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore, PreferenceStore):
     """Runs, threads, events, feedback, sources, kept answers and boards. Every method raises StoreError when the state
     cannot be used."""
 

@@ -123,6 +123,13 @@ boards = Table(
     Index("text2sql_boards_of_owner", "owner", "updated"),
 )
 
+preferences = Table(
+    "text2sql_preferences",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("sealed", Text, nullable=False),
+)
+
 
 def _first(connection: Connection) -> None:
     metadata.create_all(connection)
@@ -132,7 +139,11 @@ def _kept_answers(connection: Connection) -> None:
     metadata.create_all(connection, tables=[kept, boards])
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers)
+def _preferences(connection: Connection) -> None:
+    metadata.create_all(connection, tables=[preferences])
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers, _preferences)
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 
 

@@ -96,7 +96,7 @@ def _home(page: Page, _: OpenAIServer) -> None:
 def _databases(page: Page, endpoint: OpenAIServer) -> None:
     _home(page, endpoint)
     page.get_by_role("button", name="Database: Small shop").click()
-    page.get_by_role("button", name="Upload a file…").wait_for()
+    page.get_by_role("button", name="Upload files…").wait_for()
 
 
 def _connect(page: Page, endpoint: OpenAIServer) -> None:
@@ -360,6 +360,49 @@ def _sql(page: Page, endpoint: OpenAIServer) -> None:
     page.locator("figure svg[role=img]").wait_for()
 
 
+def _notes(page: Page, endpoint: OpenAIServer) -> None:
+    """An uploaded file whose numbers and dates are written in other ways."""
+    rows = "name;length;launched\n" + "".join(f"Boat {n};{n},5;{n:02}.02.1998\n" for n in range(1, 20))
+    _databases(page, endpoint)
+    page.get_by_role("button", name="Upload files…").click()
+    page.get_by_label("Files", exact=True).set_input_files(
+        {"name": "boats.csv", "mimeType": "text/csv", "buffer": rows.encode()}
+    )
+    page.get_by_role("button", name="Upload", exact=True).click()
+    page.get_by_role("region", name="How the files were read").wait_for()
+    page.get_by_role("heading", name="For example").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _model(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=["SELECT 1"], answer="ready")
+    page.get_by_role("button", name="Choose the model").click()
+    page.get_by_label("Endpoint").fill("http://127.0.0.1:11434/v1")
+    page.get_by_label("Model", exact=True).fill("qwen3")
+    page.get_by_role("button", name="Test", exact=True).click()
+    page.get_by_text("It does not answer").wait_for()
+
+
+def _reading(page: Page, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = Script(sql=PER_COUNTRY.sql[1:], answer=PER_COUNTRY.answer)
+    ask(page, "How many customers live in each country?")
+    answered(page)
+    endpoint.otherwise = Script(
+        sql=["SELECT COUNT(*) AS customers FROM customers WHERE city = 'Berlin'"],
+        answer="**17** of them live in Berlin.",
+        standalone="How many customers live in Berlin?",
+    )
+    ask(page, "And in Berlin?")
+    page.get_by_role("button", name="Undo this reading").wait_for()
+    answered(page)
+
+
+def _guessed(page: Page, _: OpenAIServer) -> None:
+    ask(page, "Show blorptastic customers by frobnication")
+    answered(page)
+    page.get_by_label("Best guess", exact=True).wait_for()
+
+
 def _nowhere(page: Page, _: OpenAIServer) -> None:
     page.goto(page.url.rstrip("/") + "/no/such/place")
     page.get_by_role("heading", name="There is nothing at this address.").wait_for()
@@ -399,6 +442,10 @@ STATES = (
     State("board", "offline", _board),
     State("boards", "offline", _boards, phone=False),
     State("sql", "offline", _sql),
+    State("notes", "offline", _notes),
+    State("model", "offline", _model),
+    State("reading", "model", _reading),
+    State("guessed", "offline", _guessed),
     State("nowhere", "offline", _nowhere, phone=False),
 )
 

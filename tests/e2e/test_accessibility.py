@@ -56,9 +56,9 @@ def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_pa
     page = open_page(offline)
     button = page.get_by_role("button", name="Database: Small shop")
     button.press("Enter")
-    page.get_by_role("button", name="Upload a file…").focus()
+    page.get_by_role("button", name="Upload files…").focus()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Upload a file…")).to_have_count(0)
+    expect(page.get_by_role("button", name="Upload files…")).to_have_count(0)
     expect(button).to_be_focused()
 
 

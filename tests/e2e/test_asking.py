@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Route, expect
 
 from tests.agent.server.running import Running
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.scripted import Script
 from tests.e2e.states import CLARIFY, answered, ask
 from tests.openai_server import OpenAIServer
@@ -97,9 +97,17 @@ def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
     expect(page.get_by_role("heading", name="And in Berlin?")).to_be_visible()
     expect(page.get_by_text("Read as: How many customers live in Berlin?")).to_be_visible()
     answered(page)
+    alone = Script(sql=["SELECT 1 AS one"], answer="It stands **alone**.")
+    endpoint.otherwise = alone
+    page.get_by_role("button", name="Undo this reading").click()
+    expect(page.get_by_text("It stands alone.")).to_be_visible()
+    assert not any("How many customers are there?" in prompt for prompt in alone.prompts), "an earlier turn was read"
+    page.get_by_role("button", name="Ask as a new question").click()
+    expect(page.locator("article")).to_have_count(1)
+    page.go_back()
     assert any("How many customers are there?" in prompt for prompt in second.prompts), "the model saw no earlier turn"
     page.reload()
-    expect(page.locator("article")).to_have_count(2)
+    expect(page.locator("article")).to_have_count(3)
     expect(page.locator("article").nth(1)).to_contain_text("of them live in Berlin.")
     page.locator("article").first.get_by_role("button", name="Show the steps").click()
     expect(page.locator("article").first.get_by_label("Steps", exact=True)).to_contain_text("Planned")
@@ -127,23 +135,43 @@ def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: Op
     page = open_page(offline)
     ask(page, "What is the meaning of life?")
     expect(page.get_by_text("I could not tell what to show")).to_be_visible()
+    page.get_by_role("button", name="Write the SQL yourself").click()
+    expect(page.get_by_label("SQL to run")).to_be_visible()
     page.get_by_label("Other ways to ask").get_by_role("button").first.click()
     expect(page.locator("article")).to_have_count(2)
+    ask(page, "Show blorptastic customers by frobnication")
+    guess = page.get_by_role("group", name="Best guess and SQL")
+    expect(guess.get_by_label("Best guess", exact=True)).to_contain_text("SELECT")
+    guess.get_by_role("button", name="Look at the guess and run it").click()
+    page.get_by_role("button", name="Run", exact=True).last.click()
+    expect(page.get_by_label("SQL editor").last.get_by_label("Result")).to_be_visible()
 
 
-def test_a_thread_is_taken_away_and_deleted(offline: Running, open_page: OpenPage) -> None:
+def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
+    for question in ("How many categories are there?", "How many reviews are there?", "How many orders are there?"):
+        offline.ask(question)
     ask(page, "How many suppliers are there?")
     answered(page)
+    page.get_by_role("button", name="Copy answer").click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("There are 12 suppliers")
     page.get_by_role("button", name="Save the thread").click()
     with page.expect_download() as found:
         page.get_by_role("button", name="Markdown").click()
     assert found.value.suggested_filename == "how-many-suppliers-are-there.md"
     assert "How many suppliers are there?" in found.value.path().read_text()
-    page.get_by_role("button", name="Delete the thread “How many suppliers are there?”").click()
+    page.get_by_role("button", name="Rename the thread “How many suppliers are there?”").click()
+    page.get_by_label("Title of the thread").fill("Who delivers")
+    page.keyboard.press("Enter")
+    page.get_by_label("Search the threads").fill("delivers")
+    threads = page.get_by_label("Threads and data").get_by_role("listitem")
+    expect(threads).to_have_count(1)
+    page.get_by_label("Search the threads").fill("suppliers")
+    expect(threads).to_contain_text("Who delivers")
+    page.get_by_role("button", name="Delete the thread “Who delivers”").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page).to_have_url(re.compile(r"/$"))
-    expect(page.get_by_role("link", name="How many suppliers are there?")).to_have_count(0)
+    expect(page.get_by_role("link", name="Who delivers")).to_have_count(0)
 
 
 def test_a_link_to_a_run_opens_it_by_itself(offline: Running, open_page: OpenPage) -> None:
@@ -157,3 +185,44 @@ def test_a_link_to_a_run_opens_it_by_itself(offline: Running, open_page: OpenPag
     expect(page.get_by_label("Result")).to_contain_text("86")
     page.get_by_role("link", name="The whole thread").click()
     expect(page).to_have_url(re.compile(r"/t/"))
+
+
+ON_TOP = "b => { const r = b.getBoundingClientRect(); return document.elementFromPoint(r.x + 5, r.y + 5) === b }"
+"""Whether a button lies inside the window and above everything else."""
+
+
+def test_an_unknown_address_is_a_page_and_a_menu_is_never_cut_off(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/no/such/place", viewport=PHONE)
+    expect(page.get_by_role("heading", name="There is nothing at this address.")).to_be_visible()
+    page.get_by_role("link", name="Ask a question").click()
+    ask(page, "How many products does each category have?")
+    answered(page)
+    page.get_by_role("button", name="Save", exact=True).scroll_into_view_if_needed()
+    for top in (False, True):  # the button at the lower and at the upper edge
+        page.get_by_role("button", name="Save", exact=True).evaluate("(b, top) => b.scrollIntoView(top)", top)
+        page.get_by_role("button", name="Save", exact=True).click()
+        for name in ("CSV", "JSON lines"):
+            assert page.get_by_role("button", name=name).evaluate(ON_TOP), f"{name} is covered"
+        page.keyboard.press("Escape")
+
+
+def test_the_model_is_tried_and_chosen_on_the_page(
+    offline: Running, endpoint: OpenAIServer, open_page: OpenPage
+) -> None:
+    endpoint.otherwise = Script(sql=["SELECT COUNT(*) AS n FROM customers"], answer="There are **480** customers.")
+    page = open_page(offline)
+    page.get_by_role("button", name="Choose the model").click()
+    page.get_by_label("Endpoint").fill(endpoint.url)
+    page.get_by_label("Key").fill("sk-secret")
+    page.get_by_role("button", name="Test", exact=True).click()
+    expect(page.get_by_text("It answers")).to_be_visible()
+    page.get_by_label("Model", exact=True).fill("chosen-model")
+    page.get_by_role("button", name="Use it").click()
+    chosen = page.get_by_role("button", name="Answers come from: chosen-model")
+    expect(chosen).to_be_visible()
+    ask(page, "How many customers are there?")
+    expect(page.get_by_text("There are 480 customers.")).to_be_visible()
+    chosen.click()
+    expect(page.get_by_label("Key")).to_have_value("")
+    page.get_by_role("button", name="As configured").click()
+    expect(page.get_by_role("button", name="Answers come from: Offline engine")).to_be_visible()

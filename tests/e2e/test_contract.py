@@ -44,6 +44,8 @@ REPLIES = {
     "Tile": "Tile",
     "BoardSummary": "BoardSummary",
     "Board": "BoardReply",
+    "ModelSetting": "ModelReply",
+    "Trial": "TrialReply",
 }
 EVENTS: dict[str, Any] = {
     "PlanTask": QueryTask,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
+import openpyxl
 from playwright.sync_api import expect
 
 from tests.agent.server.running import Running
@@ -45,19 +48,35 @@ def test_the_diagram_shows_every_table_and_opens_one(offline: Running, open_page
     expect(page.get_by_role("heading", name="reviews")).to_be_visible()
 
 
-def test_an_uploaded_csv_can_be_asked_and_removed(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
+def test_uploaded_files_are_read_asked_and_removed(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
     file = tmp_path / "boats.csv"
-    file.write_text("name,length\nAlba,12.5\nBora,9\nCima,11\n")
+    file.write_text("name;length;launched\nAlba;12,5;03.02.1998\nBora;9;28.12.2001\nCima;11;01.05.2020\n")
+    book = openpyxl.Workbook()
+    for row in (["berth", "depth"], ["A1", 3.5], ["A2", 4]):
+        book.active.append(row)
+    book.save(tmp_path / "berths.xlsx")
     page = open_page(offline)
     page.get_by_role("button", name="Database: Small shop").click()
-    page.get_by_role("button", name="Upload a file…").click()
-    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload files…").click()
+    page.get_by_label("Files", exact=True).set_input_files([file, tmp_path / "berths.xlsx"])
     page.get_by_label("Name, if you like").fill("Harbour")
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("heading", name="Harbour")).to_be_visible()
-    page.get_by_label("Your question").fill("How many boats are there?")
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Result")).to_contain_text("3")
+    notes = page.get_by_role("region", name="How the files were read")
+    expect(notes).to_contain_text("boats: length: numbers with a decimal comma")
+    expect(notes).to_contain_text("boats: launched: dates as day, month, year")
+    page.get_by_role("button", name="What is the average length of boats?").click()
+    expect(page.get_by_label("Result")).to_contain_text("10.83")
+    page.get_by_role("link", name="Write SQL").click()
+    editor = page.get_by_label("SQL to run")
+    editor.press_sequentially("SELECT dep")
+    page.keyboard.press("Escape")
+    editor.press_sequentially("th FROM berths WHERE be")
+    expect(page.locator(".cm-tooltip-autocomplete")).to_contain_text("berth")
+    page.keyboard.press("Escape")
+    editor.press_sequentially("rth = 'A1'")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Result")).to_contain_text("3.5")
     page.get_by_role("link", name="New question").click()
     page.get_by_role("button", name="Database: Harbour").click()
     page.get_by_role("button", name="Remove Harbour").click()
@@ -71,8 +90,8 @@ def test_a_file_that_is_no_data_is_refused_with_the_reason(
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 200)
     page = open_page(offline)
     page.get_by_role("button", name="Database: Small shop").click()
-    page.get_by_role("button", name="Upload a file…").click()
-    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload files…").click()
+    page.get_by_label("Files", exact=True).set_input_files(file)
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("alert")).not_to_be_empty()
     page.get_by_role("button", name="Cancel").click()
@@ -108,3 +127,25 @@ def test_a_verified_question_is_asked_again(offline: Running, open_page: OpenPag
     page.get_by_role("button", name="Ask again").first.click()
     answered(page)
     expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()
+
+
+def test_a_wide_schema_is_searched_and_drawn_by_neighbourhood(
+    offline: Running, open_page: OpenPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE hub (hub_id INTEGER PRIMARY KEY, name TEXT)")
+        for n in range(499):
+            link = ", hub_id INTEGER REFERENCES hub (hub_id)" if n < 5 else ""
+            database.execute(f"CREATE TABLE part_{n:03} (id INTEGER PRIMARY KEY, measure_{n} REAL{link})")
+    with offline.client() as client:
+        made = client.post("/databases/upload", files={"file": ("wide.sqlite", path.read_bytes())}).json()
+    page = open_page(offline, f"/data/{made['id']}")
+    expect(page.get_by_role("button", name="400 more tables")).to_be_visible()
+    page.get_by_placeholder("Search tables and columns").fill("measure_431")
+    page.get_by_role("button", name="part_431").click()
+    expect(page.get_by_role("heading", name="part_431")).to_be_visible()
+    page.get_by_role("button", name="Diagram").click()
+    expect(page.get_by_text("6 of 500 tables, 5 links")).to_be_visible()
+    page.get_by_role("combobox", name="Around").select_option("part_431")
+    expect(page.get_by_text("1 of 500 tables, 0 links")).to_be_visible()

@@ -70,7 +70,7 @@ def protect(
         app.add_middleware(
             CORSMiddleware,
             allow_origins=sorted(origins),
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=_CORS_REQUEST,
             expose_headers=_CORS_EXPOSED,
         )

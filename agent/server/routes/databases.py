@@ -32,7 +32,7 @@ _FORM: dict[str, Any] = {
                         "file": {
                             "type": "array",
                             "items": {"type": "string", "format": "binary"},
-                            "description": "SQLite, DuckDB, CSV or Parquet; several CSV files make one database.",
+                            "description": "SQLite, DuckDB, CSV, Excel or Parquet; several tables make one database.",
                         },
                         "name": {"type": "string", "maxLength": 100},
                     },
@@ -66,7 +66,7 @@ async def upload(services: CurrentServices, client: CurrentClient, request: Requ
             record = await services.sources.receive(client.name, sent, name if isinstance(name, str) else None)
     except MultiPartException as error:
         raise ApiError(400, f"The form cannot be read: {error.message}") from error
-    return services.presets.of_source(record).reply
+    return (await services.presets.noted(record)).reply
 
 
 @router.delete("/databases/{source_id}", status_code=204, responses=refusals(404))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
+from agent.inspection.examples import examples_of
 from agent.inspection.schema import profile_report
 from agent.server.access import CurrentClient
 from agent.server.replies import (
@@ -69,6 +71,16 @@ async def profile(
     database, found = await services.presets.schema(await services.presets.find(client, preset_id))
     privacy = services.settings.privacy.mode
     return await tagged_json(lambda: ProfileReply.of(profile_report(database, found, budget, privacy)), if_none_match)
+
+
+@router.get("/schema/{preset_id}/examples", responses=refusals(404))
+async def examples(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> list[str]:
+    """Questions that this database can answer, made from its names and its profile."""
+    preset = await services.presets.find(client, preset_id)
+    if preset.reply.examples:
+        return preset.reply.examples
+    database, found = await services.presets.schema(preset)
+    return await asyncio.to_thread(examples_of, database, found, services.settings.privacy.mode)
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))

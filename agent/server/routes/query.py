@@ -26,7 +26,8 @@ _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 40
 async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
-    return stream_live(await begin(services, client, asked), services.store, services.runs)
+    run = await begin(services, client, asked, before=1 if asked.alone else None)
+    return stream_live(run, services.store, services.runs)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)

@@ -26,7 +26,7 @@ async def health(services: CurrentServices) -> HealthReply:
     return HealthReply(
         version=VERSION,
         model=services.models.default_name,
-        offline=settings.model.offline,
+        offline=services.models.settings.offline,
         score_threshold=settings.judging.score_threshold,
         max_retries=settings.judging.max_retries,
         dialect=default.reply.dialect,

@@ -78,6 +78,11 @@ export async function patch<T>(path: string, body: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
+export async function put<T>(path: string, body: unknown): Promise<T> {
+  const response = await send(path, { ...jsonRequest(body), method: "PUT" });
+  return (await response.json()) as T;
+}
+
 export async function remove(path: string): Promise<void> {
   await send(path, { method: "DELETE" });
 }

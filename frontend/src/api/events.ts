@@ -67,6 +67,8 @@ export interface Attempt {
   confidence: number | null;
   not_understood: string[];
   alternatives: string[];
+  /** The query that its writer would have given had it been surer; it was not run. */
+  guess?: string;
   failure: { kind: string; message: string } | null;
   /** Attempts that this one was preferred to: other candidates, or the query revised after a look at its rows. */
   replaces?: number[];

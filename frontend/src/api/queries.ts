@@ -8,6 +8,7 @@ import type {
   DatabaseSchema,
   Health,
   KeptAnswer,
+  ModelSetting,
   Preset,
   Profile,
   RunDetail,
@@ -81,15 +82,31 @@ export const valuesQuery = (preset: string, table: string, column: string) =>
     staleTime: 5 * MINUTE,
   });
 
-export const threadsQuery = infiniteQueryOptions({
-  queryKey: ["threads"],
-  queryFn: ({ pageParam, signal }) =>
-    get<{ threads: ThreadSummary[]; next: string | null }>(
-      `/threads?limit=30${pageParam ? `&before=${part(pageParam)}` : ""}`,
-      signal,
-    ),
-  initialPageParam: "",
-  getNextPageParam: (page) => page.next ?? undefined,
+/** Questions that the database can answer, made from its own names. */
+export const examplesQuery = (preset: string) =>
+  queryOptions({
+    queryKey: ["schema", preset, "examples"],
+    queryFn: ({ signal }) => get<string[]>(`/schema/${part(preset)}/examples`, signal),
+    staleTime: 5 * MINUTE,
+  });
+
+/** The threads, the latest first; with `search`, those that hold each of its words. */
+export const threadsQuery = (search = "") =>
+  infiniteQueryOptions({
+    queryKey: search ? ["threads", { search }] : ["threads"],
+    queryFn: ({ pageParam, signal }) => {
+      const query = new URLSearchParams({ limit: "30" });
+      if (pageParam) query.set("before", pageParam);
+      if (search) query.set("search", search);
+      return get<{ threads: ThreadSummary[]; next: string | null }>(`/threads?${query}`, signal);
+    },
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+
+export const modelQuery = queryOptions({
+  queryKey: ["model"],
+  queryFn: ({ signal }) => get<ModelSetting>("/model", signal),
 });
 
 export const threadQuery = (threadId: string) =>

@@ -11,6 +11,8 @@ export interface Preset {
   tables: number | null;
   default: boolean;
   removable: boolean;
+  /** How an uploaded file was read. */
+  notes?: string[];
 }
 
 export interface SchemaColumn {
@@ -90,6 +92,8 @@ export interface QueryRequest {
   preset?: string;
   thread_id?: string;
   resumable?: boolean;
+  /** The question is read as it stands, without the turns before it. */
+  alone?: boolean;
   model?: string;
 }
 
@@ -289,4 +293,23 @@ export interface Board {
   share: string | null;
   updated: string;
   mine: boolean;
+}
+
+/** The model in force for the whole server. */
+export interface ModelSetting {
+  name: string;
+  base_url: string | null;
+  has_key: boolean;
+  offline: boolean;
+  /** Chosen here, not by the server's environment. */
+  kept: boolean;
+  may_change: boolean;
+}
+
+/** What an endpoint said when it was tried. */
+export interface Trial {
+  ok: boolean;
+  message: string;
+  seconds: number;
+  models: string[];
 }

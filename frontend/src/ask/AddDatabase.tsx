@@ -46,7 +46,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
     <dialog ref={dialog} className={css["dialog"]} onClose={onClose} aria-labelledby="add-title">
       <form className={css["form"]} onSubmit={submit}>
         <h2 id="add-title" className={css["title"]}>
-          {way === "connect" ? "Connect a database" : "Upload a file"}
+          {way === "connect" ? "Connect a database" : "Upload files"}
         </h2>
         {way === "connect" ? (
           <div>
@@ -69,7 +69,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
         ) : (
           <div>
             <label className={css["field"]}>
-              <span>File</span>
+              <span>Files</span>
               <input
                 type="file"
                 multiple
@@ -78,7 +78,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
               />
             </label>
             <p id={hint} className={css["hint"]}>
-              A SQLite or DuckDB database, or tables as CSV or Parquet.
+              A SQLite or DuckDB database, or tables as CSV, Excel or Parquet; several files become one database.
             </p>
           </div>
         )}

@@ -1,6 +1,6 @@
 /** The first page: what can be asked of the chosen database, and what is in it. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { presetsQuery } from "../api/queries";
+import { examplesQuery, presetsQuery } from "../api/queries";
 import { useNewThread } from "../run/useNewThread";
 import { useRunActions } from "../run/useRuns";
 import { Icon } from "../shell/Icon";
@@ -10,6 +10,7 @@ import { Composer } from "./Composer";
 import { Contents } from "./Contents";
 import { DatabasePicker } from "./DatabasePicker";
 import css from "./Home.module.css";
+import { ReadingNotes } from "./ReadingNotes";
 
 export function Home() {
   const presets = useQuery(presetsQuery);
@@ -17,6 +18,8 @@ export function Home() {
   const client = useQueryClient();
   const { run, ask } = useNewThread();
   const { stop } = useRunActions();
+  const own = useQuery({ ...examplesQuery(preset?.id ?? ""), enabled: preset !== null && preset.examples.length === 0 && preset.tables !== 0 });
+  const examples = preset?.examples.length ? preset.examples : (own.data ?? []);
   // a quick question may be there before the list of databases is
   const askHere = (question: string) => void presetToAsk(client).then((id) => ask(question, id));
 
@@ -50,6 +53,7 @@ export function Home() {
       <div className={css["ask"]}>
         <h1 className={css["title"]}>{preset ? preset.name : " "}</h1>
         <p className={css["about"]}>{preset?.description}</p>
+        {preset?.notes && preset.notes.length > 0 && <ReadingNotes notes={preset.notes} />}
         <Composer
           label="Your question"
           placeholder={empty ? "This database has no tables yet" : "Ask in plain English"}
@@ -60,13 +64,13 @@ export function Home() {
         >
           <DatabasePicker />
         </Composer>
-        {preset && preset.examples.length > 0 && (
+        {examples.length > 0 && (
           <section className={css["examples"]} aria-labelledby="examples-title">
             <h2 id="examples-title" className={css["heading"]}>
               For example
             </h2>
             <ul>
-              {preset.examples.slice(0, 8).map((question) => (
+              {examples.slice(0, 8).map((question) => (
                 <li key={question}>
                   <button
                     type="button"

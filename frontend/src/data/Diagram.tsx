@@ -6,6 +6,7 @@ import { Button } from "../shell/Button";
 import { counted } from "../shell/counted";
 import css from "./Diagram.module.css";
 import { type Box, type Edge, HEAD, layout, LINE, LOOP, shownColumns } from "./layout";
+import { mostLinked, MOST_TABLES, neighbourhood } from "./neighbourhood";
 
 interface Props {
   /** The database's, for the picture's file. */
@@ -18,7 +19,9 @@ export default function Diagram({ name, tables, onOpen }: Props) {
   const [all, setAll] = useState(false);
   const [fit, setFit] = useState(true);
   const [near, setNear] = useState<string | null>(null);
-  const drawing = useMemo(() => layout(tables, all), [tables, all]);
+  const [center, setCenter] = useState<string | null>(() => (tables.length > MOST_TABLES ? mostLinked(tables) : null));
+  const shown = useMemo(() => (center === null ? tables : neighbourhood(tables, center)), [tables, center]);
+  const drawing = useMemo(() => layout(shown, all), [shown, all]);
   const drawn = useRef<SVGSVGElement>(null);
   const links = drawing.edges.length;
   const guessed = drawing.edges.filter((edge) => edge.inferred).length;
@@ -26,9 +29,21 @@ export default function Diagram({ name, tables, onOpen }: Props) {
     <section role="group" aria-label="Diagram of the tables">
       <div className={css["head"]}>
         <p className={css["facts"]}>
+          {center !== null && `${shown.length} of `}
           {counted(tables.length, "table")}, {counted(links, "link")}
           {guessed > 0 && `; ${guessed} dashed: read from names and values, not declared`}
         </p>
+        <label className={css["center"]}>
+          Around
+          <select value={center ?? ""} onChange={(event) => setCenter(event.target.value || null)}>
+            {tables.length <= MOST_TABLES && <option value="">all tables</option>}
+            {tables.map((table) => (
+              <option key={table.name} value={table.name}>
+                {table.name}
+              </option>
+            ))}
+          </select>
+        </label>
         <div className={css["actions"]}>
           <Button aria-pressed={!fit} onClick={() => setFit(!fit)}>
             Full size

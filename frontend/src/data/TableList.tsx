@@ -1,6 +1,9 @@
 /** The tables by name, with how long they are; while searching, also which columns were found. */
+import { useState } from "react";
 import type { SchemaTable } from "../api/types";
 import { cellText } from "../result/columnKinds";
+import { Button } from "../shell/Button";
+import { counted } from "../shell/counted";
 import { columnMatches } from "./search";
 import css from "./TableList.module.css";
 
@@ -11,8 +14,14 @@ interface Props {
   onPick: (name: string) => void;
 }
 
-export function TableList({ tables, current, search, onPick }: Props) {
+/** Tables that are listed at once. */
+const STEP = 100;
+
+export function TableList({ tables: all, current, search, onPick }: Props) {
+  const [most, setMost] = useState(STEP);
+  const tables = all.slice(0, most);
   return (
+    <>
     <ul className={css["list"]}>
       {tables.map((table) => {
         const found = table.columns.filter((column) => columnMatches(column, search));
@@ -35,5 +44,9 @@ export function TableList({ tables, current, search, onPick }: Props) {
         );
       })}
     </ul>
+      {all.length > most && (
+        <Button onClick={() => setMost(most + STEP)}>{counted(all.length - most, "more table")}</Button>
+      )}
+    </>
   );
 }

@@ -16,7 +16,7 @@ export function useLiveRun(key: string | null): LiveRun | null {
 
 export interface RunActions {
   /** Asks, on the thread if one is named; returns the run's key. */
-  ask: (question: string, preset: string | null, threadId: string | null) => string;
+  ask: (question: string, preset: string | null, threadId: string | null, how?: { alone: boolean }) => string;
   /** The same question again. */
   again: (runId: string, question: string, preset: string | null, threadId: string) => string;
   resume: (runId: string, question: string, preset: string, threadId: string) => string;
@@ -40,9 +40,9 @@ export function useRunActions(): RunActions {
   );
   return useMemo(
     () => ({
-      ask: (question, preset, threadId) =>
+      ask: (question, preset, threadId, how) =>
         begin(
-          { ask: { question, ...(preset ? { preset } : {}), ...(threadId ? { thread_id: threadId } : {}) } },
+          { ask: { question, ...how, ...(preset ? { preset } : {}), ...(threadId ? { thread_id: threadId } : {}) } },
           question,
           preset,
           threadId,

@@ -1,5 +1,6 @@
 /** The rail: a new question, the threads so far, the data, and how things stand. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
 import { presetsQuery, threadsQuery } from "../api/queries";
 import { useChosenPreset } from "../ask/chosenPreset";
 import { ThreadLink } from "../threads/ThreadLink";
@@ -12,7 +13,9 @@ import { StatusBadge } from "./StatusBadge";
 import { ThemeSwitch } from "./ThemeSwitch";
 
 export function Sidebar({ open, place }: { open: boolean; place: Place }) {
-  const threads = useInfiniteQuery(threadsQuery);
+  const [search, setSearch] = useState("");
+  const wanted = useDeferredValue(search.trim());
+  const threads = useInfiniteQuery(threadsQuery(wanted));
   const presets = useQuery(presetsQuery);
   const [preset] = useChosenPreset();
   const list = threads.data?.pages.flatMap((page) => page.threads) ?? [];
@@ -58,7 +61,14 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
       </div>
       <div className={css["threads"]}>
         <h2 className={css["heading"]}>Threads</h2>
-        {list.length === 0 && <p className={css["none"]}>{threads.isPending ? "…" : "Questions you ask appear here."}</p>}
+        {(list.length > 3 || search) && (
+          <label className={css["search"]}>
+            <Icon name="search" />
+            <span className="hidden-text">Search the threads</span>
+            <input type="search" value={search} placeholder="Search" onChange={(event) => setSearch(event.target.value)} />
+          </label>
+        )}
+        {list.length === 0 && <p className={css["none"]}>{threads.isPending ? "…" : wanted ? "No thread holds that." : "Questions you ask appear here."}</p>}
         <ul>
           {list.map((thread) => (
             <ThreadLink

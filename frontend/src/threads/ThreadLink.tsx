@@ -1,7 +1,7 @@
-/** One thread in the rail; it can be deleted, after a second thought. */
+/** One thread in the rail; it can be renamed, and deleted after a second thought. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { remove } from "../api/client";
+import { type FormEvent, useState } from "react";
+import { patch, remove } from "../api/client";
 import type { ThreadSummary } from "../api/types";
 import { liveRuns } from "../run/liveRuns";
 import { Button, IconButton } from "../shell/Button";
@@ -28,6 +28,35 @@ export function ThreadLink({ thread, database, current }: Props) {
     },
   });
 
+  const [typed, setTyped] = useState<string | null>(null);
+  const renaming = useMutation({
+    mutationFn: (title: string) => patch(`/threads/${encodeURIComponent(thread.thread_id)}`, { title }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["threads"] }),
+  });
+
+  function rename(event: FormEvent) {
+    event.preventDefault();
+    if (typed?.trim() && typed.trim() !== thread.title) renaming.mutate(typed.trim());
+    setTyped(null);
+  }
+
+  if (typed !== null)
+    return (
+      <li className={css["item"]}>
+        <form className={css["rename"]} onSubmit={rename}>
+          <input
+            ref={(field) => field?.focus()}
+            aria-label="Title of the thread"
+            value={typed}
+            maxLength={120}
+            onChange={(event) => setTyped(event.target.value)}
+            onKeyDown={(event) => event.key === "Escape" && setTyped(null)}
+            onBlur={() => setTyped(null)}
+          />
+        </form>
+      </li>
+    );
+
   return (
     <li className={css["item"]}>
       <a
@@ -49,12 +78,10 @@ export function ThreadLink({ thread, database, current }: Props) {
           <Button onClick={() => setAsking(false)}>Keep</Button>
         </span>
       ) : (
-        <IconButton
-          className={css["delete"] ?? ""}
-          icon="trash"
-          label={`Delete the thread “${thread.title}”`}
-          onClick={() => setAsking(true)}
-        />
+        <span className={css["tools"]}>
+          <IconButton icon="edit" label={`Rename the thread “${thread.title}”`} onClick={() => setTyped(thread.title)} />
+          <IconButton icon="trash" label={`Delete the thread “${thread.title}”`} onClick={() => setAsking(true)} />
+        </span>
       )}
     </li>
   );

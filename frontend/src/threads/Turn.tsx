@@ -14,7 +14,9 @@ import { SqlCard } from "../sql/SqlCard";
 import { PlanTasks } from "../watch/PlanTasks";
 import { Progress } from "../watch/Progress";
 import { StepTrail } from "../watch/StepTrail";
+import { Declined } from "./Declined";
 import { Failure } from "./Failure";
+import { ReadAs } from "./ReadAs";
 import css from "./Turn.module.css";
 import { TurnActions } from "./TurnActions";
 
@@ -28,6 +30,8 @@ interface Props {
   onAsk: (question: string) => void;
   onStop: () => void;
   onAgain?: (() => void) | undefined;
+  /** Asks the question once more, read as it stands. */
+  onAlone?: ((question: string) => void) | undefined;
 }
 
 /** What was opened below is brought into view, once. */
@@ -37,7 +41,7 @@ function scrollToView(opened: HTMLDivElement | null): void {
 
 export type Below = "attempts" | "editor" | null;
 
-export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain }: Props) {
+export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onAlone }: Props) {
   const [below, setBelow] = useState<Below>(null);
   const [traced, setTraced] = useState<CellPlace | null>(null);
   const onTrace = useCallback((place: CellPlace | null) => setTraced(place), []);
@@ -53,17 +57,21 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain }: P
     </>
   );
   const sql = answer?.sql || run.attempts.at(-1)?.sql || "";
+  const guess = run.attempts.findLast((attempt) => attempt.guess)?.guess ?? "";
 
   return (
     <article className={css["turn"]} aria-busy={run.status === "running"} data-status={run.status}>
       <div className={css["found"]}>
         <h2 className={css["question"]}>{run.question}</h2>
-        {answer?.read_as && answer.read_as !== run.question && <p className={css["reading"]}>Read as: {answer.read_as}</p>}
+        {answer?.read_as && answer.read_as !== run.question && (
+          <ReadAs reading={answer.read_as} question={run.question} onAlone={onAlone} />
+        )}
         {run.status === "running" && <Progress run={run} onStop={onStop} />}
         {watching && <div className={css["watched"]}>{trail}</div>}
         <AnswerText run={run} onTrace={onTrace} />
         {answer && !run.clarify && <SureLine answer={answer} />}
         <Failure run={run} onAsk={onAsk} onEdit={() => toggle("editor")} onAgain={onAgain} />
+        {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
         {run.clarify && (
           <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />
         )}
@@ -86,7 +94,7 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain }: P
         <div className={css["below"]} ref={scrollToView}>
           <Suspense fallback={<p className={css["wait"]}>Opening…</p>}>
             {below === "attempts" && <AttemptsCompare run={run} onClose={() => setBelow(null)} />}
-            {below === "editor" && <Workbench run={run} sql={sql} onClose={() => setBelow(null)} />}
+            {below === "editor" && <Workbench run={run} sql={sql || guess} onClose={() => setBelow(null)} />}
           </Suspense>
         </div>
       )}

@@ -31,6 +31,7 @@ OPERATIONS = [
     ("GET", "/presets"),
     ("GET", "/schema/{preset_id}"),
     ("GET", "/schema/{preset_id}/profile"),
+    ("GET", "/schema/{preset_id}/examples"),
     ("GET", "/schema/{preset_id}/{table}/sample"),
     ("GET", "/schema/{preset_id}/{table}/{column}/values"),
     ("POST", "/query"),
@@ -73,6 +74,10 @@ OPERATIONS = [
     ("GET", "/metrics"),
     ("POST", "/generate"),
     ("POST", "/a2a/message"),
+    ("GET", "/model"),
+    ("POST", "/model/test"),
+    ("PUT", "/model"),
+    ("DELETE", "/model"),
 ]
 
 

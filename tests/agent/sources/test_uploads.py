@@ -174,7 +174,7 @@ async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
         ]
     )
     assert sorted(t.name for t in source.tables) == ["items", "orders", "orders_2"]
-    with pytest.raises(SourceRefused, match="only when all of them are CSV"):
+    with pytest.raises(SourceRefused, match="if all are CSV or Excel"):
         await store.receive_all([("a.csv", pieces(b"a\n1\n")), ("b.db", pieces(b"SQLite format 3\0" + bytes(600)))])
 
 
@@ -215,7 +215,7 @@ async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path) -
         (b"", "empty"),
         (b"PK\x03\x04" + bytes(100), "ZIP"),
         (b"\x1f\x8b" + bytes(100), "compressed"),
-        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet or CSV"),
+        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel or CSV"),
         (b"SQLite format 3\0" + b"x" * 50, "truncated"),
         (b"SQLite format 3\0" + bytes(5000), "damaged|cannot|not a database"),
         (b"12345678DUCK" + bytes(20_000), "cannot|damaged"),
@@ -428,3 +428,65 @@ async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=60))
     with pytest.raises(SourceTooLarge, match="more than 20,000 columns together"):
         await store.receive("wide.sqlite", pieces(wide))
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "first", "said"),
+    [
+        (
+            "tag;menge;preis\n03.02.2026;1.200;1.234,50\n28.12.2025;7;0,5\n",
+            ["DATE", "REAL", "REAL"],
+            ("2026-02-03", 1.2, 1234.5),
+            ["tag: dates as day, month, year", "preis: numbers with a decimal comma"],
+        ),
+        (
+            'day,amount,at\n12/31/2025,"1,234.50",12/31/2025 9:05\n1/2/2026,"3",1/2/2026 23:59:01\n',
+            ["DATE", "REAL", "TIMESTAMP"],
+            ("2025-12-31", 1234.5, "2025-12-31 09:05:00"),
+            ["day: dates as month, day, year", "amount: numbers with commas between thousands"],
+        ),
+        ("day\n03/04/2026\n05/06/2026\n", ["DATE"], ("2026-03-04",), ["could also be the other way round"]),
+        ("a;day\n1,5;03/04/2026\n", ["REAL", "DATE"], (1.5, "2026-04-03"), ["dates as day, month, year"]),
+        ('n\n"1,234"\n"5,678"\n', ["INTEGER"], (1234,), ["commas between thousands"]),
+        ("day\n31.02.x\n01.03.2026\n", ["TEXT"], ("31.02.x",), []),
+        ('code\n1.2.3\n"4,5"\n', ["TEXT"], ("1.2.3",), []),
+    ],
+)
+async def test_numbers_and_dates_are_read_as_people_write_them(
+    store: UploadStore, text: str, types: list[str], first: tuple[object, ...], said: list[str]
+) -> None:
+    source = await store.receive("t.csv", pieces(text.encode()))
+
+    with store.open(source.id) as database:
+        assert [c.type for c in database.schema().tables[0].columns] == types
+    assert everything(store, source, "t")[0] == first
+    for words in said:
+        assert any(words in note for note in source.notes), source.notes
+    assert said or source.notes == []
+
+
+async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    import datetime as dt
+
+    book = openpyxl.Workbook()
+    sales = book.active
+    sales.title = "Sales 2026"
+    sales.append(["Sales of the north"])
+    sales.append([])
+    sales.append(["day", "amount", "paid", "at"])
+    sales.append([dt.date(2026, 2, 3), 12.5, True, dt.datetime(2026, 2, 3, 9, 30)])
+    sales.append([dt.date(2026, 2, 4), 7, False, dt.datetime(2026, 2, 4, 23, 5)])
+    book.create_sheet("Empty")
+    book.create_sheet("Shops").append(["name"])
+    book["Shops"].append(["=1+1"])
+    book["Shops"].append(["Härte"])
+    book.save(tmp_path / "book.xlsx")
+    data = (tmp_path / "book.xlsx").read_bytes()
+
+    source = await store.receive_all([("book.xlsx", pieces(data)), ("more.csv", pieces(b"a,b\n1,2\n"))])
+
+    assert sorted(t.name for t in source.tables) == ["Sales_2026", "Shops", "more"]
+    assert everything(store, source, "Sales_2026")[0] == ("2026-02-03", 12.5, 1, "2026-02-03 09:30:00")
+    assert any("1 row above the table left out" in note for note in source.notes)
+    assert len(left_behind(tmp_path / "sources")) == 2

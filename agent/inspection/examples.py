@@ -1,0 +1,98 @@
+"""Questions that can be asked of a database, made from its own names: what it counts, measures and groups by.
+
+In: a schema and, where it has been read, a profile. Out: a few questions that the engine without a model reads with
+confidence, so that a model can answer them, too. They hold names only, no value of a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agent.knowledge.privacy import Privacy
+from agent.knowledge.profile import Profile, kept_profile
+from agent.knowledge.profile.facts import ColumnFacts
+from agent.parser.engine import read
+from eval.databases.base import Database
+from eval.language.inflection import lemma, plural
+from eval.schema import Column, Schema, Table
+
+MOST = 8
+_TABLES = 12
+"""Tables that are looked at, those with the most rows first."""
+_EACH = 2
+"""Questions of one kind."""
+_SURE = 0.6
+_FEW = range(2, 31)
+"""Different values of a column that rows are grouped by."""
+_NUMBERS = re.compile(r"int|num|real|float|doub|dec|money", re.IGNORECASE)
+_DATES = re.compile(r"date|time", re.IGNORECASE)
+_GROUP = re.compile(r"(^|_)(status|type|category|kind|country|region|state|group|level|class)$", re.IGNORECASE)
+_LABEL = re.compile(r"(^|_)(id|code|year|no|number|zip|phone|lat|lon|key)s?$", re.IGNORECASE)
+
+
+def examples_of(database: Database, schema: Schema, privacy: Privacy) -> list[str]:
+    """Example questions with what the database's profile knows. Blocks while the profile is first computed."""
+    return example_questions(schema, kept_profile(database, schema, privacy=privacy))
+
+
+def example_questions(schema: Schema, profile: Profile | None = None) -> list[str]:
+    """At most MOST questions, of several kinds and about several tables."""
+    facts = {(c.table, c.column): c for c in profile.columns} if profile else {}
+    tables = sorted((t for t in schema.tables if t.row_count != 0), key=lambda t: -(t.row_count or 0))[:_TABLES]
+    waiting = [_of_table(table, schema, facts) for table in tables]
+    found: list[str] = []
+    kinds: dict[str, int] = {}
+    while waiting and len(found) < MOST:
+        questions = waiting.pop(0)
+        for kind, question in questions:
+            if kinds.get(kind, 0) < _EACH and question not in found and _is_read(question, schema):
+                kinds[kind] = kinds.get(kind, 0) + 1
+                found.append(question)
+                waiting.append(questions)
+                break
+    return found
+
+
+def _is_read(question: str, schema: Schema) -> bool:
+    reading = read(question, schema)
+    return not reading.abstained and reading.confidence >= _SURE and not reading.not_understood
+
+
+def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnFacts]) -> Iterator[tuple[str, str]]:
+    """(kind, question), the plainest first."""
+    things = plural(lemma(_words(table.name)))
+    keys = {name for key in table.foreign_keys for name in key.columns}
+    own = [c for c in table.columns if not c.primary_key and c.name not in keys]
+    measures = [c for c in own if _NUMBERS.search(c.type) and not _LABEL.search(c.name)]
+    groups = [c for c in own if _is_group(c, facts.get((table.name, c.name)))]
+    dates = [c for c in own if _DATES.search(c.type)]
+    for column in groups:
+        yield "group", f"How many {things} are there per {_words(column.name)}?"
+    for column in measures:
+        yield "average", f"What is the average {_words(column.name)} of {things}?"
+    for parent in _parents(table, schema):
+        yield "each", f"How many {things} does each {lemma(_words(parent.name))} have?"
+    if dates:
+        yield "month", f"How many {things} are there per month?"
+    for column in measures:
+        yield "top", f"Which 5 {things} have the highest {_words(column.name)}?"
+    yield "count", f"How many {things} are there?"
+
+
+def _is_group(column: Column, known: ColumnFacts | None) -> bool:
+    if _LABEL.search(column.name) or _DATES.search(column.type):
+        return False
+    if known is not None:
+        repeats = known.distinct in _FEW and known.distinct * 3 <= known.rows
+        return known.kind == "text" and not known.key and repeats
+    return bool(_GROUP.search(column.name))
+
+
+def _parents(table: Table, schema: Schema) -> Sequence[Table]:
+    others = {t.name: t for t in schema.tables if t.name != table.name}
+    return [others[key.ref_table] for key in table.foreign_keys if key.ref_table in others]
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").strip().lower()

@@ -1,0 +1,75 @@
+"""The model is chosen on the page by those who may; its key is sealed, never shown, and never sent elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from tests.agent.server.running import running, scripted, settings_for
+from tests.openai_server import OpenAIServer, error
+
+ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
+KEY = "sk-a-key-that-nobody-may-see"
+
+
+def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint: OpenAIServer):
+    config = settings_for(tmp_path, TEXT2SQL_TOKENS=f"ana={ANA},ben={BEN}", TEXT2SQL_ADMINS="ana")
+    wanted = {"base_url": endpoint.url, "name": "chosen-model", "api_key": KEY}
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    with running(config) as server, server.client() as client:
+        ana, ben = ({"headers": {"Authorization": f"Bearer {token}"}} for token in (ANA, BEN))
+        assert client.get("/model", **ana).json()["offline"] is True
+
+        tried = client.post("/model/test", json=wanted, **ana).json()
+        kept = client.put("/model", json=wanted, **ana)
+
+        assert tried["ok"], tried
+        assert kept.json() | {"base_url": ""} == {
+            "name": "chosen-model",
+            "base_url": "",
+            "has_key": True,
+            "offline": False,
+            "kept": True,
+            "may_change": True,
+        }
+        assert client.get("/model", **ben).json()["base_url"] is None
+        assert client.put("/model", json=wanted, **ben).status_code == 403
+        assert client.post("/model/test", json=wanted, **ben).status_code == 403
+        answer = client.post("/query", json={"question": "How many customers?"}, **ben)
+        assert '"model":"chosen-model"' in answer.text
+    state = b"".join(path.read_bytes() for path in (tmp_path / "state").glob("state.sqlite*"))
+    assert KEY.encode() not in state
+
+    with running(config) as server, server.client() as client:  # a server that starts later
+        client.headers["Authorization"] = f"Bearer {ANA}"
+        assert client.get("/model").json()["name"] == "chosen-model"
+        endpoint.otherwise = error(401, "Incorrect API key provided.")
+        with OpenAIServer() as elsewhere:
+            other = {"base_url": elsewhere.url, "name": "m"}
+            client.post("/model/test", json=other)
+            assert all(KEY not in str(request.headers) for request in elsewhere.requests)
+        refused = client.post("/model/test", json={"base_url": endpoint.url, "name": "m"}).json()
+        assert (refused["ok"], KEY in refused["message"]) == (False, False)
+        assert client.delete("/model").json()["offline"] is True
+
+
+def test_an_address_that_is_no_endpoint_is_refused(tmp_path: Path):
+    with running(settings_for(tmp_path)) as server:
+        for address in ("file:///etc/passwd", "http://me:secret@host/v1", "nonsense"):
+            answer = httpx.put(f"{server.url}/model", json={"base_url": address, "name": "m"})
+            assert answer.status_code == 422
+            assert "secret" not in answer.text
+
+
+def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_path: Path):
+    csv = "day,shop,amount\n" + "".join(f"2026-01-{n:02},{'north' if n % 2 else 'south'},{n}.5\n" for n in range(1, 29))
+    with running(settings_for(tmp_path)) as server, server.client() as client:
+        made = client.post("/databases/upload", files={"file": ("sales.csv", csv.encode())}).json()
+        examples = client.get(f"/schema/{made['id']}/examples").json()
+        assert "How many sales are there per shop?" in examples
+        for question in examples:
+            assert server.ask(question, preset=made["id"]).of("answer")[0]["rows"], question
+        first = server.ask("How many customers are there in each country?")
+        alone = server.ask("only Germany", thread_id=first.thread_id, alone=True)
+        assert len(alone.of("answer")[0]["rows"]) != 1 or "COUNT" not in alone.of("answer")[0]["sql"]
