@@ -33,20 +33,28 @@ ENV PATH=/opt/text2sql/bin:$PATH \
 USER text2sql
 WORKDIR /data
 VOLUME /data
+LABEL org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.base.name="docker.io/library/python:3.11-slim-bookworm"
 
 FROM base AS a2a
+LABEL org.opencontainers.image.title="text2sql-a2a" \
+    org.opencontainers.image.description="Agent that writes SQL for a question and a schema, over A2A and REST"
 EXPOSE 9019
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:9019/health', timeout=2)"]
 ENTRYPOINT ["python", "-m", "agent.a2a", "--host", "0.0.0.0", "--port", "9019"]
 
 FROM base AS green
+LABEL org.opencontainers.image.title="text2sql-green" \
+    org.opencontainers.image.description="Evaluator of text-to-SQL agents, over A2A and REST"
 EXPOSE 9009
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:9009/health', timeout=2)"]
 ENTRYPOINT ["python", "-m", "eval.green_agent", "--host", "0.0.0.0", "--port", "9009"]
 
 FROM base AS server
+LABEL org.opencontainers.image.title="text2sql" \
+    org.opencontainers.image.description="Ask a database in plain English: server and page"
 COPY --from=page /page/dist /opt/text2sql/page
 ENV TEXT2SQL_PAGE_DIR=/opt/text2sql/page
 EXPOSE 8000

@@ -1,4 +1,4 @@
-"""The four tools, and the MCP server that offers them over any transport.
+"""The four tools, and the MCP server that offers them, with the structures of `resources`, over any transport.
 
 In: the server's services, and who is asking. Out: typed results, or a `ToolError` with a sentence for the caller. A
 question runs as a run of the server: it is stored, counted, and stopped when its caller cancels or disconnects.
@@ -14,22 +14,14 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp_types import ListResourcesResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from agent.mcp.replies import (
-    Answered,
-    ColumnInfo,
-    DatabaseInfo,
-    Databases,
-    Rows,
-    SchemaInfo,
-    SqlAnswer,
-    TableInfo,
-)
+from agent.mcp.callers import caller
+from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInfo, SqlAnswer
+from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.results.edited import SqlOutcome
 from agent.results.edited import run_sql as run_checked_sql
-from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
@@ -37,13 +29,10 @@ from agent.server.services import Services
 from agent.server.submission import begin
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError, Limits
-from eval.schema import Table
 from eval.version import VERSION
 
 MAX_ROWS = 50
 """Maximum rows of one result; a model reads them."""
-MAX_TABLES = 100
-MAX_NAMES = 2_000
 HIDDEN = "This server's privacy mode lets no model see values. The run's rows are on its page, for people."
 
 INSTRUCTIONS = (
@@ -57,12 +46,13 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 
 
 class _Tools(MCPServer[Any]):
-    """The SDK's server, restricted to tools, with plain messages for invalid arguments."""
+    """The SDK's server, with plain messages for invalid arguments, and the caller's own databases as resources."""
 
-    def offer_tools_only(self) -> None:
-        """The SDK advertises prompts and resources even where there are none."""
-        for kind in ("prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list"):
-            self._lowlevel_server._request_handlers.pop(kind, None)
+    services: Callable[[], Services]
+
+    async def _handle_list_resources(self, ctx: Any, params: Any) -> ListResourcesResult:
+        context = Context(request_context=ctx, mcp_server=self, input_params=params, subscriptions=self._subscriptions)
+        return ListResourcesResult(resources=await listed_resources(self.services(), caller(context, self.services())))
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
@@ -87,13 +77,14 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     """An MCP server with the tools. `services` is called by each tool, so the server may be made before they are."""
     with _logging_left_alone():
         server = _Tools("text2sql", instructions=INSTRUCTIONS, version=VERSION, subscriptions=False)
-    server.offer_tools_only()
+    server.services = services
+    offer_structures(server, services)
 
     @server.tool(annotations=_READS)
     async def list_databases(context: Context) -> Databases:
         """List the databases that can be asked."""
         with _told():
-            presets = await services().presets.listed(_client(context, services()))
+            presets = await services().presets.listed(caller(context, services()))
         fields = set(DatabaseInfo.model_fields)
         return Databases(databases=[DatabaseInfo(**p.model_dump(include=fields)) for p in presets])
 
@@ -104,18 +95,8 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         table: Annotated[str, Field(max_length=200, description="Only this table; empty means all.")] = "",
     ) -> SchemaInfo:
         """Tables, columns, keys and comments of a database."""
-        here = services()
         with _told():
-            preset = await here.presets.find(_client(context, here), database or None)
-            _, schema = await here.presets.schema(preset)
-        if table:
-            found = schema.table(table)
-            if found is None:
-                raise ToolError(f"There is no table {table!r}; describe_schema without a table lists them.")
-            return SchemaInfo(database=preset.id, dialect=schema.dialect, tables=[_table(found)])
-        tables = [_table(one) for one in schema.tables[:MAX_TABLES]]
-        further = [one.name for one in schema.tables[MAX_TABLES:MAX_NAMES]]
-        return SchemaInfo(database=preset.id, dialect=schema.dialect, tables=tables, further_tables=further)
+            return await structure(services(), caller(context, services()), database, table)
 
     @server.tool(annotations=_READS)
     async def run_sql(
@@ -127,7 +108,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         here = services()
         settings = here.settings
         with _told():
-            preset = await here.presets.find(_client(context, here), database or None)
+            preset = await here.presets.find(caller(context, here), database or None)
             opened = await preset.opened()
             limits = Limits(seconds=settings.limits.query_seconds, rows=MAX_ROWS)
             done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
@@ -154,7 +135,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         here = services()
         with _told():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
-            run = await begin(here, _client(context, here), asked)
+            run = await begin(here, caller(context, here), asked)
             return await _answer(run, context, here)
 
     return server
@@ -239,40 +220,6 @@ def _shown(columns: list[str], rows: list[list[Any]], returned: int, truncated: 
     shown = rows[:MAX_ROWS]
     bounded = Rows(columns=columns, rows=shown, rows_returned=returned, truncated=truncated or returned > len(shown))
     return bounded.model_dump(exclude={"hidden"})
-
-
-def _table(table: Table) -> TableInfo:
-    keys = {
-        key.columns[0]: f"{key.ref_table}.{key.ref_columns[0]}" for key in table.foreign_keys if len(key.columns) == 1
-    }
-    return TableInfo(
-        name=f"{table.namespace}.{table.name}" if table.namespace else table.name,
-        kind=table.kind,
-        rows=table.row_count,
-        comment=table.comment,
-        columns=[
-            ColumnInfo(
-                name=c.name,
-                type=c.type,
-                nullable=c.nullable,
-                primary_key=c.primary_key,
-                foreign_key=keys.get(c.name),
-                comment=c.comment,
-            )
-            for c in table.columns
-        ],
-    )
-
-
-def _client(context: Context, services: Services) -> Client:
-    """The client of the HTTP request behind a call; over standard input, the user of this machine."""
-    request = context.request_context.request
-    if request is None:
-        return services.presets.local()
-    client = request.scope.get("state", {}).get("client")
-    if not isinstance(client, Client):
-        raise ToolError("A bearer token is needed.")
-    return client
 
 
 log = logging.getLogger(__name__)

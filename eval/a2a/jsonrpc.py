@@ -20,6 +20,7 @@ from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, c
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.tasks import InMemoryTaskStore
 from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState
+from a2a.utils.constants import A2A_JSON_MEDIA_TYPE
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -66,7 +67,11 @@ def served(
     base = path.rstrip("/")
     routes = [Route(at, rpc, methods=["POST"]) for at in dict.fromkeys((path, f"{base}/", *also_at))]
     rest = create_rest_routes(handler, context_builder=_Callers(), enable_v0_3_compat=True, path_prefix=base)
-    routes += [route for route in rest if isinstance(route, Route)]  # all but tenant routes; there are no tenants
+    routes += [  # all but tenant routes; there are no tenants
+        Route(route.path, _as_plain_json(route.endpoint), methods=[*(route.methods or ())])
+        for route in rest
+        if isinstance(route, Route)
+    ]
     for card_path in CARD_PATHS:
         [served_card] = create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
         routes.append(Route(card_path, _dated(served_card.endpoint), methods=["GET"]))
@@ -74,6 +79,20 @@ def served(
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _as_plain_json(endpoint: _Endpoint) -> _Endpoint:
+    """The SDK sends `application/a2a+json`. The specification's requirements for HTTP+JSON ask for `application/json`,
+    so the SDK's type is for clients that name it."""
+
+    async def call(request: Request) -> Response:
+        response = await endpoint(request)
+        kind = response.headers.get("content-type", "")
+        if kind.startswith(A2A_JSON_MEDIA_TYPE) and A2A_JSON_MEDIA_TYPE not in request.headers.get("accept", ""):
+            response.headers["content-type"] = "application/json"
+        return response
+
+    return call
 
 
 def _dated(endpoint: _Endpoint) -> _Endpoint:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import httpx
 
@@ -37,7 +38,7 @@ class SpawnError(Text2SQLError):
 def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: float = START_SECONDS) -> Iterator[str]:
     """Run a server for the duration of the block; yields its URL. `{port}` becomes a free loopback port, unless `url`
     says where the server listens; nothing else may answer there yet. `python` means the interpreter that runs this
-    code. Raises SpawnError."""
+    code, and a command that is installed beside it need not be on the PATH. Raises SpawnError."""
     port = free_port()
     words = [word.replace("{port}", str(port)) for word in _words(command)]
     place = url or f"http://127.0.0.1:{port}"
@@ -69,7 +70,10 @@ def _words(command: str | Sequence[str]) -> list[str]:
         raise SpawnError(f"{command!r} is no command: {str(error).lower()}") from None
     if not words:
         raise SpawnError("there is no command to start")
-    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
+    if words[0] in ("python", "python3"):
+        return [sys.executable, *words[1:]]
+    beside = Path(sys.executable).with_name(words[0])
+    return [str(beside), *words[1:]] if "/" not in words[0] and beside.is_file() else words
 
 
 def free_port() -> int:

@@ -42,6 +42,17 @@ def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[s
         },
         "task_comparison": _comparison(results),
         "error_metrics_summary": _errors(results),
+        **(_of_one(counted[0], results) if len(counted) == 1 else {}),
+    }
+
+
+def _of_one(f: Figures, results: Sequence[TaskResult]) -> dict[str, Any]:
+    """Where one agent is assessed, its figures under the names that leaderboards of AgentBeats ask for."""
+    return {
+        "score": f.ex.right,
+        "max_score": f.ex.total,
+        "pass_rate": round(100 * f.ex.value, 2),
+        "time_used": round(sum(r.answer.seconds for r in results), 3),
     }
 
 

@@ -28,6 +28,7 @@ def test_a_task_over_http_and_json(url: str) -> None:
     reply = httpx.post(f"{url}message:send", json={"message": message}, headers=ONE, timeout=60)
 
     assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"] == "application/json"
     assert "COUNT" in sql_in(reply.json())
 
 

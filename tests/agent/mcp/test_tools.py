@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from eval.version import VERSION
 from tests.agent.server.running import running, settings_for
@@ -97,12 +97,45 @@ async def test_over_standard_input_and_output(stdio: Connect) -> None:
         assert typed == "The arguments of run_sql cannot be used: `sql`: Input should be a valid string."
 
 
-async def test_the_server_names_its_version_and_offers_tools_alone(stdio: Connect) -> None:
+async def test_the_server_names_its_version_and_offers_structures_beside_its_tools(stdio: Connect) -> None:
     async with stdio() as client:
         assert client.server_info.version == VERSION
         offered = client.server_capabilities
-    assert offered.tools is not None
-    assert (offered.prompts, offered.resources) == (None, None)
+        assert offered.tools
+        assert offered.resources
+        assert offered.prompts
+        resources = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        [whole] = (await client.read_resource("schema://shop")).contents
+        [table] = (await client.read_resource("schema://shop/orders")).contents
+        [prompt] = (await client.list_prompts()).prompts
+        asked = await client.get_prompt(prompt.name, {"table": "orders", "database": "shop"})
+        for unknown in ("schema://nowhere", "schema://shop/nothing"):
+            with pytest.raises(MCPError, match=r"no preset|no table"):
+                await client.read_resource(unknown)
+        with pytest.raises(MCPError, match="no table 'nothing'"):
+            await client.get_prompt(prompt.name, {"table": "nothing"})
+
+    assert [r.uri for r in resources] == ["schema://shop", "schema://enterprise"]
+    assert [t.uri_template for t in templates] == ["schema://{database}", "schema://{database}/{table}"]
+    assert "orders" in {t["name"] for t in json.loads(whole.text)["tables"]}
+    assert [t["name"] for t in json.loads(table.text)["tables"]] == ["orders"]
+    assert [(a.name, a.required) for a in prompt.arguments] == [("table", True), ("database", False)]
+    assert "customer_id" in asked.messages[0].content.text
+
+
+async def test_a_stranger_sees_only_the_databases_of_everybody(over_http: Connect, tmp_path: Path) -> None:
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {ANA}"}, timeout=60) as http:
+            created = await http.post(f"{server.url}/databases/upload", files={"file": ("mine.csv", b"a,b\n1,2\n")})
+        seen = []
+        for token in (ANA, BO):
+            async with over_http(server.url, token) as client:
+                seen.append({r.uri for r in (await client.list_resources()).resources})
+
+    assert created.status_code < 300, created.text
+    assert len(seen[0] - seen[1]) == 1
+    assert seen[1] < seen[0]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -13,11 +14,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from eval.assessment.subprocesses import free_port
+from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
 
@@ -130,6 +133,43 @@ def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place:
         code, _, err = ended("scenario", str(file))
     assert code == 2
     assert f"something answers at {other.url} already" in err
+
+
+def test_the_commands_of_the_scenario_are_installed_with_the_package() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    found = read_scenario(ROOT / "scenario.toml")
+    for part in (found.green_agent, *found.participants):
+        module, _, function = scripts[part.cmd.split()[0]].partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
+
+
+def manifest(name: str) -> dict[str, Any]:
+    """One of the manifests for AgentBeats; JSON5 as far as they use it."""
+    text = re.sub(r"^\s*//.*$", "", (ROOT / "agentbeats" / name).read_text(), flags=re.MULTILINE)
+    text = re.sub(r"(?<=[{,\s])(\w+):\s", r'"\1": ', text)
+    return json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
+
+
+@pytest.mark.parametrize(("name", "module"), [("green-agent", "eval.green_agent"), ("purple-agent", "agent.a2a")])
+def test_a_manifest_starts_a_server_at_the_port_that_it_declares(name: str, module: str) -> None:
+    said = manifest(f"{name}.json5")
+    [endpoint] = said["program"]["network"]["endpoints"]
+    assert said["program"]["entrypoint"].startswith(f"python -m {module} ")
+    assert said["program"]["entrypoint"].endswith(f" --port {endpoint['port']}")
+    assert said["provides"]["a2a"]["endpoint"] == endpoint["name"]
+
+
+def test_the_scenario_for_agentbeats_is_a_request_that_the_evaluator_understands() -> None:
+    said = manifest("scenario.json5")
+    gateway = said["components"]["gateway"]["config"]
+    sharded = {**gateway["assessment_config"], "shard_index": 0, "num_shards": 2, "num_instances": 10}
+    sharded.pop("task_count")
+    request = read_request({"participants": {"agent": "http://127.0.0.1:1/agent"}, "config": sharded})
+    assert (request.config.ignored, request.config.task_count) == ((), 10)
+    assert set(said["metadata"]["agentbeats_ids"]) == set(gateway["participant_roles"].values())
+    assert set(gateway["participant_roles"].values()) < set(said["components"])
+    for part in ("evaluator", "agent"):
+        assert (ROOT / "agentbeats" / said["components"][part]["manifest"]).is_file()
 
 
 def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands() -> None:

@@ -30,7 +30,12 @@ KEYS = {
     "participants",
     "task_comparison",
     "error_metrics_summary",
+    "score",
+    "max_score",
+    "pass_rate",
+    "time_used",
 }
+"""Of an assessment of one agent."""
 
 
 async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
