@@ -242,9 +242,16 @@ def compare(
         target = Expression(r.functions[0], target.column)
         r.functions = []
     if unit and target.column and target.function != "count":
-        converted = units.converted(figure, unit, q.vocabulary.columns[target.column].words)
+        column_words = q.vocabulary.columns[target.column].words
+        converted = units.converted(figure, unit, column_words)
         if converted is None:
-            r.draft.doubt("unit_unknown")
+            converted = units.assumed(figure, unit, column_words)
+            if converted is None:
+                r.draft.doubt("unit_unknown")
+            else:
+                r.draft.doubt("unit_assumed")
+                r.draft.notes.append(f"{target.column[1]} is taken to be in minutes")
+                figure = converted
         else:
             figure = converted
         if j + 1 < len(q.items):

@@ -272,7 +272,7 @@ CAP = 0.3
 """The highest confidence of a reading that leaves a decisive part of the question open."""
 DOUBTFUL = 0.6
 """The highest confidence when a word is left out: such an answer always states its doubt."""
-_ALWAYS_DOUBTED = ("words left out", "doubt qualifier_by_synonym", "doubt qualifier_open")
+_ALWAYS_DOUBTED = ("words left out", "doubt unit_assumed", "doubt qualifier_by_synonym", "doubt qualifier_open")
 _NEVER_SURE = (
     "default shown, nouns unread",
     "unread nouns",

@@ -66,18 +66,20 @@ def _listed(names: Sequence[str]) -> str:
 
 def nothing_shown(q: LinkedQuestion, unread: Sequence[str]) -> str:
     """Why a question gave no query."""
-    if not any(i.mention is not None or i.meanings for i in q.items):
-        return (
-            "Nothing in this question is the name of a table, a column or a stored value of this database. "
-            f"You can ask about {_listed(_tables(q.vocabulary))}."
-        )
     about = f"; I do not know {_quoted(unread[:5])} here" if unread else ""
-    return f"I could not tell what to show{about}."
+    why = f"I could not tell what to show{about}."
+    if any(i.mention is not None or i.meanings for i in q.items):
+        return why
+    return (
+        f"{why} Nothing in this question is the name of a table, a column or a stored value of this database. "
+        f"You can ask about {_listed(_tables(q.vocabulary))}."
+    )
 
 
 def not_sure(q: LinkedQuestion, draft: Draft, unread: Sequence[str], meaning: str) -> str:
     """Why a reading is withheld: what was understood, what was not, and the best guess."""
-    used = [i.lower for i in q.items if i.mention is not None and i.start in draft.used and i.lower not in unread]
+    linked = [i for i in q.items if i.mention is not None and i.start in draft.used and i.lower not in unread]
+    used = [" ".join(t.text for t in q.tokens[i.start : i.end]) for i in linked]
     known = f" I understood {_quoted(used[:6])}." if used else ""
     missing = f"I did not understand {_quoted(unread)}." if unread else f"{least_certain(q, draft)}."
     return f"I am not sure enough to answer.{known} {missing} My best guess was: {meaning}."

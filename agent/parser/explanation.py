@@ -58,6 +58,7 @@ _SHAPES = {
     "periods": "for {} and {}",
     "compare": "one row for each of the two",
     "median": "as the median instead of the average",
+    "percentile": "as the percentile instead of the average",
     "average": "and the average of these figures",
     "count": "and how many there are",
     "top": "only the highest",
@@ -92,6 +93,8 @@ class _Speaker:
             return f"average days from {self.column(e.since)} to {name}"
         if e.part:
             return f"{e.part} of {name}"
+        if e.via:
+            return f"{name} of the row that {' '.join(self._vocabulary.columns[e.column[0], e.via].words)} names"
         if e.factor is not None:
             name += f" times {self.column(e.factor)}"
         return f"{_FUNCTIONS[e.function]} {name}" if e.function else name

@@ -8,13 +8,30 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.mentions import Item, Mention
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, open_lexicon
+from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, word_set
 from eval.language.tokens import Token
+
+_SUPERIORS = word_set("manager boss supervisor superior")
+
+
+def _superior(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`boss`: the column by which a row refers to another row of its own table, if only one table has such people."""
+    own = [
+        vocabulary.columns[table.name, key.columns[0]]
+        for table in vocabulary.tables.values()
+        for key in table.table.foreign_keys
+        if key.ref_table == table.name and len(key.columns) == 1
+    ]
+    if lemma(item.lower) not in _SUPERIORS or len(own) != 1:
+        return None
+    mention = Mention(item.start, item.end, columns=((own[0], 0.9),), text=item.lower)
+    return replace(item, kind="mention", mention=mention)
 
 
 def linked_by_fallback(
@@ -48,7 +65,7 @@ def linked_by_fallback(
         stop = at + 1
         while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
             stop += 1
-        replacement = _gender(item, vocabulary, values)
+        replacement = _gender(item, vocabulary, values) or _superior(item, vocabulary)
         if replacement is not None:
             linked.append(replacement)
             at += 1

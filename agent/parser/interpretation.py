@@ -87,13 +87,26 @@ class Shape:
     """A computation on the figures of a plain query."""
 
     kind: Literal[
-        "share", "running", "growth", "change", "periods", "compare", "median", "average", "count", "top", "days"
+        "share",
+        "running",
+        "growth",
+        "change",
+        "periods",
+        "compare",
+        "median",
+        "percentile",
+        "average",
+        "count",
+        "top",
+        "days",
     ]
     """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
     previous period; change: as a percentage from one year to another; periods, compare: groups for two years or two
-    values; median: instead of the average; average, count: of the groups' figures, of the groups; top: the group with
-    the highest figure; days: from one date to another."""
+    values; median, percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the
+    group with the highest figure; days: from one date to another."""
     years: tuple[int, ...] = ()
+    percent: int = 50
+    """For percentile: the share of values at or below it."""
     event: str = ""
     """For days: the verb of the event at the end (`deliver`)."""
     grouped: bool = False

@@ -23,6 +23,8 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if r.grouping:
         _group_by(q, r, i)
         return
+    if (r.in_head and _superior(q, r, i)) or _refers_to_named(q, r, i):
+        return
     if conditions.condition_follows(q, r.in_head, i) and not (r.in_head and r.functions and _close_function(q, i)):
         r.use(i)
         if not (mention.text.lower() in _CALENDAR and time_conditions.dated(q, r, i)):
@@ -72,7 +74,7 @@ def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
 
 def _says_nothing_new(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """Whether the mention is used up by another row, a verb or the adjacent column."""
-    if _refers_to_named(q, r, i) or (r.in_head and _referred(q, r, i)):
+    if r.in_head and _referred(q, r, i):
         return True
     context = r.in_head and _only_context(q, r, i)
     if context:
@@ -201,6 +203,24 @@ def _referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
         r.query.select.extend(Expression(column=e.column, via=column.name) for e in named)
         r.use(i)
         return True
+    return False
+
+
+def _superior(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
+    mention, following = q.items[i].mention, q.next_mention(i)
+    asked = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
+    of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
+    last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
+    if mention is None or not asked or not (of or last):
+        return False
+    for column, _ in mention.columns[:6]:
+        if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
+            named = q.naming_columns(column.table)
+            r.query.select.extend(Expression(column=c.key, via=column.name) for c in named)
+            r.use(i)
+            r.entity(column.table)
+            return True
     return False
 
 

@@ -82,6 +82,11 @@ _RUNNING = re.compile(
 _MEDIAN = re.compile(
     r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)median (?:of )?(?:the )?(?P<x>.+)$", re.I
 )
+_PERCENTILE = re.compile(
+    r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)(?P<percent>\d+)(?:st|nd|rd|th)? percentile "
+    r"(?:of |for )?(?:the )?(?P<x>.+)$",
+    re.IGNORECASE,
+)
 _ORDER_VALUE = re.compile(
     r"^(?:what(?: is|'s| was) (?:the |our )?)?(?:average|avg|mean) (?:(?P<noun>order|invoice|sale|purchase|"
     r"transaction|booking) "
@@ -194,6 +199,13 @@ def _median(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     return Wording(f"{match['before']}average {match['x']}", Shape("median"))
 
 
+def _percentile(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    match = _PERCENTILE.match(text)
+    if match is None or not 1 <= int(match["percent"]) <= 99:
+        return None
+    return Wording(f"{match['before']}average {match['x']}", Shape("percentile", percent=int(match["percent"])))
+
+
 def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     match = _ORDER_VALUE.match(text)
     if match is None:
@@ -264,5 +276,6 @@ def _dated(vocabulary: Vocabulary, verb: str) -> str:
 
 _Rule = Callable[[str, Vocabulary, dt.date], Wording | None]
 _SHAPES: tuple[_Rule, ...] = (
-    _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _busiest, _days, _compare,
+    _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _percentile, _busiest,
+    _days, _compare,
 )  # fmt: skip

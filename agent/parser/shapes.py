@@ -28,7 +28,7 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
         return False
     if shape.kind in ("running", "growth", "top") and not _time(query):
         return False
-    if shape.kind == "median" and (figures[0].function != "avg" or figures[0].factor is not None):
+    if shape.kind in ("median", "percentile") and (figures[0].function != "avg" or figures[0].factor is not None):
         return False
     if shape.kind in ("change", "periods") and not _restrict(query, shape):
         return False
@@ -240,14 +240,18 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
         names[k] for k, g in enumerate(groups) if any(g == (s.this if isinstance(s, exp.Alias) else s) for s in shown)
     ]
     doubled = exp.Mul(this=exp.Literal.number(2), expression=exp.column("place"))
-    middle = exp.Between(
+    middle: exp.Expr = exp.Between(
         this=doubled,
         low=exp.column("total"),
         high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2)),
     )
-    outer = exp.Select().select(
-        *(exp.column(n) for n in kept), exp.alias_(exp.Avg(this=exp.column("value")), "median"), copy=False
-    )
+    figure: exp.Expr = exp.alias_(exp.Avg(this=exp.column("value")), "median")
+    if query.shape is not None and query.shape.kind == "percentile":  # the nearest rank, which is a value that occurs
+        share = exp.Mul(this=exp.Literal.number(query.shape.percent), expression=exp.column("total"))
+        ranks = exp.Mul(this=exp.Literal.number(100), expression=exp.column("place"))
+        middle = exp.GTE(this=ranks, expression=share)
+        figure = exp.alias_(exp.Min(this=exp.column("value")), f"percentile_{query.shape.percent}")
+    outer = exp.Select().select(*(exp.column(n) for n in kept), figure, copy=False)
     outer = outer.from_(inner.subquery("ranked", copy=False), copy=False).where(middle, copy=False)
     return outer.group_by(*(exp.column(n) for n in names), copy=False) if names else outer
 
@@ -271,5 +275,6 @@ _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "change": _change,
     "average": _average,
     "median": _median,
+    "percentile": _median,
     "count": _count,
 }

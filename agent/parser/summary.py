@@ -28,6 +28,8 @@ _PHRASE = re.compile(
     r"(?:total|average|avg|mean|median|revenue|sales|number|count|sum|highest|lowest|turnover)\b", re.I
 )
 _TIME = re.compile(r"\d{4}(?:-\d{2}|-Q\d|-\d{2}-\d{2})?\Z")
+_EXISTS = re.compile(r"(?:is|are|was|were) there\b|(?:do|does|did) (?:we|you|they) (?:have|sell)\b", re.IGNORECASE)
+_ENDS = re.compile(r"the data ends before that: no row of [^;]+")
 _RANKED = re.compile(r"\bORDER BY\b.*?\b(?P<direction>DESC|ASC)\b[^)]*\Z", re.IGNORECASE | re.DOTALL)
 
 
@@ -46,9 +48,18 @@ def _one(result: QueryResult, question: str) -> str:
     if result.status != "success":
         why = _plain(result.error or result.reasoning or "the query did not run")
         return f"I can't answer this: {why}"
-    rows, columns = result.data, result.columns
+    rows = result.data
+    ends = _ENDS.search(result.reasoning or "")
     if not rows:
-        return "Nothing matches: the query returned no rows."
+        none = "No: nothing matches." if _EXISTS.match(question) else "Nothing matches: the query returned no rows."
+        return f"{none} {ends[0].capitalize()}." if ends else none
+    if _EXISTS.match(question) and not (len(rows) == 1 and isinstance(rows[0][0], int | float)):
+        return f"Yes. {_listed(result, question)}"
+    return _listed(result, question) + (f" {ends[0].capitalize()}." if ends else "")
+
+
+def _listed(result: QueryResult, question: str) -> str:
+    rows, columns = result.data, result.columns
     if len(rows) == 1 and len(columns) == 1:
         return _single(rows[0][0], question)
     if len(rows) == 1:

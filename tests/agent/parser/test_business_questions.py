@@ -10,10 +10,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from agent.knowledge.values import value_index
+from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
+from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
-from eval.schema import Column, Schema, Table
+from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import check, parse
 
 BAKERY = """
@@ -157,3 +158,58 @@ def test_absence_is_not_exists_where_rows_may_be_many(tmp_path: Path) -> None:
         assert "NOT EXISTS" in reading.sql
         assert statement is not None
         assert database.execute(statement).rows == (("Bo",),)
+
+
+STAFF = Schema(
+    dialect="sqlite",
+    tables=(
+        Table(
+            name="employee",
+            columns=(
+                Column(name="id", type="INTEGER", primary_key=True),
+                Column(name="name", type="TEXT"),
+                Column(name="reports_to", type="INTEGER"),
+            ),
+            foreign_keys=(ForeignKey(columns=("reports_to",), ref_table="employee", ref_columns=("id",)),),
+        ),
+        Table(
+            name="film",
+            columns=(
+                Column(name="id", type="INTEGER", primary_key=True),
+                Column(name="title", type="TEXT"),
+                Column(name="length", type="INTEGER"),
+            ),
+        ),
+    ),
+)
+PEOPLE = ValueIndex([("employee", "name", ["Ada", "Bo"])])
+PAIRS = "FROM employee AS e LEFT JOIN employee AS report ON report.id = e.reports_to"
+BOSS = f"SELECT report.name {PAIRS} WHERE e.name = 'Ada'"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("who is the boss of Ada", BOSS),
+        ("who does Ada report to?", BOSS),
+        (
+            "employees who report to Ada",
+            "SELECT name FROM employee WHERE reports_to = ( SELECT id FROM employee WHERE name = 'Ada' )",
+        ),
+        ("list employees with their manager", f"SELECT e.name, report.name {PAIRS}"),
+    ],
+)
+def test_a_row_may_refer_to_another_of_its_table(question: str, sql: str) -> None:
+    assert " ".join(read(question, STAFF, PEOPLE, threshold=0.0).sql.split()) == sql
+
+
+def test_a_unit_that_the_column_does_not_say_is_assumed_with_a_doubt() -> None:
+    reading = read("films longer than 3 hours", STAFF, PEOPLE, threshold=0.0)
+    assert reading.sql == "SELECT title FROM film WHERE length > 180"
+    assert reading.confidence < STATED_DOUBT
+    assert "length is taken to be in minutes" in reading.interpretation
+
+
+def test_a_percentile_is_a_value_that_occurs(answer: Callable[[str], list[tuple[object, ...]]]) -> None:
+    assert answer("80th percentile of quantity") == [(9,)]
+    assert answer("what is the 20th percentile of the quantity") == [(1,)]
