@@ -36,7 +36,7 @@ def main(target: Path) -> None:
     )
     screen.print(Text.assemble(("$ ", "green"), f"python -m agent.main --model offline {shlex.quote(QUESTION)}"))
     asker = Asker(screen, "shop", "offline")
-    Output(screen, screen).show(asker.ask(QUESTION), asker.threshold)
+    Output(screen, screen).show(asker.ask(QUESTION))
     target.parent.mkdir(parents=True, exist_ok=True)
     svg = screen.export_svg(title="text2sql", unique_id="text2sql")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)  # a picture fetches nothing

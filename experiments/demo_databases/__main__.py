@@ -20,7 +20,7 @@ def main() -> None:
         tables = list(generated(demo_id))
         definitions = [{"table": asdict(table.table), "checks": table.checks} for table, _ in tables]
         for definition in definitions:
-            definition["table"] = {name: definition["table"][name] for name in _KEPT}  # type: ignore[call-overload,index]
+            definition["table"] = {name: definition["table"][name] for name in _KEPT}  # type: ignore[index]
         lines = [definitions, *([list(column) for column in zip(*rows, strict=True)] for _, rows in tables)]
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
         target = folder / f"{demo_id}.json.xz"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval.schema import dialect_named
 from eval.sql.translation import translated
 
 MOST_ANSWERS = 1_600
@@ -116,7 +117,7 @@ def _recorded(folder: str, recording: str, *, dialect: str = "sqlite") -> Callab
         answers: dict[str, list[Candidate]] = defaultdict(list)
         for line in _lines(recorded / f"{recording}.jsonl"):
             sql = line["sql"] or ""
-            sql = sql if dialect == "sqlite" else translated(sql, dialect, "sqlite")
+            sql = sql if dialect == "sqlite" else translated(sql, dialect_named(dialect), "sqlite")
             answers[line["id"]].append(Candidate(line.get("system") or line["systems"][0], sql, line.get("ex")))
         yield from _with_answers(_benchmark(bench / folder, databases), answers)
 

@@ -11,6 +11,7 @@ import pytest
 
 from agent.config import Settings
 from agent.events import AnswerEvent, Event
+from agent.models.protocol import Model
 from agent.runner import Answer, stream
 from eval.databases import open_database
 from eval.databases.base import Database
@@ -58,7 +59,7 @@ Run = Callable[..., Coroutine[Any, Any, tuple[list[Event], Answer]]]
 def ask(shop: Database, config: Settings) -> Run:
     """Ask the small shop a question of a model; settings can be overridden by name."""
 
-    async def asked(question: str, model: object, **overrides: object) -> tuple[list[Event], Answer]:
+    async def asked(question: str, model: str | Model | None, **overrides: object) -> tuple[list[Event], Answer]:
         settings = overridden(config, **overrides)
         events = [e async for e in stream(question, database=shop, model=model, settings=settings)]
         answers = [e for e in events if isinstance(e, AnswerEvent)]

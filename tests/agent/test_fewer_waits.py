@@ -75,5 +75,5 @@ async def test_a_summary_of_a_query_that_does_not_pass_is_never_shown(ask: Run) 
 async def test_what_the_evidence_settles_is_not_judged_where_the_strategy_says_so(ask: Run) -> None:
     model = PatientModel(together=False)
     _, answer = await ask(HOW_MANY, model, strategy="standard/no-judge-settled")
-    settled = answer.attempts[0].eval_report.probability >= 0.95
+    settled = (answer.attempts[0].eval_report.probability or 0.0) >= 0.95
     assert len(model.judge_requests) == (0 if settled else 1)

@@ -6,9 +6,11 @@ import asyncio
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent.config import Settings
 from agent.events import (
     AnswerEvent,
     DoneEvent,
@@ -221,7 +223,9 @@ async def test_tasks_run_in_dependency_order_and_see_what_came_before(ask: Run) 
     ],
     ids=["outage", "no tasks", "circular"],
 )  # fmt: skip
-async def test_a_failed_or_invalid_plan_becomes_one_task_and_the_run_goes_on(ask: Run, plan: object) -> None:
+async def test_a_failed_or_invalid_plan_becomes_one_task_and_the_run_goes_on(
+    ask: Run, plan: QueryPlan | Exception
+) -> None:
     _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, plan=plan))
     assert answer.plan.confidence == 0.0
     assert [t.description for t in answer.plan.tasks] == [HOW_MANY]
@@ -287,7 +291,7 @@ async def test_a_missing_database_is_an_error_event_and_creates_nothing(tmp_path
     assert not missing.exists()
 
 
-async def test_an_empty_database_says_so(ask: Run, tmp_path: Path, config) -> None:
+async def test_an_empty_database_says_so(ask: Run, tmp_path: Path, config: Settings) -> None:
     answer = await run(HOW_MANY, database=":memory:", model=ScriptedModel(COUNT), settings=config)
     assert answer.status == "error"
     assert "no tables" in answer.answer
@@ -311,7 +315,7 @@ async def test_the_run_ends_when_its_time_is_over(ask: Run) -> None:
     assert answer.error_kind == "timeout"
 
 
-async def test_a_reader_that_leaves_stops_the_model_call(shop: Database, config) -> None:
+async def test_a_reader_that_leaves_stops_the_model_call(shop: Database, config: Settings) -> None:
     model = ScriptedModel(COUNT, seconds=30)
     events = stream(HOW_MANY, database=shop, model=model, settings=config)
     async for event in events:
@@ -322,7 +326,7 @@ async def test_a_reader_that_leaves_stops_the_model_call(shop: Database, config)
     assert model.cancelled == 1
 
 
-async def test_a_reader_that_leaves_stops_the_statement(shop: Database, config) -> None:
+async def test_a_reader_that_leaves_stops_the_statement(shop: Database, config: Settings) -> None:
     bomb = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) "
         "SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
@@ -359,7 +363,7 @@ async def test_an_attempt_is_parsed_exactly_once(ask: Run, monkeypatch: pytest.M
     parsed: list[str] = []
     original = Parser.parse
 
-    def counted(self, raw_tokens, sql=None):
+    def counted(self: Any, raw_tokens: Any, sql: Any = None) -> Any:
         parsed.append(sql)
         return original(self, raw_tokens, sql)
 
@@ -369,7 +373,7 @@ async def test_an_attempt_is_parsed_exactly_once(ask: Run, monkeypatch: pytest.M
     assert len(parsed) == len(answer.attempts)
 
 
-async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_file: Path, config) -> None:
+async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_file: Path, config: Settings) -> None:
     import sqlite3
 
     with open_database(shop_file) as database:

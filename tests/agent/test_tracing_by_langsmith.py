@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 
+from agent.config import Settings
 from agent.graph import build_graph
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.runner import run
 from agent.runtime.context import RunContext
-from tests.openai_server import OpenAIServer, Request, completion
+from eval.databases.base import Database
+from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.settings import overridden
 
 QUESTION = "What are the names of the customers?"
@@ -73,7 +75,9 @@ def langsmith(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     collector.close()
 
 
-async def test_nothing_leaves_unless_our_own_setting_asks_for_it(langsmith: Collector, shop, config) -> None:
+async def test_nothing_leaves_unless_our_own_setting_asks_for_it(
+    langsmith: Collector, shop: Database, config: Settings
+) -> None:
     answer = await run(QUESTION, database=shop, model="offline", settings=config)
     assert len(answer.rows) == 4
     from langsmith.run_trees import get_cached_client
@@ -84,7 +88,12 @@ async def test_nothing_leaves_unless_our_own_setting_asks_for_it(langsmith: Coll
 
 @pytest.mark.parametrize(("privacy", "rows_leave"), [("full", True), ("schema", False)])
 async def test_with_the_setting_the_privacy_mode_holds(
-    langsmith: Collector, shop, config, monkeypatch: pytest.MonkeyPatch, privacy: str, rows_leave: bool
+    langsmith: Collector,
+    shop: Database,
+    config: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    privacy: str,
+    rows_leave: bool,
 ) -> None:
     monkeypatch.setenv("LANGSMITH_RUNS_COMPRESSION", "false")
     monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
@@ -107,8 +116,8 @@ class Calls(AsyncCallbackHandler):
         self.ended.append(response.generations[0][0].message.usage_metadata["input_tokens"])
 
 
-async def test_model_calls_are_seen_by_langchain_s_callbacks(shop, config) -> None:
-    def answer(request: Request):
+async def test_model_calls_are_seen_by_langchain_s_callbacks(shop: Database, config: Settings) -> None:
+    def answer(request: Request) -> Reply:
         properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         wanted = properties.get("properties", {})
         if "tasks" in wanted:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from agent.runner import run
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
@@ -11,7 +13,7 @@ from eval.sql.types import ReadStatement
 from text2sql.testing import ScriptedModel
 
 
-async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch) -> None:
+async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     executed: list[str] = []
     execute = type(shop).execute
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def double(record: Record) -> Record:
     return {"twice": record["n"] * 2}
 
 
-def answered(lines: list[bytes], work=double, jobs: int = 1) -> list[Record]:
+def answered(lines: list[bytes], work: Callable[[Record], Record] = double, jobs: int = 1) -> list[Record]:
     out = io.StringIO()
     with workers(work, jobs) as submit:
         assert answer_lines(lines, submit, out, ahead=jobs) == 0

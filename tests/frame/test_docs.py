@@ -102,7 +102,7 @@ def test_links_lead_to_files(page: Path) -> None:
 def test_every_option_of_the_command_line_is_documented() -> None:
     page = (ROOT / "docs/cli.md").read_text()
 
-    for command in (get_command(app), get_command(batch).commands["answer"]):  # type: ignore[attr-defined]
+    for command in (get_command(app), get_command(batch).commands["answer"]):
         for parameter in command.params:
             for name in parameter.opts:
                 if name.startswith("--"):

@@ -60,14 +60,17 @@ def test_it_holds_the_four_packages_and_the_page(wheel: Path) -> None:
 def test_a_question_is_answered(installed: Path, tmp_path: Path) -> None:
     program = f"from text2sql import ask; print(ask({QUESTION!r}, database='shop', model='offline').status)"
 
-    for command in ([installed / "text2sql", "--db", "shop", QUESTION], [installed / "python", "-c", program]):
+    for command in (
+        [str(installed / "text2sql"), "--db", "shop", QUESTION],
+        [str(installed / "python"), "-c", program],
+    ):
         done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert done.stdout == "success\n"
 
 
 def test_the_server_shows_its_page(installed: Path, tmp_path: Path) -> None:
-    command = [installed / "python", "-m", "agent.server", "--port", "0"]
+    command = [str(installed / "python"), "-m", "agent.server", "--port", "0"]
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as server:

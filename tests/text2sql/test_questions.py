@@ -14,7 +14,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def answer(columns: list[str], *rows: list[object], text: str = "", **more: object) -> Answer:
-    return Answer(question="?", status="success", answer=text, columns=columns, rows=list(rows), **more)  # type: ignore[arg-type]
+    return Answer(question="?", status="success", answer=text, columns=columns, rows=list(rows), **more)
 
 
 def test_a_failure_is_an_exception_that_holds_the_answer() -> None:

@@ -79,7 +79,7 @@ class Node:
 def yaml_node(path: Path) -> Node:
     """The document of a YAML file. Every scalar stays text, so that `no` does not become a boolean, nor a date a date
     object. Anchors and aliases are refused: a few of them can expand to gigabytes."""
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     text = text_of(path)
     try:

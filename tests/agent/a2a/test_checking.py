@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.a2a.answer import answered, answering
-from agent.a2a.task import TaskAnswer, read_task
+from agent.a2a.task import SqlTask, TaskAnswer, read_task
 from agent.config import Settings
 from tests.agent.a2a.conftest import CUSTOMERS
 from text2sql.testing import ScriptedModel
@@ -11,7 +11,7 @@ from text2sql.testing import ScriptedModel
 CONFIG = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None)
 
 
-def asked(dialect: str = "sqlite"):
+def asked(dialect: str = "sqlite") -> SqlTask:
     return read_task({"question": "Which customers?", "schema": CUSTOMERS, "dialect": dialect, "task_id": "t"})
 
 

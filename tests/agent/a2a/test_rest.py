@@ -90,7 +90,8 @@ def test_what_is_no_json_or_too_large_is_refused(url: str) -> None:
 
 
 def test_a_message_without_parts_is_refused(url: str) -> None:
-    for body in ({}, {"parts": []}, {"parts": "text"}, {"parts": [{"kind": "file"}]}):
+    bodies: list[dict[str, object]] = [{}, {"parts": []}, {"parts": "text"}, {"parts": [{"kind": "file"}]}]
+    for body in bodies:
         assert post(url, "a2a/message", body).status_code == 400
 
 

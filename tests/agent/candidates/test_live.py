@@ -63,8 +63,8 @@ class Endpoint:
             self.written.append(request)
             if len(self.written) == 2:
                 self.two.set()
-            sql = self.sql[min(len(self.written), len(self.sql)) - 1]
-            return sql if isinstance(sql, Reply) else completion({"reasoning": "because", "sql": sql})
+            query = self.sql[min(len(self.written), len(self.sql)) - 1]
+            return query if isinstance(query, Reply) else completion({"reasoning": "because", "sql": query})
         if "score" in asked:
             return completion({"reasoning": "fine", "score": 0.8})
         return completion("Here is the answer.")

@@ -91,7 +91,7 @@ def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select) ->
 
 
 def test_candidates_that_are_no_objects_or_name_no_system_are_survived(select: Select) -> None:
-    candidates = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
+    candidates: list[Any] = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
     (line,) = select({"id": 1, "db": "zoo", "question": QUESTION, "candidates": candidates})
     assert (line["sql"], line["system"]) == (COUNT, None)
 

@@ -77,7 +77,7 @@ def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
                     preset="shop",
                     question=run.question,
                     sql=f"SELECT {number}",
-                    verdict=verdict,  # type: ignore[arg-type]
+                    verdict=verdict,
                     created=now,
                 )
             )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
 from agent.cli.steps import Steps
 from agent.events import (
+    Event,
     NodeEvent,
     PlanEvent,
     QueryResultEvent,
@@ -23,7 +25,7 @@ from agent.state import QueryPlan, QueryTask
 from tests.agent.cli.conftest import Screen, attempt
 
 
-def events():
+def events() -> Iterator[Event]:
     schema = SchemaInfo(dialect="sqlite", database="shop", tables=8, columns=60, fingerprint="f")
     plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="t1", description="count")])
     failed = attempt("SELECT x", score=0.2, status="error", error="no such column: x", rows_returned=0)

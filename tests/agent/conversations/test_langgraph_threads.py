@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.conversations import memory_checkpointer
 from agent.graph import build_graph
+from agent.state import AgentState
 
 
 @pytest.fixture(autouse=True)
@@ -19,16 +21,16 @@ def _configured(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TEXT2SQL_DB_PATH", str(shop_file))
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     settings.cache_clear()
-    yield  # type: ignore[misc]
+    yield
     settings.cache_clear()
 
 
 async def test_each_turn_of_a_thread_answers_its_own_question() -> None:
     graph = build_graph(memory_checkpointer())
-    thread = {"configurable": {"thread_id": "t"}}
+    thread: Any = {"configurable": {"thread_id": "t"}}
     rows = []
     for question in ("How many customers are there?", "How many cities are there?", "How many orders are there?"):
-        state = await graph.ainvoke({"question": question}, thread)
+        state = await graph.ainvoke(AgentState(question=question), thread)
         assert len(state["query_results"]) == 1
         rows.append(state["query_results"][0].data)
     assert rows == [[[4]], [[3]], [[4]]]

@@ -174,9 +174,9 @@ async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database
     async with open_checkpointer(kept.state) as checkpointer:
         thread = Conversation("t", checkpointer)
         await run("How many customers are there?", database=shop, model="offline", conversation=thread)
-        checkpointer.conn.execute("PRAGMA query_only=ON")  # type: ignore[attr-defined]
+        checkpointer.conn.execute("PRAGMA query_only=ON")
         failed = await run("How many orders are there?", database=shop, model="offline", conversation=thread)
-        checkpointer.conn.execute("PRAGMA query_only=OFF")  # type: ignore[attr-defined]
+        checkpointer.conn.execute("PRAGMA query_only=OFF")
         after = await run("only paid ones", database=shop, model="offline", conversation=thread)
 
     assert (failed.status, failed.error_kind) == ("error", "state")

@@ -25,7 +25,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     found = open_database(str(demo_path("shop", tmp_path)))
     for mode in ("full", "masked"):
-        kept_profile(found, found.schema(), privacy=mode)  # type: ignore[arg-type]
+        kept_profile(found, found.schema(), privacy=mode)
     return found
 
 

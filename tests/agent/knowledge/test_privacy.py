@@ -94,7 +94,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def settings(server: OpenAIServer, **more: object) -> Settings:
     variables = {"OPENAI_BASE_URL": server.url, "TEXT2SQL_MODEL": "m", "TEXT2SQL_MAX_RETRIES": 8, **more}
-    return Settings(_env_file=None, **variables)  # type: ignore[arg-type, call-arg]
+    return Settings(_env_file=None, **variables)
 
 
 QUESTION = "Which people earn the most, and which team is called Paris?"
@@ -326,7 +326,7 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out() -> None:
     bare = for_feedback(result, "schema", SCHEMA, "How many in Paris?")
 
     assert "zqx" not in masked.model_dump_json()
-    assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]  # type: ignore[union-attr]
+    assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]
     assert bare.eval_report is not None
     assert (bare.data, bare.rows_returned, bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == (
         [],

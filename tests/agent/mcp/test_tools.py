@@ -44,7 +44,7 @@ async def exercise(client: Client) -> None:
 
     steps: list[str] = []
 
-    async def progress(_: float, __: float | None, message: str | None) -> None:
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
         steps.append(message or "")
 
     answer = await client.call_tool("ask", {"question": "How many customers are there?"}, progress_callback=progress)
@@ -79,7 +79,7 @@ async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
 async def refused(client: Client, name: str, **arguments: Any) -> str:
     result = await client.call_tool(name, arguments)
     assert result.is_error, result.structured_content
-    return " ".join(block.text for block in result.content)  # type: ignore[union-attr]
+    return " ".join(block.text for block in result.content)
 
 
 async def test_over_standard_input_and_output(stdio: Connect) -> None:
@@ -285,7 +285,7 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
     try:
         process.stdin.write("".join(json.dumps(one) + "\n" for one in sent))
         process.stdin.flush()
-        replies = []
+        replies: list[dict[str, Any]] = []
         while not any(reply.get("id") == 2 for reply in replies):
             replies.append(json.loads(process.stdout.readline()))
         process.stdin.close()

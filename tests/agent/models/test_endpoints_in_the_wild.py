@@ -6,12 +6,14 @@ import json
 
 import pytest
 
+from agent.config import Settings
 from agent.models.openai import truncation
 from agent.models.protocol import ModelRateLimited, ModelUnavailable
 from agent.runner import run
+from eval.databases.base import Database
 from tests.agent.conftest import config, shop, shop_file
 from tests.agent.models.conftest import KEY, MakeModel, sql_request
-from tests.openai_server import OpenAIServer, Request, completion, error, raw
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
 
 __all__ = ["config", "shop", "shop_file"]
 
@@ -63,7 +65,7 @@ async def test_an_error_wrapped_in_a_list_keeps_its_text(server: OpenAIServer, m
 async def test_a_model_that_refuses_the_system_role_gets_the_instructions_from_the_user(
     server: OpenAIServer, model_at: MakeModel, words: str
 ) -> None:
-    def answer(request: Request):
+    def answer(request: Request) -> Reply:
         refused = any(message["role"] != "user" for message in request.body["messages"])
         return error(400, words) if refused else GOOD
 
@@ -122,7 +124,7 @@ def test_a_prompt_that_was_read_or_cached_is_not_called_cut_off(characters: int,
 
 @pytest.mark.parametrize("status", [401, 404])
 async def test_after_a_plan_that_no_call_can_make_no_second_call_is_made(
-    server: OpenAIServer, model_at: MakeModel, shop, config, status: int
+    server: OpenAIServer, model_at: MakeModel, shop: Database, config: Settings, status: int
 ) -> None:
     server.otherwise = error(status, "no such model")
     answer = await run("How many customers are there?", database=shop, model=model_at(), settings=config)

@@ -23,7 +23,7 @@ def database() -> Iterator[Database]:
 def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
         monkeypatch.delenv(name, raising=False)
-    return ModelSettings(_env_file=None, **values)  # type: ignore[call-arg,arg-type]
+    return ModelSettings(_env_file=None, **values)  # type: ignore[arg-type]
 
 
 def test_without_key_and_address_the_built_in_engine_answers(

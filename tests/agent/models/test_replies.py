@@ -7,6 +7,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from agent.models.visible import VisibleStream, visible_text
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "replies"
 
 
-def cases(name: str) -> list[object]:
+def cases(name: str) -> list[Any]:
     text = (FIXTURES / name).read_text(encoding="utf-8")
     found = []
     for case in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:

@@ -28,7 +28,7 @@ def test_holds_its_floor_on_unseen_databases(
 
 
 def test_a_missing_database_is_passed_over(tmp_path: Path) -> None:
-    questions = [{"id": "1", "db": "absent", "question": "How many?", "gold_sql": "SELECT 1"}]
+    questions: list[dict[str, object]] = [{"id": "1", "db": "absent", "question": "How many?", "gold_sql": "SELECT 1"}]
     assert list(outcomes(tmp_path, questions)) == []
 
 

@@ -57,7 +57,7 @@ def test_score_tells_right_from_wrong_and_carries_the_id(folder: Path) -> None:
     )
     assert set(right) == {"id", "score", "correctness", "dimensions", "vetoes", "evidence"}
     assert right["score"] >= 0.70 > wrong["score"]  # type: ignore[operator]
-    assert any(e["name"] == "second_reading_agrees" for e in right["evidence"])  # type: ignore[attr-defined]
+    assert any(e["name"] == "second_reading_agrees" for e in right["evidence"])
     assert refused["vetoes"]
     assert refused["score"] < 0.70  # type: ignore[operator]
     assert bad == {"id": 3, "error": "'sql' is missing or not a text"}

@@ -186,7 +186,8 @@ def test_stand_ins_sort_as_the_values_do() -> None:
         [-5.0, 3, math.inf, math.nan],
     ):
         stored, exact = stored_column(values, set(map(type, values)))
-        assert sorted(stored, key=float if not isinstance(stored[0], str) else str) == list(stored)
+        key: Any = str if isinstance(stored[0], str) else float
+        assert sorted(stored, key=key) == list(stored)
         if exact is not None:
             assert list(map(repr, exact_column(stored, exact))) == list(map(repr, values))
 

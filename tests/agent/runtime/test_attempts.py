@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent.runtime.attempts import best_attempt, chosen, doubts, passes
@@ -10,7 +12,9 @@ from agent.runtime.verdict import verdict
 from agent.state import Analysis, EvalReport, Evidence, QueryResult
 
 
-def attempt(number: int, score: float, *, status: str = "success", vetoes: tuple[str, ...] = (), **more) -> QueryResult:
+def attempt(
+    number: int, score: float, *, status: str = "success", vetoes: tuple[str, ...] = (), **more: Any
+) -> QueryResult:
     report = EvalReport(overall=score, overall_before_relevance=score, dimensions={}, vetoes=list(vetoes))
     return QueryResult(
         task_id="t1", attempt=number, sql=f"SELECT {number}", score=score, status=status, eval_report=report, **more

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from agent.config import Settings
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.models.retry_policy import RetryPolicy
 from agent.runner import run
 from agent.runtime.tracing import start_tracing, stop_tracing
 from eval.databases.base import Database
-from tests.openai_server import OpenAIServer, Request, completion, error
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
 
 exporters = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 QUESTION = "What are the names of the customers?"
@@ -27,7 +28,7 @@ def spans() -> Iterator[Any]:
     stop_tracing()
 
 
-def answering(request: Request):
+def answering(request: Request) -> Reply:
     schema = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
     wanted = schema.get("properties", {})
     if "tasks" in wanted:
@@ -38,7 +39,7 @@ def answering(request: Request):
     return completion({"reasoning": "r", "score": 0.9} if "score" in wanted else "Four customers.")
 
 
-async def asked(server: OpenAIServer, shop: Database, config) -> Any:
+async def asked(server: OpenAIServer, shop: Database, config: Settings) -> Any:
     model = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60), retry=RetryPolicy(first_wait=0.01))
     try:
         return await run(QUESTION, database=shop, model=model, settings=config)
@@ -46,7 +47,7 @@ async def asked(server: OpenAIServer, shop: Database, config) -> Any:
         await model.close()
 
 
-async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop: Database, config) -> None:
+async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop: Database, config: Settings) -> None:
     with OpenAIServer() as server:
         server.otherwise = answering
         answer = await asked(server, shop, config)
@@ -81,7 +82,9 @@ async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop
         assert secret not in said
 
 
-async def test_a_failed_call_has_its_type_and_none_of_the_provider_s_words(spans: Any, shop: Database, config) -> None:
+async def test_a_failed_call_has_its_type_and_none_of_the_provider_s_words(
+    spans: Any, shop: Database, config: Settings
+) -> None:
     with OpenAIServer() as server:
         server.otherwise = error(401, "the key of Ana is wrong")
         await asked(server, shop, config)

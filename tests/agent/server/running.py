@@ -89,7 +89,7 @@ def _no_constant(name: str) -> None:
 def settings_for(folder: Path, **more: Any) -> Settings:
     """Settings of a server of its own: nothing from the environment's .env, its state in `folder`."""
     values = {"TEXT2SQL_STATE_DIR": str(folder / "state"), **{k: str(v) for k, v in more.items()}}
-    return Settings(_env_file=None, **values)  # type: ignore[call-arg]
+    return Settings(_env_file=None, **values)
 
 
 @contextlib.contextmanager

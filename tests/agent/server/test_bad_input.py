@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -192,7 +193,7 @@ def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running
     assert b'"too_large"' in said
 
 
-def test_as_many_runs_as_there_is_room_for(tmp_path, endpoint: OpenAIServer) -> None:
+def test_as_many_runs_as_there_is_room_for(tmp_path: Path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_MAX_RUNS=2)
     with running(config) as small:

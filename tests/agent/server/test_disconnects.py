@@ -7,6 +7,7 @@ import statistics
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
     results: list[ExecutionResult] = []
     execute = Database.execute
 
-    def watched(self: Database, statement, **more):
+    def watched(self: Database, statement: Any, **more: Any) -> Any:
         if "RECURSIVE" not in statement.sql:
             return execute(self, statement, **more)
         began.set()

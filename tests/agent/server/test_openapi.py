@@ -117,7 +117,7 @@ def test_no_fault_and_no_status_that_is_not_described(server: Running, method: s
         database=None,
         derandomize=EXAMPLES < 50,
     )
-    def check(case: schemathesis.Case) -> None:
+    def check(case: schemathesis.Case[Any]) -> None:
         for attempt in (False, True):  # ids that are made up lead to 404; the second time they are there
             if attempt:
                 if not isinstance(case.path_parameters, dict) or not set(case.path_parameters) & set(known):

@@ -208,7 +208,7 @@ async def test_the_servers_own_login_is_not_lent(
     real = psycopg.connect
     monkeypatch.setattr(psycopg, "connect", lambda *a, **k: (seen.append(k), real(*a, **k))[1])
     connected = await connect(postgres_url, POLICY)
-    password = connected.database._free[0].info.password  # type: ignore[attr-defined]
+    password = connected.database._free[0].info.password
     connected.database.close()
 
     assert (seen[0]["password"], seen[0]["passfile"], seen[0]["hostaddr"]) == ("", os.devnull, "127.0.0.1")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.assessment.judgement import JudgeRequest, judge
-from eval.assessment.types import GROUPS
+from eval.assessment.types import GROUPS, Judgement
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks
 
@@ -17,7 +17,7 @@ GOLD = (
 )
 
 
-def judged(place: Path, sql: str, gold: str = GOLD):
+def judged(place: Path, sql: str, gold: str = GOLD) -> Judgement:
     return judge(JudgeRequest(str(place / "databases" / "store.sqlite"), "?", (gold,), sql, ""))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -43,7 +44,7 @@ INSERT INTO secrets VALUES (1, 'only in the database');
 """
 
 
-def hostile(dialect: Dialect) -> list[object]:
+def hostile(dialect: Dialect) -> list[Any]:
     """The corpus: `-- @case name: what it tries`, then the statement up to the next such line."""
     cases = []
     for block in (CASES / f"hostile_{dialect}.sql").read_text(encoding="utf-8").split("-- @case ")[1:]:

@@ -252,7 +252,7 @@ def test_a_child_is_used_again(database: Database) -> None:
 def test_more_statements_than_children_wait_for_their_turn(database: Database) -> None:
     with ThreadPoolExecutor(24) as threads:
         assert set(threads.map(lambda _: count(database), range(72))) == {((3000,),)}
-    assert workers._count[database._target] <= pool.MOST_PER_DATABASE  # type: ignore[attr-defined]
+    assert workers._count[database._target] <= pool.MOST_PER_DATABASE
 
 
 def test_temporary_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

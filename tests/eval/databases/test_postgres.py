@@ -253,7 +253,7 @@ def test_a_role_that_may_only_read(postgres_url: str, outside: Any) -> None:
             assert reader.execute(read("SELECT current_user::text")).rows == ((role,),)
             assert "permission denied" in (reader.execute(read('SELECT * FROM "Mixed Case"')).error or "")
             assert reader.execute(read("SELECT pg_sleep(9)"), limits=Limits(seconds=0.2)).status == "timeout"
-            assert "p@ss" not in repr(reader._target) + reader.url  # type: ignore[attr-defined]
+            assert "p@ss" not in repr(reader._target) + reader.url
     finally:
         outside.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from eval.databases import open_database
+from eval.databases.base import Database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.urls import Target, parse_target
 
@@ -22,7 +23,7 @@ def shop(tmp_path: Path) -> Path:
     return path
 
 
-def traced(database: SQLiteDatabase) -> list[str]:
+def traced(database: Database) -> list[str]:
     """Every statement that SQLite really runs for the catalogue, as the engine itself reports it."""
     ran: list[str] = []
     database._catalogue_connection().set_trace_callback(ran.append)

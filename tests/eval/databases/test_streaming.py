@@ -45,14 +45,14 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
             for sql in filling():
                 connection.execute(sql)
     elif request.param == "postgres":
-        target = request.getfixturevalue("postgres_url")
+        target = str(request.getfixturevalue("postgres_url"))
         import psycopg
 
-        with psycopg.connect(target) as connection:
+        with psycopg.connect(target) as postgres:
             for sql in filling():
-                connection.execute(sql.encode())
+                postgres.execute(sql.encode())
     else:
-        target = request.getfixturevalue("mysql_url")
+        target = str(request.getfixturevalue("mysql_url"))
         import pymysql
 
         parts = urlsplit(target)

@@ -6,17 +6,21 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from eval.report import compare, comparison_html, report_html
 from tests.eval.report.test_report import EVIL, SETTINGS, result
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 sync_api = pytest.importorskip("playwright.sync_api")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
+def browser() -> Iterator[Browser]:
     path = os.environ.get("TEXT2SQL_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no Chromium here: apt-get install chromium, or set TEXT2SQL_CHROMIUM")
@@ -41,11 +45,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_asks_for_nothing_and_runs_nothing(
-    browser: sync_api.Browser, pages: list[Path], width: int, scheme: str
+    browser: Browser, pages: list[Path], width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
     for file in pages:
-        page, asked, said = context.new_page(), [], []
+        page: Any = context.new_page()
+        asked: list[Any] = []
+        said: list[Any] = []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
         page.on("console", lambda message, said=said: said.append(message.text))
         page.on("dialog", lambda dialog, said=said: said.append(dialog.message))

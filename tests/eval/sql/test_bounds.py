@@ -44,7 +44,7 @@ def counted_calls() -> Iterator[Calls]:
         yield calls
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 def _schema(dialect: Dialect) -> Schema:
@@ -137,7 +137,7 @@ def test_the_longest_texts_are_read_without_an_error(dialect: Dialect) -> None:
 HOSTILE: dict[str, Callable[[int], str]] = {
     "joins without ON": lambda n: "SELECT 1 FROM t0" + "".join(f" JOIN t{i}" for i in range(n)),
     **{
-        f"{word} calls": lambda n, word=word: f"SELECT {f'{word}(' * n}1{')' * n}"  # type: ignore[misc]
+        f"{word} calls": lambda n, word=word: f"SELECT {f'{word}(' * n}1{')' * n}"
         for word in ("date", "char", "int", "decimal", "varchar", "timestamp", "nullable", "struct", "map", "enum")
     },
     "calls with two arguments": lambda n: "SELECT " + "date(" * n + "a" + ", 'x')" * n,

@@ -17,6 +17,10 @@ from eval.tasks.cache_folder import kept_file
 from eval.tasks.load import Progress
 
 
+def _write_whole(path: Path) -> None:
+    path.write_text("whole")
+
+
 def test_the_ids() -> None:
     assert demo_ids() == ("shop", "enterprise")
     with pytest.raises(KeyError, match="no demo database 'spider'; there are: shop, enterprise"):
@@ -132,7 +136,7 @@ def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
         builder.kill()
     assert list(tmp_path.glob("*.tmp"))
     assert not target.exists()
-    kept_file(target, lambda path: path.write_text("whole") and None)
+    kept_file(target, _write_whole)
     assert target.read_text() == "whole"
     assert list(tmp_path.glob("*.tmp")) == []
 
@@ -154,7 +158,7 @@ def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
 def test_without_locks_each_process_builds_and_none_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache_folder, "_try_lock", lambda _: False)
     monkeypatch.setattr(cache_folder, "LOCK_SECONDS", 0.0)
-    kept_file(tmp_path / "demo.sqlite", lambda path: path.write_text("whole") and None)
+    kept_file(tmp_path / "demo.sqlite", _write_whole)
     assert (tmp_path / "demo.sqlite").read_text() == "whole"
 
 

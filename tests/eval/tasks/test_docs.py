@@ -27,7 +27,7 @@ def test_the_page_counts_the_rows(demo: Demo) -> None:
 def test_the_picture_shows_the_foreign_keys(demo: Demo) -> None:
     drawn = re.findall(r"^    (\w+) (\|\||\|o)--o\{ (\w+) : (\w+)$", _section(demo), re.MULTILINE)
     declared = [
-        (key.ref_table, "|o" if table.table.column(key.columns[0]).nullable else "||", table.name, key.columns[0])  # type: ignore[union-attr]
+        (key.ref_table, "|o" if table.table.column(key.columns[0]).nullable else "||", table.name, key.columns[0])
         for table in demo.tables
         for key in table.table.foreign_keys
         if key.ref_table not in ("dim_tenant", "dim_date")

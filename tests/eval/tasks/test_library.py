@@ -286,5 +286,5 @@ def test_asking_for_tasks_imports_nothing_heavy() -> None:
 
 def test_types_are_frozen() -> None:
     with pytest.raises(AttributeError):
-        tasks()[0].question = "another"  # type: ignore[misc]
+        tasks()[0].question = "another"
     assert isinstance(tasks()[0], Task)

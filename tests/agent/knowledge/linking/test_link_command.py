@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def databases(tmp_path: Path) -> Path:
     return folder
 
 
-def linked(databases: Path, lines: list[str], *options: str) -> list[dict[str, object]]:
+def linked(databases: Path, lines: list[str], *options: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "agent.batch", "link", "--databases", str(databases), "--quiet", *options]
     done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

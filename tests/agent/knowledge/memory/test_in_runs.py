@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.config import Settings
 from agent.events import AnswerEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
@@ -99,7 +100,7 @@ async def test_masked_rows_take_examples_and_constants_with_them(
 
 
 async def test_what_people_confirmed_is_shown(
-    server: OpenAIServer, model: OpenAIModel, shop: Database, config: object
+    server: OpenAIServer, model: OpenAIModel, shop: Database, config: Settings
 ) -> None:
     confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
     settings = overridden(config, strategy="few-shot/no-summary")
@@ -119,7 +120,7 @@ async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, 
     assert knowing.question == "How many big spenders are there?"
 
 
-async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: object, kept: Kept) -> None:
+async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: Settings, kept: Kept) -> None:
     bad = kept("bad.jsonl", EXAMPLES + "{oops\n")
     settings = overridden(config, examples=str(bad))
 

@@ -110,7 +110,7 @@ def _write(engine: str, url: str, statements: list[str]) -> None:
 
         with psycopg.connect(url, autocommit=True) as connection:
             for statement in statements:
-                connection.execute(statement)  # type: ignore[arg-type]
+                connection.execute(statement)
     elif engine == "mysql_url":
         import pymysql
 

@@ -32,7 +32,7 @@ ROW = "markerrow"
 
 
 def logging_to(stream: io.StringIO, **variables: object) -> None:
-    configure_logging(Settings(_env_file=None, **variables), stream, level=logging.DEBUG)  # type: ignore[call-arg, arg-type]
+    configure_logging(Settings(_env_file=None, **variables), stream, level=logging.DEBUG)
 
 
 @pytest.fixture
