@@ -197,13 +197,13 @@ def _linked(databases: str, budget: int | None, record: Record) -> Record:
     from agent.inspection.schema import linked_schema
 
     question = text_field(record, "question")
-    found = linked_schema(question, *_opened(databases, text_field(record, "db")), budget)
+    linked = linked_schema(question, *_opened(databases, text_field(record, "db")), budget)
     return {
-        "tables": list(found.tables),
-        "columns": list(found.columns),
-        "values": [{"text": v.text, "table": v.table, "column": v.column, "value": v.value} for v in found.values],
-        "tokens": found.tokens,
-        "tokens_full": found.tokens_full,
+        "tables": list(linked.tables),
+        "columns": list(linked.columns),
+        "values": [{"text": v.text, "table": v.table, "column": v.column, "value": v.value} for v in linked.values],
+        "tokens": linked.tokens,
+        "tokens_full": linked.tokens_full,
     }
 
 
@@ -230,10 +230,10 @@ async def _turns(questions: list[str], database: Database, model: str | None) ->
     from agent.runner import run
 
     thread = Conversation("batch", memory_checkpointer(), may_ask=False)
-    told: list[Record] = []
+    lines: list[Record] = []
     for question in questions:
         answer = await run(question, database=database, model=model, conversation=thread)
-        told.append(
+        lines.append(
             {
                 "question": question,
                 "read_as": answer.read_as or question,
@@ -243,7 +243,7 @@ async def _turns(questions: list[str], database: Database, model: str | None) ->
                 "answer": answer.answer,
             }
         )
-    return told
+    return lines
 
 
 @functools.lru_cache(maxsize=256)

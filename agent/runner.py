@@ -399,10 +399,10 @@ def _rows_not_visible(result: QueryResult | None, database: Database) -> list[st
     return [f"Only the rows of {', '.join(partly)} that are visible to you were read."] if partly else []
 
 
-def _answer_of_turn(said: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:
+def _answer_of_turn(text_of_user: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:
     """The answer to a text in a conversation, which may be only part of the question."""
     if ended.waiting is None and not ended.dropped:
-        return _answer(ended.state, context, seconds).model_copy(update={"question": said})
+        return _answer(ended.state, context, seconds).model_copy(update={"question": text_of_user})
     asked = ended.waiting
     text = (
         "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
@@ -410,7 +410,7 @@ def _answer_of_turn(said: str, ended: TurnEnd, context: RunContext, seconds: flo
         else DROPPED
     )
     return Answer(
-        question=said,
+        question=text_of_user,
         status="waiting" if asked else "abstained",
         abstained=asked is None,
         answer=text.strip(),

@@ -169,8 +169,8 @@ def _run(
             code = 0
             try:
                 if len(folder.results) < len(selection.assignments) * len(places):
-                    with _participants(agents, commands, protocol) as found:
-                        asyncio.run(_assess(selection, found, options, folder, quiet))
+                    with _participants(agents, commands, protocol) as participants:
+                        asyncio.run(_assess(selection, participants, options, folder, quiet))
             except KeyboardInterrupt:
                 code = INTERRUPTED
             _write_reports(folder)
@@ -182,18 +182,22 @@ def _run(
 
 
 async def _assess(
-    selection: Selection, found: Sequence[Participant], options: Options, folder: RunFolder[TaskResult], quiet: bool
+    selection: Selection,
+    participants: Sequence[Participant],
+    options: Options,
+    folder: RunFolder[TaskResult],
+    quiet: bool,
 ) -> None:
     from eval.assessment import assess
 
     done = {r.key for r in folder.results}
-    with _progress(len(selection.assignments) * len(found), folder.results, quiet) as told:
+    with _progress(len(selection.assignments) * len(participants), folder.results, quiet) as advance:
 
         def on_result(result: TaskResult) -> None:
             folder.add(result)
-            told(result)
+            advance(result)
 
-        await assess(selection.assignments, found, options, on_result=on_result, done=done)
+        await assess(selection.assignments, participants, options, on_result=on_result, done=done)
 
 
 @contextlib.contextmanager
@@ -203,11 +207,11 @@ def _participants(agents: Sequence[str], commands: Sequence[str], protocol: str)
     from eval.assessment.subprocesses import OURS, spawned
 
     with contextlib.ExitStack() as stack:
-        found = [participant(*_named(a), protocol) for a in agents]  # type: ignore[arg-type]
+        participants = [participant(*_named(a), protocol) for a in agents]  # type: ignore[arg-type]
         for name, command in map(_named, commands):
             url = stack.enter_context(spawned(command or OURS))
-            found.append(participant(name, url, protocol))  # type: ignore[arg-type]
-        yield found
+            participants.append(participant(name, url, protocol))  # type: ignore[arg-type]
+        yield participants
 
 
 def _named(given: str) -> tuple[str, str]:
@@ -246,18 +250,18 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    right, done, said = sum(r.right for r in before), len(before), time.monotonic()
+    right, done, last_line = sum(r.right for r in before), len(before), time.monotonic()
     if done and not quiet:
         sys.stderr.write(f"{done} of {total} results are there already\n")
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=total, completed=done)
 
         def told(result: TaskResult) -> None:
-            nonlocal right, done, said
+            nonlocal right, done, last_line
             right, done = right + result.right, done + 1
             bar.update(task, advance=1, description=f"{right} right")
-            if not console.is_terminal and not quiet and time.monotonic() - said > 10:
-                said = time.monotonic()
+            if not console.is_terminal and not quiet and time.monotonic() - last_line > 10:
+                last_line = time.monotonic()
                 sys.stderr.write(f"{done} of {total}, {right} right\n")
 
         yield told
@@ -286,15 +290,15 @@ def _compare(first: Path, second: Path, out: Path) -> None:
         (name_a, a), (name_b, b) = _one_participant(first), _one_participant(second)
         if name_a == name_b:
             name_a, name_b = f"{name_a} ({first.name or first})", f"{name_b} ({second.name or second})"
-        found = compare(name_a, a, name_b, b)
+        comparison = compare(name_a, a, name_b, b)
         out.mkdir(parents=True, exist_ok=True)
-        (out / "comparison.md").write_text(comparison_markdown(found), encoding="utf-8")
-        (out / "comparison.html").write_text(comparison_html(found), encoding="utf-8")
+        (out / "comparison.md").write_text(comparison_markdown(comparison), encoding="utf-8")
+        (out / "comparison.html").write_text(comparison_html(comparison), encoding="utf-8")
     except (RunFolderError, ValueError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
-    typer.echo(verdict(found))
+    typer.echo(verdict(comparison))
     typer.echo(f"{out / 'comparison.html'}, {out / 'comparison.md'}")
 
 

@@ -118,11 +118,11 @@ class Schema:
 
     @cached_property
     def _tables_folded(self) -> dict[str, tuple[Table, ...]]:
-        found: dict[str, tuple[Table, ...]] = {}
+        by_name: dict[str, tuple[Table, ...]] = {}
         for table in self.tables:
             key = table.name.casefold()
-            found[key] = (*found.get(key, ()), table)
-        return found
+            by_name[key] = (*by_name.get(key, ()), table)
+        return by_name
 
     @cached_property
     def fingerprint(self) -> str:

@@ -56,9 +56,9 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes
         if code == _UNAVAILABLE:
             raise ConfinementUnavailable(_text(errors, output_bytes)[-_TOLD:].strip())
         if code != 0:
-            said = _text(errors, output_bytes)[-_TOLD:].strip()
+            message = _text(errors, output_bytes)[-_TOLD:].strip()
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            raise ScriptFailed(f"The script failed ({why}): {said}" if said else f"The script failed ({why}).")
+            raise ScriptFailed(f"The script failed ({why}): {message}" if message else f"The script failed ({why}).")
         return _text(output, output_bytes)
 
 

@@ -31,7 +31,7 @@ async def answering(
     """The events of the run; the answer is always last. Raises nothing but cancellation. Closing the iterator stops the
     run and removes its scratch database. `model`: None means the model of the settings."""
     database: ScratchDatabase | None = None
-    found: Answer | None = None
+    answer: Answer | None = None
     problem = NO_SQL
     try:
         database = await _scratch(task)
@@ -41,11 +41,11 @@ async def answering(
         async with aclosing(cast("AsyncGenerator[Event, None]", run)) as events:
             async for event in events:
                 if event.event == "answer":
-                    found = event.data
+                    answer = event.data
                 elif event.event == "error":
                     problem = event.data.message
                 yield event
-        yield _answer(task, found, problem)
+        yield _answer(task, answer, problem)
     except DatabaseError as error:
         yield TaskAnswer(sql="", error=str(error), task_id=task.task_id)
     except Exception as error:
@@ -81,9 +81,9 @@ def _close_unwanted(work: asyncio.Future[ScratchDatabase]) -> None:
         work.result().close()
 
 
-def _answer(task: SqlTask, found: Answer | None, problem: str) -> TaskAnswer:
+def _answer(task: SqlTask, answer: Answer | None, problem: str) -> TaskAnswer:
     """SQL that passed its checks, or the reason why there is none. SQL that failed a check is never returned."""
-    if found and found.status in ("success", "doubtful") and found.sql:
-        return TaskAnswer(sql=found.sql, reasoning=found.reason, task_id=task.task_id)
-    why = (found.answer or found.reason) if found else problem
+    if answer and answer.status in ("success", "doubtful") and answer.sql:
+        return TaskAnswer(sql=answer.sql, reasoning=answer.reason, task_id=task.task_id)
+    why = (answer.answer or answer.reason) if answer else problem
     return TaskAnswer(sql="", error=why, task_id=task.task_id)

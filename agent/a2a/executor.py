@@ -66,13 +66,13 @@ class SqlExecutor(AgentExecutor):
             await self._work(task, updater)
         except Exception:
             log.exception("A task failed inside")
-            said = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
-            await updater.failed(updater.new_agent_message([_part(said)]))
+            failure = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
+            await updater.failed(updater.new_agent_message([_part(failure)]))
 
     async def _structure_of_context(self, context_id: str, context: RequestContext) -> dict[str, Any]:
         """The schema and dialect that were last sent in this context; empty where there are none."""
         tasks = await self._store.of_context(context_id, context.call_context)
-        return next((found for task in tasks if (found := structure_in(_parts([*task.history])))), {})
+        return next((structure for task in tasks if (structure := structure_in(_parts([*task.history])))), {})
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
         await updater.start_work()
@@ -80,8 +80,8 @@ class SqlExecutor(AgentExecutor):
             async for event in events:
                 if isinstance(event, TaskAnswer):
                     await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
-                elif said := sentence(event):
-                    await updater.start_work(updater.new_agent_message([new_text_part(said)]))
+                elif text := sentence(event):
+                    await updater.start_work(updater.new_agent_message([new_text_part(text)]))
         await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

@@ -83,16 +83,16 @@ def _tables(given: Any) -> tuple[Table, ...]:
         named = ((None, table) for table in given)
     else:
         raise InputError("the schema's tables must be a list of tables, or an object with the tables by name")
-    found: list[Table] = []
+    tables: list[Table] = []
     columns = 0
     for name, table in named:
-        if len(found) == MAX_TABLES:
+        if len(tables) == MAX_TABLES:
             raise InputError(f"the schema has more than {MAX_TABLES:,} tables")
-        found.append(_table(name, table))
-        columns += len(found[-1].columns)
+        tables.append(_table(name, table))
+        columns += len(tables[-1].columns)
         if columns > MAX_COLUMNS:
             raise InputError(f"the schema has more than {MAX_COLUMNS:,} columns")
-    return tuple(found)
+    return tuple(tables)
 
 
 def _table(key: Any, given: Any) -> Table:
@@ -104,8 +104,8 @@ def _table(key: Any, given: Any) -> Table:
     if not columns:
         raise InputError(f"the table {name!r} has no columns")
     names = {c.name.casefold(): c.name for c, _ in columns}
-    said = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
-    declared = [names[n.casefold()] for n in said if n.casefold() in names]
+    primary_key = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
+    declared = [names[n.casefold()] for n in primary_key if n.casefold() in names]
     keyed = tuple(dict.fromkeys([*(c.name for c, _ in columns if c.primary_key), *declared]))
     return Table(
         name=name,
@@ -180,9 +180,9 @@ def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:
         if not isinstance(item, dict):
             continue
         columns = tuple(_text_of(c) for c in _listed(_first(item, "columns", "column", "from", "constrained_columns")))
-        found = _target(_first(item, "references", "foreign_key", "ref")) or _target(item)
-        if columns and found:
-            yield ForeignKey(columns, *found)
+        reference = _target(_first(item, "references", "foreign_key", "ref")) or _target(item)
+        if columns and reference:
+            yield ForeignKey(columns, *reference)
 
 
 def _target(given: Any) -> tuple[str, tuple[str, ...]] | None:
@@ -224,7 +224,7 @@ def _with_known_keys(schema: Schema) -> Schema:
 
     tables = []
     for table in schema.tables:
-        keys = (found for key in table.foreign_keys if (found := known(table, key)))
+        keys = (known_key for key in table.foreign_keys if (known_key := known(table, key)))
         tables.append(replace(table, foreign_keys=tuple(dict.fromkeys(keys))))
     return Schema(schema.dialect, tuple(tables))
 
@@ -261,8 +261,8 @@ def _name(given: Any, what: str) -> str:
 
 def _count(given: Any) -> int | None:
     """A number of rows; protobuf values arrive as floats."""
-    whole = isinstance(given, int | float) and not isinstance(given, bool) and given >= 0 and given == given // 1
-    return int(given) if whole else None
+    is_count = isinstance(given, int | float) and not isinstance(given, bool) and given >= 0 and given == given // 1
+    return int(given) if is_count else None
 
 
 def _comment(given: dict[str, Any]) -> str | None:

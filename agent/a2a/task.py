@@ -119,9 +119,9 @@ def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
 def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
     """The task's own, else its schema's, else the one configured."""
     for place in (given, structure):
-        said = place.get("dialect") if isinstance(place, Mapping) else None
-        if isinstance(said, str) and said.strip():
-            return said[:100]
+        dialect = place.get("dialect") if isinstance(place, Mapping) else None
+        if isinstance(dialect, str) and dialect.strip():
+            return dialect[:100]
     return default
 
 
@@ -142,43 +142,43 @@ def read_parts(
 def structure_in(parts: Iterable[Any]) -> dict[str, Any]:
     """The schema and the dialect in the parts; empty where there is no schema."""
     try:
-        found = _merged(parts)
+        fields = _merged(parts)
     except TaskUnusable:
         return {}
-    held = {key: found[key] for key in (*_SCHEMAS, "dialect") if found.get(key)}
-    return held if any(key in held for key in _SCHEMAS) else {}
+    structure = {key: fields[key] for key in (*_SCHEMAS, "dialect") if fields.get(key)}
+    return structure if any(key in structure for key in _SCHEMAS) else {}
 
 
 def _merged(parts: Iterable[Any]) -> dict[str, Any]:
     """The fields of all objects in the parts, later ones over earlier ones, so a schema may follow its question. A text
     without JSON is the question if no object has one. Raises TaskUnusable."""
     task: dict[str, Any] = {}
-    said: str | None = None
+    question: str | None = None
     for number, part in enumerate(parts):
         if number >= MAX_PARTS:
             raise TaskUnusable(f"The message has more than {MAX_PARTS} parts.")
-        found = _object_in(part) if isinstance(part, str) else part
-        if isinstance(found, Mapping):
-            task.update({key: value for key, value in found.items() if value is not None})
+        content = _object_in(part) if isinstance(part, str) else part
+        if isinstance(content, Mapping):
+            task.update({key: value for key, value in content.items() if value is not None})
         elif isinstance(part, str) and part.lstrip().startswith(("{", "[", "```")):
             raise InputMissing(f"A text begins like JSON and cannot be read as JSON. {WHAT_TO_SEND}")
         elif isinstance(part, str) and part.strip():
-            said = part.strip()
-    if said is not None and "question" not in task:
-        task["question"] = said
+            question = part.strip()
+    if question is not None and "question" not in task:
+        task["question"] = question
     return task
 
 
 def _object_in(text: str) -> Mapping[str, Any] | None:
     """The JSON object that a text is or holds (fenced, with words around it, or with small faults), if it does."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, str):
-        return _object_in(found) if len(found) < len(text) else None
-    if isinstance(found, dict):
-        return found
+        value = None
+    if isinstance(value, str):
+        return _object_in(value) if len(value) < len(text) else None
+    if isinstance(value, dict):
+        return value
     if "{" not in text:
         return None
     from agent.models.replies import UnusableReply, extract_json

@@ -56,11 +56,11 @@ def examined(
                 if monotonic() >= until
                 else _one(question, candidate, database, schema, opinion, left)
             )
-        found = known[candidate.sql]
-        if isinstance(found, Ran):
-            ran.append(replace(found, candidate=candidate))
+        case = known[candidate.sql]
+        if isinstance(case, Ran):
+            ran.append(replace(case, candidate=candidate))
         else:
-            problems.append(found)
+            problems.append(case)
     return Examination(labelled(ran), tuple(problems))
 
 

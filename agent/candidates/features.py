@@ -49,7 +49,7 @@ def _features(
     members: Sequence[Examined], others: Sequence[Sequence[Examined]], ran: Sequence[Examined], total: int
 ) -> dict[str, float]:
     first, votes = members[0], len(members)
-    found = {
+    features = {
         "judged": _mean(members),
         "votes": math.log((votes - 1 + _HALF) / (total - votes + _HALF)),
         "same_rows": _share(lambda one: one.bag, first, ran, total),
@@ -57,8 +57,8 @@ def _features(
     }
     if others:
         rival = max(others, key=lambda other: (len(other), _mean(other), -_length(other)))
-        found["length_lead"] = _length(members) - _length(rival)
-    return found
+        features["length_lead"] = _length(members) - _length(rival)
+    return features
 
 
 def _mean(members: Sequence[Examined]) -> float:

@@ -107,13 +107,13 @@ async def _examined(reply: SqlReply, question: str, context: RunContext) -> Ran 
     """The reply's query run and judged; None where it did not run."""
     try:
         case = await examined(Query(question, reply.sql, reasoning=reply.reasoning), context)
-        found = await asyncio.to_thread(ran_or_problem, Candidate("", reply.sql), case)
+        outcome = await asyncio.to_thread(ran_or_problem, Candidate("", reply.sql), case)
     except DatabaseError:
         return None
     except Exception:  # it fails again, and is told so, where it is shown as an attempt
         log.exception("A candidate failed inside")
         return None
-    return found if isinstance(found, Ran) else None
+    return outcome if isinstance(outcome, Ran) else None
 
 
 async def _compared(
@@ -121,8 +121,8 @@ async def _compared(
 ) -> tuple[tuple[Examined, ...], Choice | None]:
     """Those that ran, each with its place among the replies as its system, and the choice."""
     distinct = {reply.sql: reply for reply in replies if reply.sql}
-    found = await asyncio.gather(*(_examined(reply, question, context) for reply in distinct.values()))
-    known = dict(zip(distinct, found, strict=True))
+    outcomes = await asyncio.gather(*(_examined(reply, question, context) for reply in distinct.values()))
+    known = dict(zip(distinct, outcomes, strict=True))
     ran = labelled(
         [replace(one, candidate=Candidate(str(i), r.sql)) for i, r in enumerate(replies) if (one := known.get(r.sql))]
     )

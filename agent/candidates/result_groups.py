@@ -86,7 +86,7 @@ def _labels(ran: Sequence[Ran], order: Sequence[int], same: Callable[[Ran, Ran],
     """For each place a number, equal for those that are the same as the first of their kind."""
     firsts: list[int] = []
     by_sql: dict[str, int] = {}
-    found: dict[int, int] = {}
+    labels: dict[int, int] = {}
     for i in order:
         label = by_sql.get(ran[i].sql)
         if label is None:
@@ -94,8 +94,8 @@ def _labels(ran: Sequence[Ran], order: Sequence[int], same: Callable[[Ran, Ran],
             if label == len(firsts):
                 firsts.append(i)
             by_sql[ran[i].sql] = label
-        found[i] = label
-    return found
+        labels[i] = label
+    return labels
 
 
 def _content(result: ExecutionResult) -> Hashable:

@@ -33,10 +33,10 @@ def selected(question: str, candidates: Sequence[object], database: Database, sc
         else:
             unreadable += 1
     opinion = asyncio.run(second_opinion(question, database, schema)) if usable else None
-    found = examined(question, usable, database, schema, opinion)
-    choice = choose(found.ran, len(candidates))
+    outcomes = examined(question, usable, database, schema, opinion)
+    choice = choose(outcomes.ran, len(candidates))
     if choice is None:
-        problems = [*found.problems, *(["it has no 'sql'"] if unreadable else [])]
+        problems = [*outcomes.problems, *(["it has no 'sql'"] if unreadable else [])]
         return {"sql": None, "system": None, "probability": 0.0, "reason": _reason(len(candidates), problems)}
     return {
         "sql": choice.candidate.sql,
@@ -48,5 +48,5 @@ def selected(question: str, candidates: Sequence[object], database: Database, sc
 def _reason(number: int, problems: Sequence[str]) -> str:
     if not number:
         return "There is no candidate."
-    told = "; ".join(list(dict.fromkeys(problems))[:_TOLD])
-    return f"None of the {number} candidates can be run: {told}." if number > 1 else f"It cannot be run: {told}."
+    reasons = "; ".join(list(dict.fromkeys(problems))[:_TOLD])
+    return f"None of the {number} candidates can be run: {reasons}." if number > 1 else f"It cannot be run: {reasons}."

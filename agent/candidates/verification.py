@@ -53,12 +53,12 @@ async def review(
     )
     try:
         async with asyncio.timeout(context.seconds_left):
-            found = await model.review(request)
+            review = await model.review(request)
     except (ModelError, TimeoutError) as error:
         log.warning("The result was not reviewed: %s", str(error) or type(error).__name__)
         return None
-    context.spend(found.usage)
-    return found
+    context.spend(review.usage)
+    return review
 
 
 def stands(after: QueryResult, before: QueryResult) -> bool:

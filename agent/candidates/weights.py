@@ -20,8 +20,8 @@ INTERCEPT = "intercept"
 @cache
 def weights(path: Path = FITTED) -> Fit:
     """Read the file once. Raises ValueError naming a bad line."""
-    found = read_weights(path)
-    return Fit(found.pop(INTERCEPT), found)
+    weights = read_weights(path)
+    return Fit(weights.pop(INTERCEPT), weights)
 
 
 def probability(features: Mapping[str, float], fitted: Fit | None = None) -> float:

@@ -31,8 +31,8 @@ FIELDS = (
 
 def answer_object(answer: Answer) -> dict[str, Any]:
     """The answer as JSON values."""
-    whole = answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})
-    return {name: whole[name] for name in FIELDS} | {k: v for k, v in whole.items() if k not in FIELDS}
+    fields = answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})
+    return {name: fields[name] for name in FIELDS} | {k: v for k, v in fields.items() if k not in FIELDS}
 
 
 def answer_line(answer: Answer) -> str:

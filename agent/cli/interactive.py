@@ -138,8 +138,8 @@ class Prompt:
             for table in schema.tables:
                 rows = "" if table.row_count is None else counted(table.row_count, "row")
                 self._print(f"{table.name}  {counted(len(table.columns), 'column')}  {rows}".rstrip())
-        elif found := schema.table(name):
-            self._table(found)
+        elif known := schema.table(name):
+            self._table(known)
         else:
             self._output.complain(f"There is no table {name!r}. \\schema lists them.")
 

@@ -77,13 +77,13 @@ async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
     try:
         store = await open_store(settings().state)
         try:
-            said = await store.feedback(owner, preset, ["right", "corrected"])
+            feedback = await store.feedback(owner, preset, ["right", "corrected"])
         finally:
             await store.close()
     except StoreError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(exits.DATABASE) from None
-    return [(one.question, one.sql) for one in said if one.question and one.sql]
+    return [(one.question, one.sql) for one in feedback if one.question and one.sql]
 
 
 def _opened(db: str | None) -> Database:
@@ -105,10 +105,10 @@ def _opened(db: str | None) -> Database:
         raise typer.Exit(exits.DATABASE) from None
 
 
-def _told(file: Path, database: str, what: str, found: Checked) -> None:
-    for problem in found.problems:
+def _told(file: Path, database: str, what: str, checked: Checked) -> None:
+    for problem in checked.problems:
         typer.echo(f"{file.name}, {problem}")
-    if found.problems:
+    if checked.problems:
         raise typer.Exit(exits.USAGE)
-    other = f"; {found.other} more are for other databases" if found.other else ""
-    typer.echo(f"{file.name}: {found.entries - found.other} {what} fit {database}{other}.")
+    other = f"; {checked.other} more are for other databases" if checked.other else ""
+    typer.echo(f"{file.name}: {checked.entries - checked.other} {what} fit {database}{other}.")

@@ -43,7 +43,7 @@ def profile(
     direct_logs(verbose=False)
     try:
         database = resolve_database(db, settings().database)
-        found = profile_report(database, database.schema(), budget, settings().privacy.mode)
+        report = profile_report(database, database.schema(), budget, settings().privacy.mode)
     except ValidationError as error:
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None
@@ -52,7 +52,7 @@ def profile(
         raise typer.Exit(exits.DATABASE) from None
     except KeyboardInterrupt:
         raise typer.Exit(exits.INTERRUPTED) from None
-    printed = json.dumps(found.as_json(), ensure_ascii=True) if as_json else found.text
+    printed = json.dumps(report.as_json(), ensure_ascii=True) if as_json else report.text
     try:
         sys.stdout.write(printed.encode("utf-8", "replace").decode("utf-8") + "\n")
         sys.stdout.flush()

@@ -102,8 +102,8 @@ class _ThreadFile(SqliteSaver):
         before: Config | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        for found in await self._done(lambda: [*self.list(config, filter=filter, before=before, limit=limit)]):
-            yield found
+        for checkpoint in await self._done(lambda: [*self.list(config, filter=filter, before=before, limit=limit)]):
+            yield checkpoint
 
     async def adelete_thread(self, thread_id: str) -> None:
         await self._done(self.delete_thread, thread_id)

@@ -141,5 +141,5 @@ def _told_plainly() -> Iterator[None]:
         driver = type(error).__module__.partition(".")[0]
         if driver not in ("sqlite3", "psycopg", "psycopg_pool"):
             raise
-        said = f"The state of this conversation could not be read or written ({type(error).__name__}). "
-        raise TurnRefused("state", said + "Its earlier turns are as they were; try again later.") from error
+        message = f"The state of this conversation could not be read or written ({type(error).__name__}). "
+        raise TurnRefused("state", message + "Its earlier turns are as they were; try again later.") from error

@@ -63,7 +63,7 @@ class ProfileReport:
     def as_json(self) -> dict[str, Any]:
         """One object: `database, dialect, fingerprint, privacy, tables_profiled, columns_profiled, tokens, seconds`,
         `sections` (by name: the lines of the text) and `facts`."""
-        told = {s.name: {"title": s.title, "lines": list(s.lines), "left_out": s.left_out} for s in self.sections}
+        shown = {s.name: {"title": s.title, "lines": list(s.lines), "left_out": s.left_out} for s in self.sections}
         return {
             "database": self.database,
             "dialect": self.profile.dialect,
@@ -73,7 +73,7 @@ class ProfileReport:
             "columns_profiled": len(self.profile.columns),
             "tokens": self.tokens,
             "seconds": self.profile.seconds,
-            "sections": told,
+            "sections": shown,
             "facts": self.profile.as_json(),
         }
 
@@ -86,6 +86,6 @@ def profile_report(
     from agent.knowledge.privacy import visible_schema
     from agent.knowledge.profile import kept_profile, sections
 
-    found = kept_profile(database, schema, privacy=privacy)
+    profile = kept_profile(database, schema, privacy=privacy)
     visible = schema if privacy == "full" else visible_schema(schema, privacy)
-    return ProfileReport(database.name, schema.fingerprint, privacy, found, sections(visible, found, budget))
+    return ProfileReport(database.name, schema.fingerprint, privacy, profile, sections(visible, profile, budget))

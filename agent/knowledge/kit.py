@@ -90,21 +90,21 @@ def _read(path: Path, state: tuple[tuple[str, int, int], ...]) -> Kit:
 
 def digest(texts: dict[str, str]) -> str:
     """The name of a kit with these files."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(texts):
-        found.update(f"{name}\0{len(texts[name])}\0{texts[name]}\0".encode())
-    return found.hexdigest()[:12]
+        digest.update(f"{name}\0{len(texts[name])}\0{texts[name]}\0".encode())
+    return digest.hexdigest()[:12]
 
 
 def _header(path: Path) -> tuple[str, tuple[tuple[str, float], ...], tuple[str, ...]]:
     """Strategy, knobs and parents of a `kit.yaml`. Raises BadMemory."""
     root = yaml_node(path)
-    told = root.plain() or {}
-    if not isinstance(root.value, dict) and told:
+    header = root.plain() or {}
+    if not isinstance(root.value, dict) and header:
         raise BadMemory(path, [Problem(root.line, "strategy, settings and parents are expected")])
-    unknown = set(told) - {"strategy", "settings", "parents"}
+    unknown = set(header) - {"strategy", "settings", "parents"}
     problems = [Problem(1, f"{name!r} is none of strategy, settings, parents") for name in sorted(unknown)]
-    chosen, settings, parents = told.get("strategy") or "", told.get("settings") or {}, told.get("parents") or []
+    chosen, settings, parents = header.get("strategy") or "", header.get("settings") or {}, header.get("parents") or []
     try:
         name = strategy(chosen).name if chosen else ""
     except (ValueError, AttributeError) as error:

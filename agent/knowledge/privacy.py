@@ -243,8 +243,8 @@ def kinds(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[list
         return []
     shapes = []
     for place in range(len(columns)):
-        found = sorted({_kind(row[place]) for row in rows if place < len(row)})
-        shapes.append(f"({' or '.join(found)}, hidden)")
+        names = sorted({_kind(row[place]) for row in rows if place < len(row)})
+        shapes.append(f"({' or '.join(names)}, hidden)")
     return [list(shapes)]
 
 
@@ -330,9 +330,9 @@ def scrubbed(message: str, known: frozenset[str]) -> str:
     statement, the schema and the question, ignoring case). Words not known to be harmless are hidden."""
     allowed = _engine_words()
 
-    def kept(found: re.Match[str]) -> str:
-        word = found.group().casefold()
-        return found.group() if word in allowed or word in known else HIDDEN
+    def kept(match: re.Match[str]) -> str:
+        word = match.group().casefold()
+        return match.group() if word in allowed or word in known else HIDDEN
 
     return _GAPS.sub(HIDDEN, _UNPRINTABLE.sub("", _WORD.sub(kept, message)))
 

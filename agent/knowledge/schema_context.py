@@ -155,8 +155,8 @@ def column_line(column: Column, table: Table, key: ForeignKey | None, dialect: D
         facts.append(f"FK {key_target(key, dialect)}")
     if detail.types and column.nullable and not column.primary_key and table.kind == "table":
         facts.append("nullable")
-    told = f" ({', '.join(facts)})" if facts else ""
-    return f"  {shown_name(column.name, dialect)}{told}{_comment(column.comment, detail)}"
+    facts_text = f" ({', '.join(facts)})" if facts else ""
+    return f"  {shown_name(column.name, dialect)}{facts_text}{_comment(column.comment, detail)}"
 
 
 def key_target(key: ForeignKey, dialect: Dialect) -> str:

@@ -113,7 +113,7 @@ class StoredValueIndex(ValueIndex):
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
         """Every run of words that is a stored value (no fuzzy matches), longest first at each start."""
-        found = []
+        spans = []
         for start in range(len(words)):
             if not fold(words[start]):
                 continue
@@ -121,8 +121,8 @@ class StoredValueIndex(ValueIndex):
                 if fold(words[end - 1]):
                     hits = self.find(" ".join(words[start:end]))
                     if hits:
-                        found.append(ValueSpan(start, end, hits))
-        return tuple(found)
+                        spans.append(ValueSpan(start, end, hits))
+        return tuple(spans)
 
     def _rows(self, sql: str, given: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._file_lock:
@@ -145,9 +145,9 @@ class StoredValueIndex(ValueIndex):
         if not telling:
             return []
         return [
-            self._hit(number, text, 0.5 + 0.3 * len(words) / (whole.count(" ") + 1))
-            for number, text, whole in self._matching(" AND ".join(f'"{w}"' for w in telling))
-            if f" {form} " in f" {whole} "
+            self._hit(number, text, 0.5 + 0.3 * len(words) / (value.count(" ") + 1))
+            for number, text, value in self._matching(" AND ".join(f'"{w}"' for w in telling))
+            if f" {form} " in f" {value} "
         ]
 
     def _misspelt(self, folded: str) -> list[ValueHit]:
@@ -192,7 +192,7 @@ class StoredValueIndex(ValueIndex):
         lengths = (len(word) - _edits(word), len(word) + _edits(word))
         beginnings = {word[:2], word[: len(word) // 2]}
         rows = [self._rows(sql, (b, b + "\U0010ffff", _WORDS_ALIKE, *lengths, *thirds)) for b in beginnings]
-        return {found for (found,) in chain(*rows)}
+        return {value for (value,) in chain(*rows)}
 
 
 def _edits(word: str) -> int:

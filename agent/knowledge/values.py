@@ -128,7 +128,7 @@ class ValueIndex:
         """Every run of up to `SPAN_WORDS` words that is a stored value (no fuzzy matches), longest first at each
         start."""
         folded = [fold(w) for w in words]
-        found = []
+        spans = []
         for start in range(len(words)):
             if not folded[start]:
                 continue
@@ -139,26 +139,26 @@ class ValueIndex:
                 if key in self._exact or singular(key) in self._inflected:
                     hits = self.find(" ".join(words[start:end]))
                     if hits:
-                        found.append(ValueSpan(start, end, hits))
-        return tuple(found)
+                        spans.append(ValueSpan(start, end, hits))
+        return tuple(spans)
 
     @cached_property
     def _inflected(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_form: dict[str, list[str]] = {}
         for folded in self._exact:
-            found.setdefault(singular(folded), []).append(folded)
-        return found
+            by_form.setdefault(singular(folded), []).append(folded)
+        return by_form
 
     @cached_property
     def _holding(self) -> dict[str, list[str]]:
         """Word -> folded multi-word values that contain it."""
-        found: dict[str, list[str]] = {}
+        by_word: dict[str, list[str]] = {}
         for folded in self._exact:
             words = folded.split()
             if 1 < len(words) <= 12:
                 for word in dict.fromkeys(singular(folded).split()):
-                    found.setdefault(word, []).append(folded)
-        return found
+                    by_word.setdefault(word, []).append(folded)
+        return by_word
 
     def _containing(self, form: str) -> list[ValueHit]:
         words = form.split()
@@ -177,12 +177,12 @@ class ValueIndex:
 
     @cached_property
     def _trigrams(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_trigram: dict[str, list[str]] = {}
         for folded in self._exact:
             if 4 <= len(folded) <= 40:
                 for gram in _grams(folded):
-                    found.setdefault(gram, []).append(folded)
-        return found
+                    by_trigram.setdefault(gram, []).append(folded)
+        return by_trigram
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
         if not 4 <= len(folded) <= 40 or folded.isdecimal():
@@ -290,12 +290,12 @@ def _read_values(database: Database, schema: Schema) -> Columns:
             break
         if not wanted:
             continue
-        found: dict[str, list[str]] = {c.name: [] for c in wanted}
+        by_column: dict[str, list[str]] = {c.name: [] for c in wanted}
         for number, value in _distinct(database, schema, table, wanted):
             if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
-                found[wanted[number].name].append(value)
+                by_column[wanted[number].name].append(value)
         for column in wanted:
-            kept = found[column.name][:budget]
+            kept = by_column[column.name][:budget]
             budget -= len(kept)
             if kept:
                 columns.append((table.name, column.name, kept))

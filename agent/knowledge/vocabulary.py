@@ -80,12 +80,12 @@ class Vocabulary:
 
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may refer to."""
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for form in (lemma(word), "~" + stem(word), "^" + root(word)):
             for schema_word, score in self.forms.get(form, ()):
-                if score > found.get(schema_word, 0.0):
-                    found[schema_word] = score
-        return found
+                if score > scores.get(schema_word, 0.0):
+                    scores[schema_word] = score
+        return scores
 
     def name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         """The columns that identify a row of this table to a person; empty if there are none."""
@@ -146,8 +146,8 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
             continue
         for raw in _SPLIT.findall(part):
             pieces.extend(_expand(raw.lower(), known))
-    found = tuple(lemma(p) for p in pieces)
-    return tuple(w for w in found if w not in _SILENT) or found
+    words = tuple(lemma(p) for p in pieces)
+    return tuple(w for w in words if w not in _SILENT) or words
 
 
 _SILENT = word_set("of in the and for to by a an on at be have")
@@ -176,15 +176,15 @@ _TAILS = word_set("name names id ids code date time number num no type price cou
 
 def _known_words(schema: Schema) -> frozenset[str]:
     """Words that occur alone in the schema, used to split compounds such as `custname`."""
-    found: set[str] = set(_TAILS)
+    vocabulary: set[str] = set(_TAILS)
     for table in schema.tables:
         for name in (table.name, *(c.name for c in table.columns)):
             pieces = [p.lower() for p in _SPLIT.findall(name)]
-            found.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or name == table.name))
-            found.update(lemma(p) for p in pieces if len(pieces) > 1 or name == table.name)
+            vocabulary.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or name == table.name))
+            vocabulary.update(lemma(p) for p in pieces if len(pieces) > 1 or name == table.name)
     for word in (w for words in abbreviations().values() for w in words):
-        found.add(word)
-    return frozenset(found)
+        vocabulary.add(word)
+    return frozenset(vocabulary)
 
 
 def _build(schema: Schema) -> Vocabulary:

@@ -152,15 +152,15 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
         while not (run.log.ended and position >= run.log.last):
             for event in run.log.after(position):
                 position = event.number
-                said = json.loads(event.data)
-                kind, data = said["event"], said.get("data")
+                event_data = json.loads(event.data)
+                kind, data = event_data["event"], event_data.get("data")
                 if kind == "answer":
                     answer = data
                 elif kind == "clarify":
                     asked_back = data
                 elif kind == "error":
                     failure = data["message"]
-                elif step := _step(kind, said):
+                elif step := _step(kind, event_data):
                     await context.report_progress(position, message=step)
             await run.log.beyond(position)
     finally:
@@ -170,14 +170,14 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
     return _answered(run, answer, asked_back, hidden=here.settings.privacy.mode != "full")
 
 
-def _step(kind: str, said: dict[str, Any]) -> str:
+def _step(kind: str, event: dict[str, Any]) -> str:
     """A step in words, without data; empty if the event is not a step."""
-    if kind == "node" and said["status"] == "running":
-        return str(said["node"]).replace("_", " ")
+    if kind == "node" and event["status"] == "running":
+        return str(event["node"]).replace("_", " ")
     if kind == "query_result":
-        return f"attempt {said['data']['attempt']}: {said['data']['status']}, score {said['data']['score']:.2f}"
+        return f"attempt {event['data']['attempt']}: {event['data']['status']}, score {event['data']['score']:.2f}"
     if kind == "retry":
-        return f"trying again: {str(said['data']['category']).replace('_', ' ')}"
+        return f"trying again: {str(event['data']['category']).replace('_', ' ')}"
     if kind == "revision":
         return "revised after a look at the rows"
     return ""
@@ -187,11 +187,11 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
     record = run.record
     attempts = answer.get("attempts") or []
     returned = attempts[-1].get("rows_returned", 0) if attempts else len(answer.get("rows") or [])
-    told: dict[str, Any] = {"answer": answer.get("answer", ""), "doubts": answer.get("doubts") or []}
+    fields: dict[str, Any] = {"answer": answer.get("answer", ""), "doubts": answer.get("doubts") or []}
     if hidden:
-        told = {"answer": HIDDEN, "columns": answer.get("columns") or [], "hidden": HIDDEN}
+        fields = {"answer": HIDDEN, "columns": answer.get("columns") or [], "hidden": HIDDEN}
     else:
-        told |= _shown(answer.get("columns") or [], answer.get("rows") or [], returned, bool(answer.get("truncated")))
+        fields |= _shown(answer.get("columns") or [], answer.get("rows") or [], returned, bool(answer.get("truncated")))
     return Answered(
         status=answer.get("status") or "waiting",
         sql=answer.get("sql") or "",
@@ -203,7 +203,7 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
         database=record.preset,
         run_id=record.run_id,
         thread=record.thread_id,
-        **told,
+        **fields,
     )
 
 

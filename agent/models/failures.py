@@ -102,32 +102,32 @@ def _of_body(body: object, message: str, where: str, api_key: str | None) -> Fai
 def _of_status(
     status: int, body: object, message: str, headers: Mapping[str, str], where: str, api_key: str | None
 ) -> Failure:
-    said = _said(body, message)
-    told = redacted(said, api_key)
+    reply = _said(body, message)
+    shown = redacted(reply, api_key)
     if status == 401:
         message = (
-            f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {told}"
+            f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"
         )
-        return Failure(ModelAuthError, message, status=status, said=said)
+        return Failure(ModelAuthError, message, status=status, said=reply)
     if status == 403:
-        message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {told}"
-        return Failure(ModelAuthError, message, status=status, said=said)
+        message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {shown}"
+        return Failure(ModelAuthError, message, status=status, said=reply)
     if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(_codes(body))):
-        message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {told}"
-        return Failure(ModelRateLimited, message, status=status, said=said)
+        message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {shown}"
+        return Failure(ModelRateLimited, message, status=status, said=reply)
     if status == 429:
-        message = f"The model server at {where} is limiting requests (429). It said: {told}"
-        return Failure(ModelRateLimited, message, True, status, said, retry_after(headers) or _retry_delay(body))
+        message = f"The model server at {where} is limiting requests (429). It said: {shown}"
+        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(body))
     if status in (408, 409) or status >= 500:
-        message = f"The model server at {where} failed ({status}). It said: {told}"
-        return Failure(ModelUnavailable, message, True, status, said, retry_after(headers))
-    if _TOO_LONG.search(said):
-        message = f"The prompt is too long for the model: {told}"
+        message = f"The model server at {where} failed ({status}). It said: {shown}"
+        return Failure(ModelUnavailable, message, True, status, reply, retry_after(headers))
+    if _TOO_LONG.search(reply):
+        message = f"The prompt is too long for the model: {shown}"
     elif status == 404:
-        message = f"The model server at {where} knows no such model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {told}"  # noqa: E501
+        message = f"The model server at {where} knows no such model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501
     else:
-        message = f"The model server at {where} rejected the request ({status}). It said: {told}"
-    return Failure(ModelRefused, message, status=status, said=said)
+        message = f"The model server at {where} rejected the request ({status}). It said: {shown}"
+    return Failure(ModelRefused, message, status=status, said=reply)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -200,8 +200,8 @@ def _said(body: object, message: str) -> str:
                 inner.get("type"),
                 inner.get("param"),
             ]
-            said = " ".join(str(p) for p in parts if p)
-            return said or str(dict(inner))[:2000]
+            details = " ".join(str(p) for p in parts if p)
+            return details or str(dict(inner))[:2000]
         return str(inner)[:2000]
     text = body if isinstance(body, str) and body else message
     if _HTML.match(text):

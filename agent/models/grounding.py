@@ -102,10 +102,10 @@ def _numbers_of(cell: object) -> Iterable[float]:
         if math.isfinite(number):
             yield number
     elif isinstance(cell, str):
-        for found in _IN_STRING.finditer(cell[:2000]):
-            yield float(found.group().replace(",", ""))
-            if "," in found.group():
-                yield from (float(part) for part in found.group().replace(".", ",").split(","))
+        for match in _IN_STRING.finditer(cell[:2000]):
+            yield float(match.group().replace(",", ""))
+            if "," in match.group():
+                yield from (float(part) for part in match.group().replace(".", ",").split(","))
     elif isinstance(cell, list):
         for item in cell:
             yield from _numbers_of(item)

@@ -67,11 +67,11 @@ class _Reader:
         return self._bare(at)
 
     def _object(self, at: int, depth: int) -> tuple[dict[str, object], int]:
-        found: dict[str, object] = {}
+        members: dict[str, object] = {}
         while True:
             at = self._blank(at, commas=True)
             if self._is(at, "}"):
-                return found, at + 1
+                return members, at + 1
             if at >= len(self.text):
                 raise CutOff("cut off")
             first = self.text[at]
@@ -85,16 +85,16 @@ class _Reader:
             at = self._blank(at)
             if not self._is(at, ":"):
                 raise NotJson("a colon is missing")
-            found[key], at = self.value(at + 1, depth + 1, _ENDS_MEMBER)
+            members[key], at = self.value(at + 1, depth + 1, _ENDS_MEMBER)
 
     def _array(self, at: int, depth: int) -> tuple[list[object], int]:
-        found: list[object] = []
+        items: list[object] = []
         while True:
             at = self._blank(at, commas=True)
             if self._is(at, "]"):
-                return found, at + 1
+                return items, at + 1
             item, at = self.value(at, depth + 1, _ENDS_ELEMENT)
-            found.append(item)
+            items.append(item)
 
     def _string(self, at: int, closing: str, ends: re.Pattern[str]) -> tuple[str, int]:
         """A quote ends the string only if the text after it can follow a value: models forget to escape the quotes of

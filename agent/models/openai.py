@@ -385,8 +385,8 @@ class OpenAIModel:
             if self._chat is None or self._loop is not loop:
                 self._chat = chat.Chat(self._settings, self._base_url, self._key)
                 self._loop = loop
-        found: Chat = self._chat
-        return found
+        client: Chat = self._chat
+        return client
 
     def _quirks(self) -> Quirks:
         known = learned(self._base_url, self.name)
@@ -535,10 +535,10 @@ def _step_in(reply: Reply) -> tuple[str, str, str]:
 
 def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any]) -> Messages:
     asked = fill(template("repair").user, {"problem": str(error), "schema": json.dumps(schema)})
-    said = _sendable(visible_text(reply.text)[:_ECHO])
-    return [("assistant", said), ("user", asked)] if said else [("user", asked)]
+    echo = _sendable(visible_text(reply.text)[:_ECHO])
+    return [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
 
 
 def _wrong(error: UnusableReply, reply: Reply) -> str:
-    said = redacted(visible_text(reply.text), None)
-    return f"{error} (it said: {said})" if said else str(error)
+    text = redacted(visible_text(reply.text), None)
+    return f"{error} (it said: {text})" if text else str(error)

@@ -91,8 +91,8 @@ def plan_prompt(request: PlanRequest) -> Prompt:
         raw["history"] = f"\n{_block('conversation', history_text(request.history))}\n"
     if request.clarified:
         asked = request.clarified.asked
-        said = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
-        shown = {name: as_data(one_line(text, 2_000)) for name, text in said.items()}
+        clarification = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
+        shown = {name: as_data(one_line(text, 2_000)) for name, text in clarification.items()}
         raw["clarified"] = "\n\n" + fill(template("clarification").user, shown)
     return _prompt("planner", request.dialect, schema=request.schema_context, question=_question(request), raw=raw)
 
@@ -229,11 +229,11 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
 def _prompt(name: str, dialect: Dialect | None, *, raw: dict[str, str] | None = None, **data: str) -> Prompt:
     """`data` is neutralised; `raw` was composed in this module."""
     values = {key: as_data(text) for key, text in data.items()} | (raw or {})
-    found = template(name)
+    prompt = template(name)
     if dialect is not None:
         values["dialect_name"] = DIALECT_NAMES[dialect]
         values["dialect_notes"] = template(f"dialect_{dialect}").system
-    return Prompt(fill(found.system, values).rstrip(), fill(found.user, values).rstrip())
+    return Prompt(fill(prompt.system, values).rstrip(), fill(prompt.user, values).rstrip())
 
 
 def _block(tag: str, text: str) -> str:

@@ -53,23 +53,23 @@ class Quirks:
         weaker = _LESS.get(self.structure)
         return None if weaker is None or self.proven else replace(self, structure=weaker)
 
-    def without(self, status: int | None, said: str, *, structured: bool, streamed: bool) -> Quirks | None:
+    def without(self, status: int | None, message: str, *, structured: bool, streamed: bool) -> Quirks | None:
         """The request to try after a refusal with this status and message; None when nothing in the request is the
         cause."""
         if status not in (400, 404, 415, 422, 500, 501):
             return None
-        if self.temperature and "temperature" in said:
+        if self.temperature and "temperature" in message:
             return replace(self, temperature=False)
-        if self.effort and "reasoning_effort" in said:
+        if self.effort and "reasoning_effort" in message:
             return replace(self, effort=False)
-        if self.system_role and _SYSTEM_ROLE.search(said):
+        if self.system_role and _SYSTEM_ROLE.search(message):
             return replace(self, system_role=False)
-        if self.cap is not None and _CAP.search(said):
+        if self.cap is not None and _CAP.search(message):
             other: CapField | None = "max_tokens" if self.cap == "max_completion_tokens" else None
-            return replace(self, cap=None if _TOO_MUCH.search(said) else other)
-        if streamed and self.stream_usage and ("stream_options" in said or "include_usage" in said):
+            return replace(self, cap=None if _TOO_MUCH.search(message) else other)
+        if streamed and self.stream_usage and ("stream_options" in message or "include_usage" in message):
             return replace(self, stream_usage=False)
-        if structured and _STRUCTURE.search(said):
+        if structured and _STRUCTURE.search(message):
             return replace(self, proven=False).lesser_structure()
         return None
 
@@ -91,8 +91,8 @@ _learned: dict[tuple[str, str], Quirks] = {}
 def learned(base_url: str, model: str) -> Quirks:
     """The quirks known for this model at this endpoint. The model's name is used only for the first guess about
     temperature."""
-    found = _learned.get((base_url, model))
-    return found or Quirks(temperature=_NO_TEMPERATURE.match(model.rpartition("/")[2]) is None)
+    quirks = _learned.get((base_url, model))
+    return quirks or Quirks(temperature=_NO_TEMPERATURE.match(model.rpartition("/")[2]) is None)
 
 
 def learn(base_url: str, model: str, quirks: Quirks) -> None:

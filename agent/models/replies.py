@@ -44,12 +44,12 @@ class _Fence:
 
 def _fences(text: str) -> list[_Fence]:
     """Blocks between triple backticks or tildes, in order."""
-    found: list[_Fence] = []
+    fences: list[_Fence] = []
     at = 0
     while True:
         opened = [(p, m) for m in ("```", "~~~") if (p := text.find(m, at)) >= 0]
         if not opened:
-            return found
+            return fences
         start, mark = min(opened)
         start += 3
         while text[start : start + 1] == mark[0]:
@@ -60,9 +60,9 @@ def _fences(text: str) -> list[_Fence]:
         language = (label.group(1) or "").lower() if label else ""
         if language in _SQL_STARTS:
             language, label = "", None
-        found.append(_Fence(language, inner[label.end() if label else 0 :].strip(EDGES), end >= 0))
+        fences.append(_Fence(language, inner[label.end() if label else 0 :].strip(EDGES), end >= 0))
         if end < 0:
-            return found
+            return fences
         at = end + 3
 
 
@@ -81,10 +81,10 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
     if sound:
         return sound[0]
     for reading in _readings(text):
-        found = list(_objects(reading, depth=0))
-        wanted = [o for o in found if all(k in o for k in keys)]
-        if wanted or found:
-            return (wanted or found)[-1]
+        objects = list(_objects(reading, depth=0))
+        wanted = [o for o in objects if all(k in o for k in keys)]
+        if wanted or objects:
+            return (wanted or objects)[-1]
         if "{" in reading:
             raise UnusableReply("the reply holds a JSON object that is broken or cut off")
     raise UnusableReply("the reply holds no JSON object" if text.strip() else "the reply is empty")
@@ -193,9 +193,9 @@ def extract_sql(text: str) -> str:
 
 def _sql_in(text: str, depth: int) -> str:
     if depth < 2 and (text[:1] in "{[\"'" or "```json" in text):
-        for found in reversed(list(_objects(text, 0))):
+        for candidate in reversed(list(_objects(text, 0))):
             for key in ("sql", "SQL", "query", "sql_query", "statement"):
-                inner = found.get(key)
+                inner = candidate.get(key)
                 if isinstance(inner, str) and inner.strip():
                     return _sql_in(inner.strip(EDGES), depth + 1) or _tidy(inner)
     fences = _fences(text)

@@ -109,8 +109,8 @@ def _task(item: object, number: int) -> QueryTask:
 
 def read_conversation(reply: dict[str, object]) -> tuple[QueryPlan | None, str, Clarification | None]:
     """(plan, standalone question or "", clarification). The plan may be missing if there is a clarification."""
-    said = reply.get("standalone_question")
-    standalone = said.strip()[:MAX_QUESTION] if isinstance(said, str) else ""
+    question = reply.get("standalone_question")
+    standalone = question.strip()[:MAX_QUESTION] if isinstance(question, str) else ""
     clarification = _clarification(reply.get("clarification"))
     if clarification is not None and not reply.get("tasks"):
         return None, standalone, clarification
@@ -135,23 +135,23 @@ def read_sql(reply: dict[str, object]) -> tuple[str, str]:
     """(sql, reasoning); the SQL is empty when the model says that it cannot write it."""
     sql = reply.get("sql")
     reasoning = reply.get("reasoning")
-    told = reasoning.strip() if isinstance(reasoning, str) else ""
-    if sql is None and told:
-        return "", told
+    explanation = reasoning.strip() if isinstance(reasoning, str) else ""
+    if sql is None and explanation:
+        return "", explanation
     if not isinstance(sql, str):
         raise UnusableReply("`sql` must be a string with one SELECT statement")
-    if not sql.strip() and not told:
+    if not sql.strip() and not explanation:
         raise UnusableReply("`sql` and `reasoning` are both empty")
-    return sql.strip(), told
+    return sql.strip(), explanation
 
 
 def read_step(reply: dict[str, object]) -> tuple[str, str, str]:
     """(tool, thought, sql). The loop checks whether the tool is known and allowed."""
-    said = {name: value.strip() for name in ("tool", "thought", "sql") if isinstance(value := reply.get(name), str)}
-    tool = said.get("tool", "").lower().removesuffix("()").replace("-", "_").replace(" ", "_")
-    if not tool and not said.get("sql"):
+    texts = {name: value.strip() for name in ("tool", "thought", "sql") if isinstance(value := reply.get(name), str)}
+    tool = texts.get("tool", "").lower().removesuffix("()").replace("-", "_").replace(" ", "_")
+    if not tool and not texts.get("sql"):
         raise UnusableReply("`tool` must be a string that names one of the tools")
-    return tool, said.get("thought", ""), said.get("sql", "")
+    return tool, texts.get("thought", ""), texts.get("sql", "")
 
 
 def read_review(reply: dict[str, object]) -> tuple[bool, str, str]:

@@ -80,7 +80,7 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
     from agent.knowledge.memory import remembered
 
     privacy = privacy_of(context.model)
-    found = remembered(
+    examples = remembered(
         request.question,
         memory,
         request.schema,
@@ -92,11 +92,11 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
     read = privacy == "full" and context.strategy.notes and context.model.capabilities.remote
     return replace(
         request,
-        glossary=found.glossary_text,
-        examples=found.examples_text,
-        definitions=tuple(found.statements),
+        glossary=examples.glossary_text,
+        examples=examples.examples_text,
+        definitions=tuple(examples.statements),
         verified=tuple((e.question, e.sql) for e in memory.examples if e.db in ("", context.database.name)),
-        instructions=found.instructions,
+        instructions=examples.instructions,
         analysis=analysis_notes(memory.analysis, context.database) if read else "",
     )
 

@@ -91,8 +91,8 @@ class _Run:
             return False
         tool = _named(reply, allowed)
         if tool is None:
-            said = f"{reply.tool!r} is not allowed now" if reply.tool else "No tool was named"
-            self._useless(reply.tool or "?", f"{said}; allowed: {', '.join(allowed)}.", reply.thought, started)
+            problem = f"{reply.tool!r} is not allowed now" if reply.tool else "No tool was named"
+            self._useless(reply.tool or "?", f"{problem}; allowed: {', '.join(allowed)}.", reply.thought, started)
         elif tool in WRITES and not reply.sql:
             self._useless(tool, "There is no query in sql.", reply.thought, started)
         elif tool in WRITES and reply.sql == self.sql:

@@ -100,10 +100,10 @@ def _checked(database: Database, sql: str, schema_ttl: float) -> CheckedSql:
     verdict = check(parsed, schema)
     if verdict.statement is None:
         return CheckedSql(allowed=False, reason=verdict.reason)
-    found = [] if schema is None else resolve(parsed, schema).phantoms
+    phantoms = [] if schema is None else resolve(parsed, schema).phantoms
     return CheckedSql(
         allowed=True,
         sql=verdict.statement.sql,
-        phantoms=[UnknownName(**asdict(phantom)) for phantom in found],
+        phantoms=[UnknownName(**asdict(phantom)) for phantom in phantoms],
         statement=verdict.statement,
     )

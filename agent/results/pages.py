@@ -191,7 +191,7 @@ def count_rows(file: sqlite3.Connection, chosen: Selection, row_count: int, coun
     """How many rows the filters keep, up to `counted`, and whether that is all of them."""
     if not chosen.where:
         return row_count, True
-    found = file.execute(
+    row = file.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM answer {chosen.where} LIMIT {counted + 1})", chosen.values
     ).fetchone()[0]
-    return min(found, counted), found <= counted
+    return min(row, counted), row <= counted

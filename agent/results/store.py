@@ -72,11 +72,11 @@ class KeptResult(BaseModel):
         chosen = selection(self.columns, self._exact, sort, filters)
         with self.opened() as file:
             total, exact = count_rows(file, chosen, self.row_count)
-            found = read_rows(
+            stored = read_rows(
                 file, len(self.columns), self._exact, chosen, offset=min(offset, 2**62), limit=limit, batch=limit
             )
-            columns = next(found, None)
-            found.close()  # type: ignore[attr-defined]
+            columns = next(stored, None)
+            stored.close()  # type: ignore[attr-defined]
         rows = (
             [list(row) for row in zip(*([json_value(v) for v in c] for c in columns), strict=True)] if columns else []
         )

@@ -50,21 +50,21 @@ def chosen(plan: QueryPlan, results: Sequence[QueryResult]) -> tuple[QueryResult
 
 def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
     """The doubts, as sentences, that an answer must state about the attempts shown."""
-    found: list[str] = []
+    lines: list[str] = []
     several = len(materialised := list(results)) > 1
     for result in materialised:
         of = f"Step {result.task_id}: " if several else ""
         if result.status != "success":
-            found.append(f"{of}no query could be run ({failure_text(result)}).")
+            lines.append(f"{of}no query could be run ({failure_text(result)}).")
             continue
         if not passes(result, threshold):
             reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
-            found.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
+            lines.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
         elif not sure(result):
-            found.append(f"{of}the question may mean something else.")
+            lines.append(f"{of}the question may mean something else.")
         if result.truncated:
-            found.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
-    return tuple(found)
+            lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
+    return tuple(lines)
 
 
 def shortfall(score: float, threshold: float) -> str:

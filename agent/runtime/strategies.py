@@ -112,14 +112,14 @@ def strategy(name: str) -> Strategy:
     """The strategy of that name. Raises ValueError that lists the known names or changes."""
     base, *changes = (part.strip() for part in name.strip().lower().split("/"))
     shots = _SHOTS.fullmatch(base)
-    found = STRATEGIES.get("few-shot" if shots else base)
-    if found is None:
+    known = STRATEGIES.get("few-shot" if shots else base)
+    if known is None:
         raise ValueError(f"there is no strategy {name!r}; there are: {', '.join(STRATEGIES)}")
     if shots:
-        found = replace(found, name=f"few-shot-{int(shots[1])}", examples=_count("examples", shots[1]))
+        known = replace(known, name=f"few-shot-{int(shots[1])}", examples=_count("examples", shots[1]))
     for change in changes:
-        found = replace(found, name=f"{found.name}/{change}", **_changed(change))
-    return found
+        known = replace(known, name=f"{known.name}/{change}", **_changed(change))
+    return known
 
 
 def _changed(change: str) -> dict[str, Any]:

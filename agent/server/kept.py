@@ -32,8 +32,8 @@ async def database_of(services: Services, client: Client, preset_id: str, owner:
 
 def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
     """The constants of a statement that may be set anew."""
-    found = parameters(parse(sql, database.dialect))
-    return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in found]
+    declared = parameters(parse(sql, database.dialect))
+    return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in declared]
 
 
 async def refreshed(

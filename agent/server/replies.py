@@ -116,24 +116,24 @@ class ProfileReply(_Reply):
 
     @classmethod
     def of(cls, report: ProfileReport) -> ProfileReply:
-        found = report.profile
+        profile = report.profile
         return cls(
             database=report.database,
-            dialect=found.dialect,
+            dialect=profile.dialect,
             fingerprint=report.fingerprint,
             privacy=report.privacy,
             tokens=report.tokens,
-            seconds=found.seconds,
-            complete=found.complete,
+            seconds=profile.seconds,
+            complete=profile.complete,
             sections=[
                 ProfileSection(name=s.name, title=s.title, lines=list(s.lines), left_out=s.left_out, tokens=s.tokens)
                 for s in report.sections
             ],
-            tables=list(found.tables),
-            columns=list(found.columns),
-            keys=list(found.keys),
-            patterns=list(found.patterns),
-            guidance=list(found.guidance),
+            tables=list(profile.tables),
+            columns=list(profile.columns),
+            keys=list(profile.keys),
+            patterns=list(profile.patterns),
+            guidance=list(profile.guidance),
         )
 
 

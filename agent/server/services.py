@@ -36,10 +36,10 @@ class Services:
 
 async def services(request: Request) -> Services:
     """Raises ApiError 503 while the app is starting or ending."""
-    found = getattr(request.app.state, "services", None)
-    if not isinstance(found, Services):
+    current = getattr(request.app.state, "services", None)
+    if not isinstance(current, Services):
         raise ApiError(503, "The server is starting or stopping.")
-    return found
+    return current
 
 
 CurrentServices = Annotated[Services, Depends(services)]

@@ -111,10 +111,10 @@ def _busy() -> ApiError:
 async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, str]]:
     """The questions on this database whose SQL the client confirmed or corrected; empty if the state cannot be read."""
     try:
-        said = await services.store.feedback(record.owner, record.preset, ["right", "corrected"])
+        feedback = await services.store.feedback(record.owner, record.preset, ["right", "corrected"])
     except StoreError:
         return []
-    return [(one.question, one.sql) for one in said if one.question and one.sql]
+    return [(one.question, one.sql) for one in feedback if one.question and one.sql]
 
 
 async def _answering(

@@ -60,21 +60,21 @@ async def values(database: Database, schema: Schema, table: Table, column: Colum
         .order_by(exp.Ordered(this=exp.Literal.number(2), desc=True), exp.Ordered(this=exp.Literal.number(1)))
         .limit(limit)
     )
-    whole = exp.select(
+    statement = exp.select(
         exp.Count(this=exp.Distinct(expressions=[named.copy()])),
         exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=named.copy())),
         exp.Min(this=named.copy()),
         exp.Max(this=named.copy()),
     ).from_(_source(table))
     frequent = await _run(database, schema, counts, limit)
-    overall = await _run(database, schema, whole, 1)
-    found = json_rows(overall.rows)[0] if overall.ok and overall.rows else [None] * 4
+    overall = await _run(database, schema, statement, 1)
+    totals = json_rows(overall.rows)[0] if overall.ok and overall.rows else [None] * 4
     return ValuesReply(
         values=[ValueCount(value=v, count=_count(n) or 0) for v, n in json_rows(frequent.rows)] if frequent.ok else [],
-        distinct=_count(found[0]),
-        nulls=_count(found[1]),
-        min=found[2],
-        max=found[3],
+        distinct=_count(totals[0]),
+        nulls=_count(totals[1]),
+        min=totals[2],
+        max=totals[3],
     )
 
 

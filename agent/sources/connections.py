@@ -222,10 +222,10 @@ async def _resolved(target: Target) -> list[Address]:
         raise SourceRefused("the database URL's host is no host name and no address")
     ask = asyncio.get_running_loop().getaddrinfo(host, target.port, type=socket.SOCK_STREAM)
     try:
-        found = await asyncio.wait_for(ask, _RESOLVE_SECONDS)
+        entries = await asyncio.wait_for(ask, _RESOLVE_SECONDS)
     except (OSError, UnicodeError, TimeoutError):
         raise DatabaseUnreachable(f"there is no host named {host}") from None
-    addresses = {ipaddress.ip_address(str(entry[4][0])) for entry in found}
+    addresses = {ipaddress.ip_address(str(entry[4][0])) for entry in entries}
     return sorted(addresses, key=lambda a: (a.version, a.packed))
 
 

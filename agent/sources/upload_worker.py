@@ -100,11 +100,11 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
                     raise SourceRefused(
                         f"the file has a virtual table of the kind {module[1][:40]}, which is not opened"
                     )
-            found = raw.execute("PRAGMA quick_check(1)").fetchone()
+            verdict = raw.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as e:
             raise SourceRefused(f"the file is damaged: {e}") from None
-    if found is None or found[0] != "ok":
-        raise SourceRefused(f"the file is damaged: {str(found and found[0])[:200]}")
+    if verdict is None or verdict[0] != "ok":
+        raise SourceRefused(f"the file is damaged: {str(verdict and verdict[0])[:200]}")
     triggers = sum(kind == "trigger" for kind, _ in made)
     if triggers:
         notes.append(f"triggers never run here: {triggers:,}")

@@ -153,11 +153,11 @@ class UploadStore:
 
     def sources(self, *, owner: str = "") -> list[Source]:
         """The owner's uploads, newest first. Blocks for a few ms, as do the methods below."""
-        found = []
+        kept = []
         for path in self._place(owner).glob("*.json"):
             with suppress(OSError, ValueError):
-                found.append(Source.model_validate_json(path.read_bytes()))
-        return sorted(found, key=lambda s: s.created_at, reverse=True)
+                kept.append(Source.model_validate_json(path.read_bytes()))
+        return sorted(kept, key=lambda s: s.created_at, reverse=True)
 
     def find(self, source_id: str, *, owner: str = "") -> Source:
         """Raises SourceGone, also for another owner's upload."""

@@ -82,15 +82,15 @@ def told_plainly(place: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        said = str(error.orig).lower()
+        message = str(error.orig).lower()
         for sign, meaning in _UNUSABLE.items():
-            if sign in said:
+            if sign in message:
                 raise StateUnusable(
                     f"The state database {place} {meaning}. Nothing was changed; set it right, move it away, or name "
                     "another place by TEXT2SQL_STATE_DIR or TEXT2SQL_STATE_URL."
                 ) from error
         for sign, meaning in _AWAY.items():
-            if sign in said:
+            if sign in message:
                 raise StateUnavailable(f"The state database {place} {meaning}.") from error
         if error.connection_invalidated or type(error.orig).__name__ in ("OperationalError", "PoolTimeout"):
             raise StateUnavailable(f"The state database {place} does not answer.") from error

@@ -18,14 +18,14 @@ MOST = 1_000
 
 
 class FeedbackStore(Base):
-    async def add_feedback(self, said: FeedbackRecord) -> None:
+    async def add_feedback(self, record: FeedbackRecord) -> None:
         """Store a verdict; it becomes the verdict of its run. Raises NotFound for a run that is not the owner's."""
-        values = said.model_dump() | {"created": micros(said.created)}
+        values = record.model_dump() | {"created": micros(record.created)}
         values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
-        its_run = update(runs).where(runs.c.owner == said.owner, runs.c.run_id == values["run_id"])
+        its_run = update(runs).where(runs.c.owner == record.owner, runs.c.run_id == values["run_id"])
 
         def kept(connection: Connection) -> None:
-            if not connection.execute(its_run.values(feedback=said.verdict)).rowcount:
+            if not connection.execute(its_run.values(feedback=record.verdict)).rowcount:
                 raise NotFound("There is no such run.")
             connection.execute(feedback.insert(), values)
 
@@ -37,8 +37,8 @@ class FeedbackStore(Base):
         """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict."""
         query = _latest(preset is not None, verdicts is not None)
         given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
-        found = await self._read(lambda connection: connection.execute(query, given).mappings().all())
-        return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in found]
+        rows = await self._read(lambda connection: connection.execute(query, given).mappings().all())
+        return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in rows]
 
 
 @cache

@@ -29,13 +29,13 @@ class KeptStore(Base):
     async def kept(self, owner: str) -> list[KeptRecord]:
         """The latest first."""
         query = select(kept).where(kept.c.owner == owner).order_by(kept.c.created.desc(), kept.c.kept_id).limit(MOST)
-        found = await self._read(lambda connection: connection.execute(query).mappings().all())
-        return [KeptRecord.model_validate(_read(one)) for one in found]
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        return [KeptRecord.model_validate(_read(one)) for one in rows]
 
     async def kept_answer(self, owner: str, kept_id: str) -> KeptRecord | None:
         query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return KeptRecord.model_validate(_read(found)) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return KeptRecord.model_validate(_read(row)) if row else None
 
     async def change_kept(self, answer: KeptRecord, **changed: Any) -> KeptRecord:
         """Store other values of an answer (fields of `KeptRecord`) and return it with them."""
@@ -64,19 +64,19 @@ class KeptStore(Base):
     async def boards(self, owner: str) -> list[BoardRecord]:
         """The one changed last first."""
         query = select(boards).where(boards.c.owner == owner).order_by(boards.c.updated.desc(), boards.c.board_id)
-        found = await self._read(lambda connection: connection.execute(query.limit(MOST)).mappings().all())
-        return [BoardRecord.model_validate(_read(one)) for one in found]
+        rows = await self._read(lambda connection: connection.execute(query.limit(MOST)).mappings().all())
+        return [BoardRecord.model_validate(_read(one)) for one in rows]
 
     async def board(self, owner: str, board_id: str) -> BoardRecord | None:
         query = select(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return BoardRecord.model_validate(_read(found)) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return BoardRecord.model_validate(_read(row)) if row else None
 
     async def shared_board(self, share: str) -> BoardRecord | None:
         """The board whose link holds this secret, whoever owns it."""
         query = select(boards).where(boards.c.share == storable(share))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return BoardRecord.model_validate(_read(found)) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return BoardRecord.model_validate(_read(row)) if row else None
 
     async def change_board(self, board: BoardRecord, **changed: Any) -> BoardRecord:
         """Store other values of a board (fields of `BoardRecord`) and return it with them."""

@@ -87,8 +87,8 @@ class RunStore(Base):
 
     async def run(self, owner: str, run_id: str) -> RunRecord | None:
         query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return _record(found) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return _record(row) if row else None
 
     async def runs(
         self, owner: str, *, thread_id: str | None = None, limit: int = 50, before: str | None = None
@@ -102,9 +102,9 @@ class RunStore(Base):
             query = query.where(or_(runs.c.started < at, and_(runs.c.started == at, runs.c.run_id < last)))
         size = page_size(limit)
         query = query.order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(size + 1)
-        found = await self._read(lambda connection: connection.execute(query).mappings().all())
-        more = cursor(found[size - 1]["started"], found[size - 1]["run_id"]) if len(found) > size else None
-        return [_record(one) for one in found[:size]], more
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        more = cursor(rows[size - 1]["started"], rows[size - 1]["run_id"]) if len(rows) > size else None
+        return [_record(one) for one in rows[:size]], more
 
     async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
         """Renew the leases of all running runs of `instance` for `seconds` from now; returns how many."""
@@ -124,8 +124,8 @@ class RunStore(Base):
     def _busy(self, connection: Connection, thread_id: str) -> bool:
         """Whether a run of this thread is leased. Runs with an expired lease are marked as interrupted. Locks the
         thread's row, so two runs that start at once are serialised."""
-        held = select(threads.c.thread_id).where(threads.c.thread_id == thread_id).with_for_update()
-        connection.execute(held)
+        locked = select(threads.c.thread_id).where(threads.c.thread_id == thread_id).with_for_update()
+        connection.execute(locked)
         running = and_(runs.c.thread_id == thread_id, runs.c.status == "running")
         if connection.scalar(select(literal_column("1")).where(running, runs.c.leased_until >= now()).limit(1)):
             return True

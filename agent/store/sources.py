@@ -32,9 +32,9 @@ class SourceStore(Base):
     async def sources(self, owner: str) -> list[SourceRecord]:
         """The owner's databases, oldest first. A database whose address cannot be unsealed is left out and logged."""
         query = select(sources).where(sources.c.owner == owner).order_by(sources.c.created, sources.c.source_id)
-        found = await self._read(lambda connection: connection.execute(query).mappings().all())
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
         opened: list[SourceRecord] = []
-        for one in found:
+        for one in rows:
             try:
                 opened.append(self._opened(one))
             except SecretMissing as error:
@@ -44,20 +44,20 @@ class SourceStore(Base):
     async def source(self, owner: str, source_id: str) -> SourceRecord | None:
         """Raises SecretMissing when its address cannot be unsealed."""
         query = select(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return self._opened(found) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return self._opened(row) if row else None
 
     async def remove_source(self, owner: str, source_id: str) -> SourceRecord | None:
         """Delete a database's record and return it (without a location that cannot be unsealed), or None."""
         query = delete(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
         removed = query.returning(*sources.c)
-        found = await self._write(lambda connection: connection.execute(removed).mappings().first())
-        if found is None:
+        row = await self._write(lambda connection: connection.execute(removed).mappings().first())
+        if row is None:
             return None
         try:
-            return self._opened(found)
+            return self._opened(row)
         except SecretMissing:
-            return _record(found, "")
+            return _record(row, "")
 
     def _kept(self, source: SourceRecord) -> str:
         try:

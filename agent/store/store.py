@@ -43,9 +43,9 @@ class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore, Pref
         outside of threads; running ones are kept. Returns how many threads and runs."""
         oldest = now() - int(days * 86_400e6)
         old = select(threads.c.owner, threads.c.thread_id).where(threads.c.updated < oldest)
-        found = await self._read(lambda connection: connection.execute(old).all())
+        rows = await self._read(lambda connection: connection.execute(old).all())
         gone = 0
-        for one in found:
+        for one in rows:
             with contextlib.suppress(ThreadBusy):
                 gone += await self.delete_thread(one.owner, one.thread_id)
         single = and_(runs.c.thread_id.is_(None), runs.c.started < oldest, runs.c.status != "running")

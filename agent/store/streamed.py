@@ -32,8 +32,8 @@ class EventStore(Base):
         query = query.where(events.c.number > number).order_by(events.c.number)
         if owner is not None:
             query = query.join(runs, runs.c.run_id == events.c.run_id).where(runs.c.owner == owner)
-        found = await self._read(lambda connection: connection.execute(query).all())
-        return [StoredEvent(number=one.number, data=one.data) for one in found]
+        rows = await self._read(lambda connection: connection.execute(query).all())
+        return [StoredEvent(number=one.number, data=one.data) for one in rows]
 
     async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
         """Delete the events of runs that began more than `days` ago, then those of the oldest runs while all events
@@ -45,10 +45,10 @@ class EventStore(Base):
             .order_by(runs.c.started.desc())
         )
         oldest = now() - int(days * 86_400e6)
-        found = await self._read(lambda connection: connection.execute(per_run).all())
+        rows = await self._read(lambda connection: connection.execute(per_run).all())
         total = 0
         gone: list[str] = []
-        for one in found:
+        for one in rows:
             total += int(one.size)
             if one.status != "running" and (one.started < oldest or total > size):
                 gone.append(one.run_id)

@@ -150,8 +150,8 @@ STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers, _prefe
 def migrate(connection: Connection, place: str) -> None:
     """Migrate the state to the current version. The caller's transaction makes this atomic and has to exclude other
     processes. Raises StateUnusable for a state that a newer version has written."""
-    found = connection.scalar(select(version.c.version)) if inspect(connection).has_table(version.name) else None
-    now = int(found or 0)
+    current = connection.scalar(select(version.c.version)) if inspect(connection).has_table(version.name) else None
+    now = int(current or 0)
     if now > len(STEPS):
         raise StateUnusable(
             f"The state database {place} was written by a newer version of this program (its form is {now}, this "

@@ -52,15 +52,15 @@ class ThreadStore(RunStore):
             .values(turns=threads.c.turns + 1, updated=at, preset=storable(preset))
             .returning(*threads.c)
         )
-        found = await self._write(lambda connection: connection.execute(counted).mappings().first())
-        if found is None:
+        row = await self._write(lambda connection: connection.execute(counted).mappings().first())
+        if row is None:
             raise NotFound("There is no such thread.")
-        return _record(found)
+        return _record(row)
 
     async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
         query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-        found = await self._read(lambda connection: connection.execute(query).mappings().first())
-        return _record(found) if found else None
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return _record(row) if row else None
 
     async def threads(
         self, owner: str, *, limit: int = 50, before: str | None = None, search: str | None = None
@@ -79,9 +79,9 @@ class ThreadStore(RunStore):
             query = query.where(or_(threads.c.updated < at, and_(threads.c.updated == at, threads.c.thread_id < last)))
         size = page_size(limit)
         query = query.order_by(threads.c.updated.desc(), threads.c.thread_id.desc()).limit(size + 1)
-        found = await self._read(lambda connection: connection.execute(query).mappings().all())
-        more = cursor(found[size - 1]["updated"], found[size - 1]["thread_id"]) if len(found) > size else None
-        return [_record(one) for one in found[:size]], more
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        more = cursor(rows[size - 1]["updated"], rows[size - 1]["thread_id"]) if len(rows) > size else None
+        return [_record(one) for one in rows[:size]], more
 
     async def rename_thread(self, owner: str, thread_id: str, title: str) -> ThreadRecord:
         """Raises NotFound for a thread that is not the owner's."""
@@ -91,10 +91,10 @@ class ThreadStore(RunStore):
             .values(title=storable(_title(title)) or "Untitled")
             .returning(*threads.c)
         )
-        found = await self._write(lambda connection: connection.execute(renamed).mappings().first())
-        if found is None:
+        row = await self._write(lambda connection: connection.execute(renamed).mappings().first())
+        if row is None:
             raise NotFound("There is no such thread.")
-        return _record(found)
+        return _record(row)
 
     async def delete_thread(self, owner: str, thread_id: str) -> bool:
         """Remove a thread with its runs, their events and verdicts, and its checkpoints. False when there is none of

@@ -31,8 +31,8 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         refusal = JSONResponse(dict(self._refusal), 413)
-        said = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
-        if not said.isdigit() or int(said) > self._most:
+        declared = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
+        if not declared.isdigit() or int(declared) > self._most:
             await refusal(scope, receive, send)
             return
         read = 0

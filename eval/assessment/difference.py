@@ -39,15 +39,15 @@ def difference(gold: ExecutionResult, other: ExecutionResult, *, ordered: bool) 
 
 def _less(these: list[tuple[Any, ...]], those: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
     there = Counter(map(repr, those))
-    found = []
+    missing = []
     for row in these:
         if there[key := repr(row)] > 0:
             there[key] -= 1
             continue
-        found.append(row)
-        if len(found) == SHOWN:
+        missing.append(row)
+        if len(missing) == SHOWN:
             break
-    return tuple(found)
+    return tuple(missing)
 
 
 def _shown(row: tuple[object, ...]) -> tuple[Any, ...]:

@@ -32,11 +32,14 @@ class Interface:
         """The method that sends a task, and its parameters."""
         text, message_id = json.dumps(task, ensure_ascii=False), uuid.uuid4().hex
         if self.version == "1.0":
-            said: dict[str, Any] = {"messageId": message_id, "role": "ROLE_USER", "parts": [{"text": text}]}
-            return "SendMessage", {"message": said, "configuration": {"acceptedOutputModes": _OUTPUT}}
+            sent: dict[str, Any] = {"messageId": message_id, "role": "ROLE_USER", "parts": [{"text": text}]}
+            return "SendMessage", {"message": sent, "configuration": {"acceptedOutputModes": _OUTPUT}}
         part = {"kind": "text", "text": text}
-        said = {"kind": "message", "role": "user", "messageId": message_id, "parts": [part]}
-        return "message/send", {"message": said, "configuration": {"blocking": True, "acceptedOutputModes": _OUTPUT}}
+        sent = {"kind": "message", "role": "user", "messageId": message_id, "parts": [part]}
+        return "message/send", {
+            "message": sent,
+            "configuration": {"blocking": True, "acceptedOutputModes": _OUTPUT},
+        }
 
     @property
     def get(self) -> str:
@@ -49,8 +52,8 @@ def interface_in(card: Mapping[str, Any], participant_url: str) -> Interface | N
 
     1.0 is preferred to 0.3, and JSON-RPC to HTTP+JSON.
     """
-    found = [*_of_1_0(card), *_of_0_3(card)]
-    best = min(found, key=lambda one: (one.binding != "JSONRPC", one.version != "1.0"), default=None)
+    interfaces = [*_of_1_0(card), *_of_0_3(card)]
+    best = min(interfaces, key=lambda one: (one.binding != "JSONRPC", one.version != "1.0"), default=None)
     if best is None:
         return None
     return Interface(_at_host(best.url, participant_url), best.version, best.binding)
@@ -78,12 +81,12 @@ def _of_0_3(card: Mapping[str, Any]) -> Iterator[Interface]:
             yield Interface(entry["url"])
 
 
-def _at_host(said: str, participant_url: str) -> str:
+def _at_host(url: str, participant_url: str) -> str:
     """The path that a card says, on the participant's host. A participant that is reached below a path, through a
     proxy that does not rewrite its card, keeps that path in front."""
     here = urlsplit(participant_url)
     try:
-        there = urlsplit(said)
+        there = urlsplit(url)
         path, elsewhere = there.path, there.netloc != here.netloc
     except ValueError:
         path, elsewhere = "/", True
@@ -102,21 +105,21 @@ def task_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
 def state(task: Mapping[str, Any]) -> str:
     """A task's state in the notation of 0.3 (`input-required`); empty for a message."""
     status = task.get("status")
-    said = str(status.get("state", "")) if isinstance(status, Mapping) else ""
-    return said.removeprefix("TASK_STATE_").lower().replace("_", "-")
+    name = str(status.get("state", "")) if isinstance(status, Mapping) else ""
+    return name.removeprefix("TASK_STATE_").lower().replace("_", "-")
 
 
 def parts(task: Mapping[str, Any]) -> list[Any]:
     """All parts of a task or a message: artifacts first, then the message of its status, then its own."""
     status = task.get("status")
-    said = status.get("message") if isinstance(status, Mapping) else None
-    found: list[Any] = []
-    for holder in (*_maps(task.get("artifacts")), *([said] if isinstance(said, Mapping) else []), task):
+    reply = status.get("message") if isinstance(status, Mapping) else None
+    contents: list[Any] = []
+    for holder in (*_maps(task.get("artifacts")), *([reply] if isinstance(reply, Mapping) else []), task):
         for part in _maps(holder.get("parts")):
             content = part.get("data", part.get("text"))
             if isinstance(content, Mapping | str):
-                found.append(content)
-    return found
+                contents.append(content)
+    return contents
 
 
 def _maps(value: Any) -> list[Mapping[str, Any]]:

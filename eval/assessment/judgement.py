@@ -94,9 +94,9 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> 
     case = replace(case, gold=wanted if wanted.ok else None, gold_ordered=orders_rows(gold))
     scored = score(case, request.preset)
     dimensions = {**scored.dimensions, "correctness": float(right is True)}
-    found: tuple[Mistake, ...] = ()
+    reasons: tuple[Mistake, ...] = ()
     if right is False:
-        found = mistakes(case.parsed, case.verdict, case.references, got, gold, wanted, schema)
+        reasons = mistakes(case.parsed, case.verdict, case.references, got, gold, wanted, schema)
     at("suite")
     return Judgement(
         va=got.ok,
@@ -110,7 +110,7 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> 
         dimensions={name: round(value, 4) for name, value in dimensions.items()},
         notes=_notes(scored, right),
         overall=round(overall(dimensions, right=right is True, preset=request.preset), 4),
-        mistakes=found,
+        mistakes=reasons,
         features=request.features,
         gold_ms=round(wanted.execution_time_ms, 3),
         answer_ms=round(got.execution_time_ms, 3),

@@ -130,11 +130,11 @@ class Caller:
     async def _by_rest(self, message: Mapping[str, Any]) -> Answer:
         url = self.whom.url if urlsplit(self.whom.url).path.endswith("/generate") else f"{self.whom.url}/generate"
         status, body = await self._exchange("POST", url, message)
-        found = _loaded(body)
+        reply = _loaded(body)
         if status >= 300:
-            said = found.get("error") or found.get("detail") if isinstance(found, Mapping) else None
-            raise _Failed(_http_error(status, said))
-        return read_answer([found if isinstance(found, Mapping) else _text(body)], str(message["task_id"]))
+            detail = reply.get("error") or reply.get("detail") if isinstance(reply, Mapping) else None
+            raise _Failed(_http_error(status, detail))
+        return read_answer([reply if isinstance(reply, Mapping) else _text(body)], str(message["task_id"]))
 
     async def _by_a2a(self, interface: Interface, message: Mapping[str, Any]) -> Answer:
         task = task_in(await self._call(interface, *interface.send(message)))
@@ -143,10 +143,10 @@ class Caller:
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
             task = task_in(await self._call(interface, interface.get, {"id": task.get("id")}))
-        found = parts(task)
-        if not found and state(task) not in ("", "completed"):
+        contents = parts(task)
+        if not contents and state(task) not in ("", "completed"):
             raise _Failed(Answer(failure="no_sql", error=f"The task ended as {state(task)!r} without a word."))
-        return read_answer(found, str(message["task_id"]))
+        return read_answer(contents, str(message["task_id"]))
 
     async def _call(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The result of one method."""
@@ -156,16 +156,16 @@ class Caller:
         status, body = await self._exchange("POST", interface.url, request, interface.headers)
         if status in (404, 405, 501):
             raise _NoA2A(f"POST {urlsplit(interface.url).path or '/'} answers {status}: there is no JSON-RPC.")
-        found = _loaded(body)
-        if not isinstance(found, Mapping) or not ("result" in found or "error" in found):
+        reply = _loaded(body)
+        if not isinstance(reply, Mapping) or not ("result" in reply or "error" in reply):
             if status >= 300:
                 raise _Failed(_http_error(status, None))
             raise _Failed(Answer(failure="unreadable", error="The reply is no JSON-RPC response."))
-        problem = found.get("error")
+        problem = reply.get("error")
         if problem is not None:
-            said = problem.get("message") if isinstance(problem, Mapping) else problem
-            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {_short(said)}"))
-        return _task_or_message(found["result"])
+            detail = problem.get("message") if isinstance(problem, Mapping) else problem
+            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {_short(detail)}"))
+        return _task_or_message(reply["result"])
 
     async def _call_http(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         base = interface.url.rstrip("/")
@@ -174,11 +174,11 @@ class Caller:
             status, body = await self._exchange("GET", place, None, interface.headers)
         else:
             status, body = await self._exchange("POST", f"{base}/message:send", params, interface.headers)
-        found = _loaded(body)
+        reply = _loaded(body)
         if status >= 300:
-            said = found.get("detail") or found.get("error") if isinstance(found, Mapping) else None
-            raise _Failed(_http_error(status, said))
-        return _task_or_message(found)
+            detail = reply.get("detail") or reply.get("error") if isinstance(reply, Mapping) else None
+            raise _Failed(_http_error(status, detail))
+        return _task_or_message(reply)
 
     async def _find_interface(self) -> Interface | None:
         """What the agent card offers; None without a card, or without an interface that is spoken here."""
@@ -220,14 +220,14 @@ def _text(body: bytes) -> str:
     return body.decode("utf-8", "replace")
 
 
-def _http_error(status: int, said: Any) -> Answer:
+def _http_error(status: int, detail: Any) -> Answer:
     if status < 400:
-        said = "redirects are not followed"
-    return Answer(failure="http_error", error=f"HTTP {status}{f': {_short(said)}' if said else ''}")
+        detail = "redirects are not followed"
+    return Answer(failure="http_error", error=f"HTTP {status}{f': {_short(detail)}' if detail else ''}")
 
 
-def _short(said: Any) -> str:
-    return str(said)[:500]
+def _short(text: Any) -> str:
+    return str(text)[:500]
 
 
 def _reason(error: Exception) -> str:

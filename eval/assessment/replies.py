@@ -28,11 +28,11 @@ _QUERY = re.compile(r"\s*(?:--[^\n]*\n\s*)*\(*\s*(?:SELECT|WITH|VALUES)\b", re.I
 def read_answer(parts: Sequence[Any], task_id: str) -> Answer:
     """The answer in the parts of a reply."""
     texts = [part for part in parts if isinstance(part, str)]
-    found = list(objects_in(parts))
+    objects = list(objects_in(parts))
     if len(texts) > 1:
-        found += objects_in(["".join(texts)])
-    best = next((o for o in found if any(isinstance(o.get(key), str) and o[key].strip() for key in _SQL_KEYS)), None)
-    best = best or next((o for o in found if any(key in o for key in (*_SQL_KEYS, "error"))), None)
+        objects += objects_in(["".join(texts)])
+    best = next((o for o in objects if any(isinstance(o.get(key), str) and o[key].strip() for key in _SQL_KEYS)), None)
+    best = best or next((o for o in objects if any(key in o for key in (*_SQL_KEYS, "error"))), None)
     if best is None:
         sql = next((s for text in [*texts, "".join(texts)] if (s := _sql_alone(text))), "")
         if not sql:
@@ -41,21 +41,21 @@ def read_answer(parts: Sequence[Any], task_id: str) -> Answer:
     return _from_object(best, task_id)
 
 
-def _from_object(found: Mapping[str, Any], task_id: str) -> Answer:
-    given = next((found[key] for key in _SQL_KEYS if isinstance(found.get(key), str)), "")
+def _from_object(reply: Mapping[str, Any], task_id: str) -> Answer:
+    given = next((reply[key] for key in _SQL_KEYS if isinstance(reply.get(key), str)), "")
     sql = _sql_alone(given) or given.strip()
-    said = found.get("error")
-    named = found.get("task_id")
+    problem = reply.get("error")
+    named = reply.get("task_id")
     note = "" if named is None or str(named) == task_id else "The reply names another task_id."
     answer = Answer(
         sql=sql,
-        reasoning=_words(found.get("reasoning")),
-        confidence=_within_one(found.get("confidence")),
-        tokens=_tokens(found),
-        cost=_amount(next((found[key] for key in ("cost", "cost_usd") if key in found), None)),
+        reasoning=_words(reply.get("reasoning")),
+        confidence=_within_one(reply.get("confidence")),
+        tokens=_tokens(reply),
+        cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
         note=note,
         failure="" if sql else "no_sql",
-        error="" if sql else _words(said) or "The reply holds no SQL.",
+        error="" if sql else _words(problem) or "The reply holds no SQL.",
     )
     return _sized(answer)
 
@@ -144,9 +144,9 @@ def _within_one(value: Any) -> float | None:
     return number if number is not None and number <= 1 else None
 
 
-def _tokens(found: Mapping[str, Any]) -> int | None:
+def _tokens(reply: Mapping[str, Any]) -> int | None:
     """`tokens` as a number, or `tokens`/`usage` as an object with a total or with its summands."""
-    given = found.get("tokens", found.get("usage"))
+    given = reply.get("tokens", reply.get("usage"))
     if isinstance(given, Mapping):
         total = _amount(next((given[key] for key in ("total", "total_tokens") if key in given), None))
         if total is None:

@@ -55,14 +55,14 @@ async def assess(
 ) -> list[TaskResult]:
     """Ask and judge. `on_result` is called for each result, in the order of arrival; the tasks in `done` are skipped.
     Cancelling stops the calls and ends the judging processes."""
-    found: list[TaskResult] = []
+    results: list[TaskResult] = []
 
     async def work(caller: Caller, waiting: deque[Assignment], sandbox: Sandbox) -> None:
         while waiting:
             assignment = waiting.popleft()
             answer = await caller.ask(task_message(assignment.task, dict(assignment.structure), assignment.dialect))
             result = await judged(assignment, caller.whom.name, answer, sandbox, options)
-            found.append(result)
+            results.append(result)
             on_result(result)
 
     jobs = max(1, options.jobs)
@@ -75,7 +75,7 @@ async def assess(
                 waiting = deque(a for a in assignments if (whom.name, a.task.id) not in done)
                 for _ in range(min(jobs, len(waiting))):
                     group.create_task(work(caller, waiting, sandbox))
-    return found
+    return results
 
 
 async def judged(

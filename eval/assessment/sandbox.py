@@ -66,10 +66,10 @@ class Sandbox:
         try:
             if worker is None:
                 worker = self._start()
-            found = await asyncio.get_running_loop().run_in_executor(self._threads, _exchange, worker, request)
-            if found.usable:
+            judgement = await asyncio.get_running_loop().run_in_executor(self._threads, _exchange, worker, request)
+            if judgement.usable:
                 back = worker
-            return found.judgement
+            return judgement.judgement
         finally:
             if back is None and worker is not None:
                 self._end(worker)
@@ -113,10 +113,10 @@ def _exchange(worker: _Worker, request: JudgeRequest) -> _Found:
         while True:
             if not worker.pipe.poll(patience):
                 return _Found(_lost(request, stage, f"it did not end within {request.seconds:g} seconds"), usable=False)
-            said = worker.pipe.recv()
-            if isinstance(said, Judgement):
-                return _Found(said, usable=True)
-            stage, broke = said
+            reply = worker.pipe.recv()
+            if isinstance(reply, Judgement):
+                return _Found(reply, usable=True)
+            stage, broke = reply
             if broke:
                 return _Found(_lost(request, stage, broke), usable=False)
             patience = (request.seconds * (_SUITE_FACTOR if stage == "suite" else 1)) + GRACE_SECONDS

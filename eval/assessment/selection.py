@@ -85,10 +85,10 @@ class Selection:
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) over questions, golds, structures and dialects: if it is equal, results may be combined."""
-        told = [
+        parts = [
             [a.task.id, a.task.question, a.task.evidence, a.golds, a.dialect, a.structure] for a in self.assignments
         ]
-        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 def select_tasks(
@@ -132,13 +132,13 @@ def _from_library(filters: Filters, dialect: Dialect, engine: str | None, sample
         raise SelectionError(f"{dialect} needs --engine with the URL of a database for the demos")
     else:
         with demos_on(engine, ids) as opened:
-            held = {database.dialect for database in opened.values()}
-        if held != {dialect}:
-            raise SelectionError(f"--engine is a {'/'.join(sorted(held))} database, --dialect says {dialect}")
+            dialects = {database.dialect for database in opened.values()}
+        if dialects != {dialect}:
+            raise SelectionError(f"--engine is a {'/'.join(sorted(dialects))} database, --dialect says {dialect}")
         targets = dict.fromkeys(ids, engine)
     structures = {name: _structure(target, samples) for name, target in targets.items()}
-    found = (Assignment(t, targets[t.database], dialect, structures[t.database]) for t in chosen)
-    return Selection(f"the task library on {dialect}", tuple(found))
+    assignments = (Assignment(t, targets[t.database], dialect, structures[t.database]) for t in chosen)
+    return Selection(f"the task library on {dialect}", tuple(assignments))
 
 
 def _from_files(source: str, filters: Filters, databases: Path | None, suites: Path | None, samples: int) -> Selection:
@@ -153,12 +153,12 @@ def _from_files(source: str, filters: Filters, databases: Path | None, suites: P
     names = {task.database for task in chosen}
     structures = {name: _structure(str(loaded.databases[name]), samples) for name in names}
     replicas = {name: loaded.suite(name, cache_folder()) for name in names}
-    found = (
+    assignments = (
         Assignment(t, str(loaded.databases[t.database]), "sqlite", structures[t.database], replicas[t.database])
         for t in chosen
     )
     kind, _, place = source.rpartition(":")
-    return Selection(f"{kind}:{Path(place).name}" if kind else Path(place).name, tuple(found))
+    return Selection(f"{kind}:{Path(place).name}" if kind else Path(place).name, tuple(assignments))
 
 
 def _loaded(source: str, databases: Path | None, suites: Path | None) -> TaskSet:
@@ -172,10 +172,10 @@ def _loaded(source: str, databases: Path | None, suites: Path | None) -> TaskSet
     load, names = loaders[kind]
     path = Path(place)
     if path.is_dir():
-        found = next((path / name for name in names if (path / name).is_file()), None)
-        if found is None:
+        file = next((path / name for name in names if (path / name).is_file()), None)
+        if file is None:
             raise SelectionError(f"{place} holds none of {', '.join(names)}")
-        path = found
+        path = file
     return load(path, databases, suites)
 
 
@@ -184,8 +184,8 @@ def _structure(target: str, samples: int) -> Mapping[str, Any]:
         return structure_message(database, samples)
 
 
-def _filtered(found: Iterable[Task], filters: Filters, levels: tuple[str, ...] = ()) -> list[Task]:
-    everything = list(found)
+def _filtered(tasks: Iterable[Task], filters: Filters, levels: tuple[str, ...] = ()) -> list[Task]:
+    everything = list(tasks)
     known = {
         "schema": {task.database for task in everything},
         "difficulty": {*levels, *(task.difficulty for task in everything if task.difficulty)},

@@ -107,26 +107,26 @@ def _rate(results: Iterable[TaskResult]) -> Rate:
 
 
 def _by(results: Iterable[TaskResult], keys: Callable[[TaskResult], Iterable[str]]) -> dict[str, Rate]:
-    found: dict[str, list[TaskResult]] = {}
+    groups: dict[str, list[TaskResult]] = {}
     for result in results:
         for key in keys(result):
-            found.setdefault(key, []).append(result)
+            groups.setdefault(key, []).append(result)
     order = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra", "enterprise")
-    ranked = sorted(found, key=lambda key: (order.index(key) if key in order else len(order), key))
-    return {key: _rate(found[key]) for key in ranked}
+    ranked = sorted(groups, key=lambda key: (order.index(key) if key in order else len(order), key))
+    return {key: _rate(groups[key]) for key in ranked}
 
 
 def calibration(results: Sequence[TaskResult], bands: int = 10) -> tuple[Band, ...]:
     """The answers that report a confidence, in bands of width 0.1: mean confidence against the share of right
     answers."""
-    said: dict[int, list[tuple[float, bool]]] = {}
+    by_band: dict[int, list[tuple[float, bool]]] = {}
     for result in results:
         confidence = result.answer.confidence
         if confidence is not None and not result.answer.failure:
-            said.setdefault(min(bands - 1, int(confidence * bands)), []).append((confidence, result.right))
+            by_band.setdefault(min(bands - 1, int(confidence * bands)), []).append((confidence, result.right))
     return tuple(
-        Band(fmean(c for c, _ in said[band]), Rate(sum(right for _, right in said[band]), len(said[band])))
-        for band in sorted(said)
+        Band(fmean(c for c, _ in by_band[band]), Rate(sum(right for _, right in by_band[band]), len(by_band[band])))
+        for band in sorted(by_band)
     )
 
 

@@ -45,20 +45,20 @@ def mistakes(
         return (Mistake(category, f"It may not run: {_line(verdict.reason)}."),)
     if not result.ok:
         return tuple(_not_run(parsed, references, result, schema))
-    found = list(_different(parsed, references, gold, resolve(gold, schema), schema))
-    found += _different_results(result, wanted)
-    if not found:
-        found = [Mistake("erroneous_data_analysis", "It has gold's parts, put together in another way.")]
-    return tuple(found[:_MAX])
+    differences = list(_different(parsed, references, gold, resolve(gold, schema), schema))
+    differences += _different_results(result, wanted)
+    if not differences:
+        differences = [Mistake("erroneous_data_analysis", "It has gold's parts, put together in another way.")]
+    return tuple(differences[:_MAX])
 
 
 def _not_run(parsed: ParsedQuery, references: References, result: ExecutionResult, schema: Schema) -> Iterator[Mistake]:
-    said = _line(result.error)
+    message = _line(result.error)
     if result.status != "error":
         if facts(parsed, schema).cartesian:
-            yield Mistake("join", f"Two sources are joined without a condition, and it did not end: {said}.")
+            yield Mistake("join", f"Two sources are joined without a condition, and it did not end: {message}.")
         else:
-            yield Mistake("incorrect_planning", f"It did not end: {said}.")
+            yield Mistake("incorrect_planning", f"It did not end: {message}.")
         return
     kinds: dict[str, Category] = {
         "table": "wrong_table",
@@ -72,10 +72,10 @@ def _not_run(parsed: ParsedQuery, references: References, result: ExecutionResul
     if references.phantoms:
         return
     for pattern, category in _BY_MESSAGE:
-        if pattern.search(said):
-            yield Mistake(category, f"The database says: {said}.")
+        if pattern.search(message):
+            yield Mistake(category, f"The database says: {message}.")
             return
-    yield Mistake("syntax", f"The database says: {said}.")
+    yield Mistake("syntax", f"The database says: {message}.")
 
 
 _BY_MESSAGE: tuple[tuple[re.Pattern[str], Category], ...] = (
@@ -148,8 +148,8 @@ def _calculation(parsed: ParsedQuery, gold: ParsedQuery, mine: QueryFacts, their
         yield Mistake("incorrect_data_calculation", f"Gold {verb}; it does not.")
     elif (used := _arithmetic(parsed)) != (wanted := _arithmetic(gold)):
         more, less = sorted((used - wanted).elements()), sorted((wanted - used).elements())
-        told = f"lacks {_and(less)}" if less else f"also computes {_and(more)}"
-        yield Mistake("incorrect_data_calculation", f"The arithmetic differs: it {told}.")
+        text = f"lacks {_and(less)}" if less else f"also computes {_and(more)}"
+        yield Mistake("incorrect_data_calculation", f"The arithmetic differs: it {text}.")
 
 
 def _arithmetic(parsed: ParsedQuery) -> Counter[str]:
@@ -222,8 +222,8 @@ def _form(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
 
 def _different_results(result: ExecutionResult, wanted: ExecutionResult) -> list[Mistake]:
     if len(result.columns) != len(wanted.columns):
-        told = f"It returns {len(result.columns)} columns, gold {len(wanted.columns)}."
-        return [Mistake("erroneous_data_analysis", told)]
+        text = f"It returns {len(result.columns)} columns, gold {len(wanted.columns)}."
+        return [Mistake("erroneous_data_analysis", text)]
     return []
 
 

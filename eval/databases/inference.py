@@ -63,7 +63,7 @@ def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
     tables = []
     for table in schema.tables:
         declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
-        found = []
+        inferred = []
         for column in table.columns if table.kind == "table" else ():
             if column.name.casefold() in declared or questions <= 0 or time.monotonic() > until:
                 continue
@@ -76,10 +76,10 @@ def with_inferred_keys(schema: Schema, ask: Ask) -> Schema:
             if len(best) <= 4:
                 fitting = [t for t in best if _holds(schema, table, column, t, ask, certain=ranked[0][0] >= 3)]
                 if len(fitting) == 1:
-                    found.append(
+                    inferred.append(
                         ForeignKey((column.name,), fitting[0].table.name, (fitting[0].column.name,), inferred=True)
                     )
-        tables.append(replace(table, foreign_keys=(*table.foreign_keys, *found)) if found else table)
+        tables.append(replace(table, foreign_keys=(*table.foreign_keys, *inferred)) if inferred else table)
     return replace(schema, tables=tuple(tables))
 
 
@@ -94,8 +94,8 @@ def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]
 
 def _called(named: dict[tuple[str, ...], list[_Target]], column: Column) -> list[_Target]:
     words = _words(column.name)
-    found = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
-    return list(found.values())
+    tables_by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
+    return list(tables_by_id.values())
 
 
 def _targets(schema: Schema) -> Iterator[_Target]:

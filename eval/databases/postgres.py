@@ -92,12 +92,12 @@ class PostgresDatabase(Database):
             superuser, creates, tables = self._catalogue(WRITE_PRIVILEGES)[0]
         except psycopg.Error as e:
             raise DatabaseError(self._explain(str(e))) from None
-        found = (
+        privileges = (
             ("is a superuser", superuser),
             ("may create schemas", creates),
             (f"may write to {tables:,} table{'' if tables == 1 else 's'}", tables),
         )
-        return tuple(words for words, holds in found if holds)
+        return tuple(words for words, holds in privileges if holds)
 
     def close(self) -> None:
         with self._lock:

@@ -175,12 +175,12 @@ def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, s
             return False
         return True
 
-    found, read = {}, 0
+    types, read = {}, 0
     for declared in sorted({column.type for table in schema.tables for column in table.columns}, key=len):
         read += len(declared)
         written = _type_in_duckdb(declared) if read <= _MOST_TYPES else None
-        found[declared] = written if written and known(written) else "VARCHAR"
-    return found
+        types[declared] = written if written and known(written) else "VARCHAR"
+    return types
 
 
 def _type_in_duckdb(declared: str) -> str | None:

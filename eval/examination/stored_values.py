@@ -49,11 +49,11 @@ def stored_constants(case: Case, database: Database, cancel: CancelToken | None 
 def _stored(constant: Constant, missing: tuple[bool, bool, bool] | None) -> StoredConstant:
     assert constant.table is not None
     assert constant.column is not None
-    found = "exactly"
+    spelling = "exactly"
     if missing is not None:
         places = zip(("otherwise", "padded", "elsewhere"), missing, strict=True)
-        found = next((place for place, there in places if there), "nowhere")
-    return StoredConstant(constant.value, constant.table, constant.column, found)  # type: ignore[arg-type]
+        spelling = next((place for place, there in places if there), "nowhere")
+    return StoredConstant(constant.value, constant.table, constant.column, spelling)  # type: ignore[arg-type]
 
 
 def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
@@ -66,11 +66,11 @@ def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.
         for c in t.columns
         if (t.name, c.name) != (table, column) and any(kind in c.type.lower() for kind in _TEXT)
     ][:ELSEWHERE]
-    found: exp.Expr = exp.false()
+    condition: exp.Expr = exp.false()
     for other, name in others:
-        found = exp.or_(found, _exists(case.schema, constant, other, name))
+        condition = exp.or_(condition, _exists(case.schema, constant, other, name))
     folded = _exists(case.schema, constant, table, column, change=exp.Lower)
-    return folded, _exists(case.schema, constant, table, column, change=exp.Trim), found
+    return folded, _exists(case.schema, constant, table, column, change=exp.Trim), condition
 
 
 def _exists(

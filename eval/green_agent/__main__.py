@@ -98,27 +98,27 @@ def scenario(
     from eval.green_agent.scenario import ScenarioError, read_scenario, run_scenario
 
     try:
-        found = run_scenario(read_scenario(file), lambda text: typer.echo(text, err=True))
+        outcome = run_scenario(read_scenario(file), lambda text: typer.echo(text, err=True))
         if out:
-            out.write_text(json.dumps(found, indent=2, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+            out.write_text(json.dumps(outcome, indent=2, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     except (ScenarioError, SpawnError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{out} cannot be written: {error.strerror}")
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    _print_ranking(found)
+    _print_ranking(outcome)
 
 
-def _print_ranking(found: dict[str, Any]) -> None:
+def _print_ranking(artifact: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table("rank", "participant", "overall", "EX", "95 % interval", "no answer")
-    for entry in found["rankings"]:
+    for entry in artifact["rankings"]:
         low, high = entry["execution_accuracy_interval"]
-        errors = found["participants"][entry["participant"]]["error_metrics"]
+        errors = artifact["participants"][entry["participant"]]["error_metrics"]
         table.add_row(
             str(entry["rank"]),
             Text(str(entry["participant"])),

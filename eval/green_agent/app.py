@@ -54,10 +54,10 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
                 return _streamed(evaluator, asked)
             if request.url.path.endswith("/stream"):
                 return _told(evaluator, asked)
-            found = await while_there(request, _whole(evaluator, asked))
-            if found is None:
+            artifact = await while_there(request, _whole(evaluator, asked))
+            if artifact is None:
                 return JSONResponse(None, GONE)
-            return JSONResponse({**found, "status": "completed", "artifact": found})
+            return JSONResponse({**artifact, "status": "completed", "artifact": artifact})
         except Busy as busy:
             return JSONResponse({"error": str(busy)}, 503)
         except RequestUnusable as problem:

@@ -21,8 +21,8 @@ from eval.metrics.intervals import Rate
 def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[str, Any]:
     """The artifact; participants in the order of their ranks."""
     names = dict.fromkeys(r.participant for r in results)
-    found = {name: [r for r in results if r.participant == name] for name in names}
-    counted = sorted((figures(of) for of in found.values()), key=lambda f: (-f.overall, f.participant))
+    by_name = {name: [r for r in results if r.participant == name] for name in names}
+    counted = sorted((figures(of) for of in by_name.values()), key=lambda f: (-f.overall, f.participant))
     return {
         "assessment_id": uuid.uuid4().hex,
         "completed_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -35,8 +35,8 @@ def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[s
                 "successful": f.va.right,
                 "failed": f.ex.total - f.va.right,
                 "scores": _scores(f),
-                "task_results": [_task_result(r) for r in found[f.participant]],
-                "error_metrics": _errors(found[f.participant]),
+                "task_results": [_task_result(r) for r in by_name[f.participant]],
+                "error_metrics": _errors(by_name[f.participant]),
             }
             for f in counted
         },

@@ -48,8 +48,8 @@ class Evaluator:
             raise Busy(f"{AT_ONCE} assessments are under way here; try again later.")
         self._under_way += 1
         try:
-            async for said in self._assessing(request):
-                yield said
+            async for step in self._assessing(request):
+                yield step
         finally:
             self._under_way -= 1
 
@@ -73,12 +73,12 @@ class Evaluator:
             yield f"Not known and ignored: {', '.join(config.ignored)}."
         names = ", ".join(p.name for p in whom)
         yield f"Tasks: {len(selection.assignments)}, from {selection.source}. Participants: {names}."
-        told: asyncio.Queue[TaskResult | None] = asyncio.Queue()
-        work = asyncio.ensure_future(assess(selection.assignments, whom, config.options, on_result=told.put_nowait))
-        work.add_done_callback(lambda _: told.put_nowait(None))
+        queue: asyncio.Queue[TaskResult | None] = asyncio.Queue()
+        work = asyncio.ensure_future(assess(selection.assignments, whom, config.options, on_result=queue.put_nowait))
+        work.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             done = right = 0
-            while (result := await told.get()) is not None:
+            while (result := await queue.get()) is not None:
                 done, right = done + 1, right + result.right
                 if done * _STEPS // total > (done - 1) * _STEPS // total:
                     yield f"{done} of {total} answers judged, {right} right."

@@ -58,11 +58,11 @@ class Scenario(BaseModel):
 def read_scenario(path: Path) -> Scenario:
     """The scenario in a file. Raises ScenarioError."""
     try:
-        found = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        if len({p.role for p in found.participants}) < len(found.participants):
+        scenario = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        if len({p.role for p in scenario.participants}) < len(scenario.participants):
             raise ScenarioError(f"{path}: two participants have the same role")
-        participant("green_agent", found.green_agent.endpoint)
-        read_request(found.request)
+        participant("green_agent", scenario.green_agent.endpoint)
+        read_request(scenario.request)
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -72,21 +72,21 @@ def read_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (RequestUnusable, ParticipantUnusable) as error:
         raise ScenarioError(f"{path}: {error}") from None
-    return found
+    return scenario
 
 
-def run_scenario(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]:
+def run_scenario(scenario: Scenario, report: Callable[[str], None]) -> dict[str, Any]:
     """Start the parts that have a command, ask the evaluator over A2A, and return its artifact. `told` receives
     progress messages. Raises ScenarioError, SpawnError."""
     with contextlib.ExitStack() as stack:
         for part in (*scenario.participants, scenario.green_agent):
             if part.cmd:
-                told(f"Starting {part.cmd}")
+                report(f"Starting {part.cmd}")
                 stack.enter_context(spawned(part.cmd, url=part.endpoint.rstrip("/")))
-        return _assessed(scenario, told)
+        return _assessed(scenario, report)
 
 
-def _assessed(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]:
+def _assessed(scenario: Scenario, report: Callable[[str], None]) -> dict[str, Any]:
     part = {"kind": "text", "text": json.dumps(scenario.request)}
     message = {"kind": "message", "role": "user", "messageId": uuid.uuid4().hex, "parts": [part]}
     body = {"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": {"message": message}}
@@ -99,9 +99,9 @@ def _assessed(scenario: Scenario, told: Callable[[str], None]) -> dict[str, Any]
             for event in _events(response):
                 if event.get("kind") == "artifact-update":
                     return _data(event)
-                if said := _said(event):
-                    last = said
-                    told(said)
+                if text := _said(event):
+                    last = text
+                    report(text)
     except httpx.HTTPError as error:
         raise ScenarioError(f"the evaluator at {url} cannot be reached: {error or type(error).__name__}") from None
     raise ScenarioError(f"the evaluator gave no artifact: {last or 'it said nothing'}")
@@ -114,21 +114,21 @@ def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
         if not text.startswith("{"):
             continue
         try:
-            found = json.loads(text)
+            event = json.loads(text)
         except ValueError:
             raise ScenarioError("the evaluator's reply cannot be read as JSON") from None
-        if problem := found.get("error"):
+        if problem := event.get("error"):
             raise ScenarioError(f"the evaluator refuses: {str(problem)[:500]}")
-        if isinstance(found.get("result"), dict):
-            yield found["result"]
+        if isinstance(event.get("result"), dict):
+            yield event["result"]
 
 
 def _data(event: Mapping[str, Any]) -> dict[str, Any]:
     parts = event.get("artifact", {}).get("parts", [])
-    found = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
-    if found is None:
+    data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
+    if data is None:
         raise ScenarioError("the evaluator's artifact holds no data")
-    return dict(_whole_numbers(found))
+    return dict(_whole_numbers(data))
 
 
 def _whole_numbers(value: Any) -> Any:

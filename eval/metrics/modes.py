@@ -58,16 +58,16 @@ def _figure(
     if not mode.endswith("keep-distinct"):
         gold, other = official.without_distinct(gold), official.without_distinct(other)
     ordered = "order by" in gold_sql.lower()
-    found = _same(gold, other, database, ordered)
+    equal = _same(gold, other, database, ordered)
     if not mode.startswith("test-suite"):
-        return found
-    replicas = [found]
+        return equal
+    replicas = [equal]
     for replica in suite():
-        if not found:
-            return found
-        found = _same(gold, other, replica, ordered)
-        replicas.append(found)
-    return found if len(replicas) > 1 else None
+        if not equal:
+            return equal
+        equal = _same(gold, other, replica, ordered)
+        replicas.append(equal)
+    return equal if len(replicas) > 1 else None
 
 
 def _joined(text: str) -> str:
@@ -102,10 +102,10 @@ def _bird(mode: Mode, gold: ParsedQuery, other: ParsedQuery, database: Database,
 
 def _ratios(gold: ParsedQuery, other: ParsedQuery, database: Database, runs: int) -> Sequence[float]:
     """Gold's time over the answer's, for each of the runs; empty when one of them fails."""
-    found: list[float] = []
+    ratios: list[float] = []
     for _ in range(runs):
         answer, wanted = executed(other, database), executed(gold, database)
         if not (answer.ok and wanted.ok):
             return ()
-        found.append(wanted.execution_time_ms / max(answer.execution_time_ms, 1e-6))
-    return found
+        ratios.append(wanted.execution_time_ms / max(answer.execution_time_ms, 1e-6))
+    return ratios

@@ -32,12 +32,12 @@ def percent(value: float) -> str:
     return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
 
 
-def rates(title: str, found: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
+def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
     """Bars of rates by category, one colour per participant, with 95 % intervals. `found`: name and rates of each."""
-    keys = list(dict.fromkeys(key for _, by in found for key in by))
+    keys = list(dict.fromkeys(key for _, by in groups for key in by))
     left = _label_width(keys)
     span = WIDTH - left - _VALUE
-    row = _BAR * len(found) + _GAP
+    row = _BAR * len(groups) + _GAP
     drawing = Drawing(WIDTH, len(keys) * row + 26, title)
     bottom = len(keys) * row
     for tick in range(0, 101, 20):
@@ -46,30 +46,30 @@ def rates(title: str, found: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
         drawing.text(x, bottom + 16, f"{tick} %", "tick", "middle")
     for number, key in enumerate(keys):
         top = number * row + _GAP / 2
-        drawing.text(left - 8, top + _BAR * len(found) / 2 + 4, shortened(key, 30), "label", "end")
-        for place, (name, by) in enumerate(found):
+        drawing.text(left - 8, top + _BAR * len(groups) / 2 + 4, shortened(key, 30), "label", "end")
+        for place, (name, by) in enumerate(groups):
             rate = by.get(key)
             if rate is None:
                 continue
             y = top + place * _BAR
             low, high = rate.interval
-            told = f"{percent(rate.value)} ({rate.right}/{rate.total})"
-            title_ = f"{name}, {key}: {told}, 95 % interval {percent(low)} to {percent(high)}"
+            label = f"{percent(rate.value)} ({rate.right}/{rate.total})"
+            title_ = f"{name}, {key}: {label}, 95 % interval {percent(low)} to {percent(high)}"
             drawing.bar(left, y, span * rate.value, _BAR - 2, colour(place), title_)
             middle = y + (_BAR - 2) / 2
             drawing.line(left + span * low, middle, left + span * high, middle, "whisker")
             for end in (low, high):
                 drawing.line(left + span * end, middle - 3, left + span * end, middle + 3, "whisker")
-            drawing.text(left + span + 8, y + _BAR - 3.5, told, "tick")
+            drawing.text(left + span + 8, y + _BAR - 3.5, label, "tick")
     return drawing.render()
 
 
-def taxonomy(found: Sequence[Figures]) -> str:
+def taxonomy(participants: Sequence[Figures]) -> str:
     """Wrong answers by the category of their most serious mistake, one colour per participant."""
-    longest = max([1, *(n for f in found for n in f.categories.values())])
+    longest = max([1, *(n for f in participants for n in f.categories.values())])
     left = _label_width([c for group in GROUPS.values() for c in group])
     span = WIDTH - left - 60
-    row = _BAR * len(found) + 6
+    row = _BAR * len(participants) + 6
     drawing = Drawing(WIDTH, len(GROUPS) * 26 + 10 * row + 4, "Wrong answers by kind of mistake")
     y = 0.0
     for group, categories in GROUPS.items():
@@ -77,8 +77,8 @@ def taxonomy(found: Sequence[Figures]) -> str:
         y += 26
         for category in categories:
             words = category.replace("_", " ")
-            drawing.text(left - 8, y + _BAR * len(found) / 2 + 3, words, "label", "end")
-            for place, one in enumerate(found):
+            drawing.text(left - 8, y + _BAR * len(participants) / 2 + 3, words, "label", "end")
+            for place, one in enumerate(participants):
                 count = one.categories[category]
                 top = y + place * _BAR
                 drawing.bar(left, top, span * count / longest, _BAR - 2, colour(place), f"{words}: {count}")
@@ -87,19 +87,19 @@ def taxonomy(found: Sequence[Figures]) -> str:
     return drawing.render()
 
 
-def against(found: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
+def against(participants: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
     """Accuracy (EX, with its interval) against a figure such as seconds per task; one dot for each participant that has
     it."""
-    points = [(place, one, x) for place, one in enumerate(found) if (x := of(one)) is not None]
+    points = [(place, one, x) for place, one in enumerate(participants) if (x := of(one)) is not None]
     if not points:
         return ""
     most = _nice(max(x for _, _, x in points))
     drawing, at = _square(f"Accuracy against {what}", what, most)
     for place, one, x in points:
         low, high = one.ex.interval
-        told = f"{one.participant}: {percent(one.ex.value)} at {x:.3g} {what}"
+        label = f"{one.participant}: {percent(one.ex.value)} at {x:.3g} {what}"
         drawing.line(*at(x, low), *at(x, high), f"{colour(place)} stem")
-        drawing.dot(*at(x, one.ex.value), 6, colour(place), told)
+        drawing.dot(*at(x, one.ex.value), 6, colour(place), label)
         left, top = at(x, one.ex.value)
         end = x > most * 0.6
         drawing.text(
@@ -112,23 +112,23 @@ def against(found: Sequence[Figures], of: Callable[[Figures], float | None], wha
     return drawing.render()
 
 
-def calibration(found: Sequence[Figures]) -> str:
+def calibration(participants: Sequence[Figures]) -> str:
     """The share of right answers against the reported confidence, with the diagonal; larger dots mean more answers."""
-    if not any(one.calibration for one in found):
+    if not any(one.calibration for one in participants):
         return ""
     drawing, at = _square("Share that is right against the confidence given", "confidence given", 1.0)
     drawing.line(*at(0, 0), *at(1, 1), "diagonal")
-    for place, one in enumerate(found):
+    for place, one in enumerate(participants):
         most = max((band.rate.total for band in one.calibration), default=1)
         before: tuple[float, float] | None = None
         for band in one.calibration:
             here = at(band.confidence, band.rate.value)
             low, high = band.rate.interval
-            told = f"{one.participant}: {band.rate.right} of {band.rate.total} right at {percent(band.confidence)}"
+            label = f"{one.participant}: {band.rate.right} of {band.rate.total} right at {percent(band.confidence)}"
             drawing.line(*at(band.confidence, low), *at(band.confidence, high), f"{colour(place)} stem")
             if before:
                 drawing.line(*before, *here, f"{colour(place)} path")
-            drawing.dot(*here, 3 + 6 * math.sqrt(band.rate.total / most), colour(place), told)
+            drawing.dot(*here, 3 + 6 * math.sqrt(band.rate.total / most), colour(place), label)
             before = here
     return drawing.render()
 

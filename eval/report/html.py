@@ -21,31 +21,31 @@ SHOWN = 400
 
 def report_html(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
     """The page. If there are fewer results than tasks, the page says so."""
-    found = ranked(results)
-    body = [_opening(settings, results), _ranking(found)]
-    if found:
-        legend = _legend(found)
+    participants = ranked(results)
+    body = [_opening(settings, results), _ranking(participants)]
+    if participants:
+        legend = _legend(participants)
         body += [
             "<h2>Accuracy by difficulty</h2>",
             legend,
-            figure(_INTERVALS, rates("EX by difficulty", [(f.participant, f.by_difficulty) for f in found])),
+            figure(_INTERVALS, rates("EX by difficulty", [(f.participant, f.by_difficulty) for f in participants])),
             "<h2>Accuracy by form of SQL</h2>",
             "<p class=dim>Forms that the gold query has; a task counts under each of its forms.</p>",
             legend,
-            figure(_INTERVALS, rates("EX by form of SQL", [(f.participant, f.by_feature) for f in found])),
+            figure(_INTERVALS, rates("EX by form of SQL", [(f.participant, f.by_feature) for f in participants])),
             "<h2>Mistakes</h2>",
             "<p class=dim>Each wrong answer once, under its weightiest difference from gold.</p>",
             legend,
-            figure("", taxonomy(found)),
-            _unanswered(found),
+            figure("", taxonomy(participants)),
+            _unanswered(participants),
             "<h2>Time and cost against accuracy</h2>",
             '<div class="pair">',
-            figure("", against(found, lambda f: f.seconds_mean, "seconds a task (mean)")),
-            figure("", against(found, lambda f: f.cost, "cost of the run")) or _NO_COST,
+            figure("", against(participants, lambda f: f.seconds_mean, "seconds a task (mean)")),
+            figure("", against(participants, lambda f: f.cost, "cost of the run")) or _NO_COST,
             "</div>",
-            _calibration(found, legend),
-            _gold_failures(found),
-            *(_wrong_answers(f, [r for r in results if r.participant == f.participant]) for f in found),
+            _calibration(participants, legend),
+            _gold_failures(participants),
+            *(_wrong_answers(f, [r for r in results if r.participant == f.participant]) for f in participants),
         ]
     return document("Text-to-SQL benchmark", body)
 
@@ -57,8 +57,8 @@ _NO_COST = "<p class=dim>No answer told its cost.</p>"
 def ranked(results: Sequence[TaskResult]) -> list[Figures]:
     """The figures of each participant, the best overall score first."""
     names = dict.fromkeys(r.participant for r in results)
-    found = [figures([r for r in results if r.participant == name]) for name in names]
-    return sorted(found, key=lambda f: (-f.overall, f.participant))
+    participants = [figures([r for r in results if r.participant == name]) for name in names]
+    return sorted(participants, key=lambda f: (-f.overall, f.participant))
 
 
 def settings_lines(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -85,11 +85,11 @@ def _opening(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
     return f'<h1>Text-to-SQL benchmark</h1>{unfinished}<table class="facts">{lines}</table>'
 
 
-def _ranking(found: Sequence[Figures]) -> str:
-    if not found:
+def _ranking(participants: Sequence[Figures]) -> str:
+    if not participants:
         return "<p>There are no results.</p>"
     rows = []
-    for place, f in enumerate(found):
+    for place, f in enumerate(participants):
         low, high = f.ex.interval
         rows.append(
             [
@@ -110,8 +110,11 @@ def _ranking(found: Sequence[Figures]) -> str:
         )
     heads = ("participant", "overall", "EX", "95 % interval", "right", "VA", "BIRD", "TS", "VES", "no answer")
     body = table((*heads, "s a task", "tokens", "cost"), rows, set(range(1, 13)))
-    by = [[f"{_key(n)}{esc(f.participant)}", *(f"{v:.2f}" for v in f.dimensions.values())] for n, f in enumerate(found)]
-    names = [name.replace("_", " ") for name in found[0].dimensions]
+    by = [
+        [f"{_key(n)}{esc(f.participant)}", *(f"{v:.2f}" for v in f.dimensions.values())]
+        for n, f in enumerate(participants)
+    ]
+    names = [name.replace("_", " ") for name in participants[0].dimensions]
     return (
         f"<h2>Ranking</h2>{body}<p class=dim>EX: the same rows as gold. VA: it runs. A task without an answer, and one "
         "whose gold fails, counts as not right. The overall score is the weighted sum of the dimensions for a right "
@@ -120,12 +123,12 @@ def _ranking(found: Sequence[Figures]) -> str:
     )
 
 
-def _calibration(found: Sequence[Figures], legend: str) -> str:
-    drawn = calibration(found)
+def _calibration(participants: Sequence[Figures], legend: str) -> str:
+    drawn = calibration(participants)
     if not drawn:
         return "<h2>Confidence</h2><p class=dim>No answer came with a confidence.</p>"
     errors = ", ".join(
-        f"{esc(f.participant)} {f.calibration_error:.3f}" for f in found if f.calibration_error is not None
+        f"{esc(f.participant)} {f.calibration_error:.3f}" for f in participants if f.calibration_error is not None
     )
     return (
         f"<h2>Confidence</h2><p class=dim>How often answers are right, by the confidence that came with them. On the "
@@ -133,25 +136,25 @@ def _calibration(found: Sequence[Figures], legend: str) -> str:
     )
 
 
-def _unanswered(found: Sequence[Figures]) -> str:
+def _unanswered(participants: Sequence[Figures]) -> str:
     """Tasks without an answer, by kind; these are not mistakes in SQL."""
-    kinds = sorted({kind for f in found for kind in f.failures})
+    kinds = sorted({kind for f in participants for kind in f.failures})
     if not kinds:
         return ""
     heads = ("no answer", *(esc(kind.replace("_", " ")) for kind in kinds))
     rows = [
         [f"{_key(place)}{esc(f.participant)}", *(f"{f.failures.get(kind, 0)}" for kind in kinds)]
-        for place, f in enumerate(found)
+        for place, f in enumerate(participants)
     ]
     return table(heads, rows, set(range(1, len(heads))))
 
 
-def _gold_failures(found: Sequence[Figures]) -> str:
-    failed = sorted({task for f in found for task in f.gold_failures})
+def _gold_failures(participants: Sequence[Figures]) -> str:
+    failed = sorted({task for f in participants for task in f.gold_failures})
     if not failed:
         return ""
-    told = ", ".join(map(esc, failed[:100]))
-    return f"<h2>Gold queries that failed</h2><p>{len(failed)} tasks, which count as not right: {told}.</p>"
+    tasks = ", ".join(map(esc, failed[:100]))
+    return f"<h2>Gold queries that failed</h2><p>{len(failed)} tasks, which count as not right: {tasks}.</p>"
 
 
 def _wrong_answers(of: Figures, results: Iterable[TaskResult]) -> str:
@@ -209,10 +212,10 @@ def _cell(value: Any) -> str:
     return '<span class="dim">NULL</span>' if value is None else esc(value)
 
 
-def _legend(found: Sequence[Figures]) -> str:
-    if len(found) == 1:
+def _legend(participants: Sequence[Figures]) -> str:
+    if len(participants) == 1:
         return ""
-    entries = "".join(f"<span>{_key(n)}{esc(f.participant)}</span>" for n, f in enumerate(found))
+    entries = "".join(f"<span>{_key(n)}{esc(f.participant)}</span>" for n, f in enumerate(participants))
     return f'<div class="legend">{entries}</div>'
 
 

@@ -19,21 +19,26 @@ _FAILURES = 25
 
 def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
     """The whole text, with a line feed at its end."""
-    found = ranked(results)
+    participants = ranked(results)
     lines = ["# Text-to-SQL benchmark", ""]
     planned = settings.get("task_count", 0) * len(settings.get("participants", []))
     if isinstance(planned, int) and len(results) < planned:
         lines += [f"**Not finished: {len(results)} of {planned} results. The figures are of those alone.**", ""]
     lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
-    lines += ["", *_ranking(found)]
-    if found:
-        lines += ["", "## EX by difficulty", "", *_by(found, "difficulty", [f.by_difficulty for f in found])]
-        lines += ["", "## EX by form of SQL", "", *_by(found, "form", [f.by_feature for f in found])]
-        lines += ["", "## Mistakes", "", *_mistakes(found)]
-        failed = sorted({task for f in found for task in f.gold_failures})
+    lines += ["", *_ranking(participants)]
+    if participants:
+        lines += [
+            "",
+            "## EX by difficulty",
+            "",
+            *_by(participants, "difficulty", [f.by_difficulty for f in participants]),
+        ]
+        lines += ["", "## EX by form of SQL", "", *_by(participants, "form", [f.by_feature for f in participants])]
+        lines += ["", "## Mistakes", "", *_mistakes(participants)]
+        failed = sorted({task for f in participants for task in f.gold_failures})
         if failed:
             lines += ["", f"Gold failed for {len(failed)} tasks, which count as not right: {md(', '.join(failed))}."]
-        for f in found:
+        for f in participants:
             lines += ["", *_wrong(f, [r for r in results if r.participant == f.participant and not r.right])]
     return "\n".join(lines) + "\n"
 
@@ -51,7 +56,7 @@ def _silence(f: Figures) -> str:
     return f"; no answer: {kinds}" if kinds else ""
 
 
-def _ranking(found: Sequence[Figures]) -> list[str]:
+def _ranking(participants: Sequence[Figures]) -> list[str]:
     head = ("participant", "overall", "EX (95 % interval)", "VA", "no answer", "s a task", "tokens", "cost")
     return md_table(
         head,
@@ -66,30 +71,32 @@ def _ranking(found: Sequence[Figures]) -> list[str]:
                 f"{f.tokens:,}" if f.tokens is not None else "–",
                 f"{f.cost:.4g}" if f.cost is not None else "–",
             )
-            for f in found
+            for f in participants
         ),
     )
 
 
-def _by(found: Sequence[Figures], what: str, rates: Sequence[Mapping[str, Rate]]) -> list[str]:
+def _by(participants: Sequence[Figures], what: str, rates: Sequence[Mapping[str, Rate]]) -> list[str]:
     keys = list(dict.fromkeys(key for by in rates for key in by))
     rows = ((md(key), *(rate_text(by[key]) if key in by else "–" for by in rates)) for key in keys)
-    return md_table((what, *(md(f.participant) for f in found)), rows)
+    return md_table((what, *(md(f.participant) for f in participants)), rows)
 
 
-def _mistakes(found: Sequence[Figures]) -> list[str]:
-    categories = [c for c in found[0].categories if any(f.categories[c] for f in found)]
+def _mistakes(participants: Sequence[Figures]) -> list[str]:
+    categories = [c for c in participants[0].categories if any(f.categories[c] for f in participants)]
     if not categories:
         return ["None."]
-    rows = ((md(c), *(str(f.categories[c]) for f in found)) for c in categories)
-    return md_table(("category", *(md(f.participant) for f in found)), rows)
+    rows = ((md(c), *(str(f.categories[c]) for f in participants)) for c in categories)
+    return md_table(("category", *(md(f.participant) for f in participants)), rows)
 
 
 def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
     lines = [f"## Wrong answers of {md(of.participant)}: {len(wrong)}", ""]
     for r in wrong[:_FAILURES]:
-        told = r.judgement.gold_error or (r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error)
-        lines.append(f"- {md(r.task_id)}: {md(r.question, 160)} {md(told or '', 200)}".rstrip())
+        reason = r.judgement.gold_error or (
+            r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error
+        )
+        lines.append(f"- {md(r.task_id)}: {md(r.question, 160)} {md(reason or '', 200)}".rstrip())
     if len(wrong) > _FAILURES:
         lines.append(f"- and {len(wrong) - _FAILURES} more, in report.html")
     return lines

@@ -76,5 +76,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset
 
 def figure(caption: str, drawing: str) -> str:
     """A chart with its caption; on a narrow screen it scrolls instead of shrinking."""
-    told = f"<figcaption>{esc(caption)}</figcaption>" if caption else ""
-    return f'<figure>{told}<div class="scroll">{drawing}</div></figure>' if drawing else ""
+    text = f"<figcaption>{esc(caption)}</figcaption>" if caption else ""
+    return f'<figure>{text}<div class="scroll">{drawing}</div></figure>' if drawing else ""

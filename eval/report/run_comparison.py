@@ -56,10 +56,10 @@ def compare(first: str, a: Sequence[TaskResult], second: str, b: Sequence[TaskRe
 
 def verdict(of: Comparison) -> str:
     """The result of the test, in a sentence."""
-    told = f"{len(of.only_first)} tasks are right for {of.first} alone, {len(of.only_second)} for {of.second} alone"
+    text = f"{len(of.only_first)} tasks are right for {of.first} alone, {len(of.only_second)} for {of.second} alone"
     p = of.p_value
     sense = "unlikely to be chance" if p < 0.05 else "which may well be chance"
-    return f"{told}: McNemar's p = {p:.3g}, {sense}."
+    return f"{text}: McNemar's p = {p:.3g}, {sense}."
 
 
 def comparison_markdown(of: Comparison) -> str:
@@ -119,5 +119,5 @@ def _pair(of: Comparison, x: TaskResult, y: TaskResult) -> str:
 
 
 def _why(r: TaskResult) -> str:
-    told = r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error
-    return f'<p class="bad">{esc(told)}</p>' if told and not r.right else ""
+    reason = r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error
+    return f'<p class="bad">{esc(reason)}</p>' if reason and not r.right else ""

@@ -54,7 +54,7 @@ def projected(select: exp.Select | None, schema: Schema) -> frozenset[tuple[str,
     if select is None:
         return frozenset()
     sources = {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)}
-    found = set()
+    columns = set()
     for expression in select.expressions:
         for column in every(expression, exp.Column):
             if isinstance(column.this, exp.Star):
@@ -64,9 +64,9 @@ def projected(select: exp.Select | None, schema: Schema) -> frozenset[tuple[str,
                 table = schema.table(name)
                 known = table.column(column.name) if table is not None else None
                 if table is not None and known is not None:
-                    found.add((table.name, known.name))
+                    columns.add((table.name, known.name))
                     break
-    return frozenset(found)
+    return frozenset(columns)
 
 
 def _letter(expression: exp.Expr) -> str:

@@ -95,10 +95,10 @@ def correctness(
 def evidence(seen: Iterable[Observation]) -> tuple[Evidence, ...]:
     """The observations that have a sentence and speak for or against, the weightiest first."""
     weights = coefficients().weights
-    found = []
+    pieces = []
     for o in seen:
         weight = weights.get(o.name, 0.0) * o.value
         if o.text and sign(o.name):
             supports = None if abs(weight) < _SHOWN else weight > 0
-            found.append(Evidence(o.name, supports, round(weight, 3), o.text, kind_of(o.name)))
-    return tuple(sorted(found, key=lambda e: -abs(e.weight)))
+            pieces.append(Evidence(o.name, supports, round(weight, 3), o.text, kind_of(o.name)))
+    return tuple(sorted(pieces, key=lambda e: -abs(e.weight)))

@@ -76,8 +76,8 @@ def advice(case: Case) -> tuple[Advice, ...]:
 
 
 def _advice(seen: Iterable[tuple[str, str]]) -> Iterable[Advice]:
-    said = dict(seen)
+    weights = dict(seen)
     for guard, names in GUARDS.items():
         for name in names:
-            if text := said.get(name):
+            if text := weights.get(name):
                 yield Advice(guard, name, text)

@@ -16,10 +16,10 @@ def plan_quality(case: Case) -> tuple[float, str]:
     if not case.references.tables:
         return 0.2, "The plan leads to no table."
     confidence = UNKNOWN if case.plan_confidence is None else min(1.0, max(0.0, case.plan_confidence))
-    said = case.reasoning.casefold()
+    reasoning = case.reasoning.casefold()
     names = (*case.references.tables, *(c for _, c in case.references.columns))
-    grounded = any(name.casefold() in said or name.casefold().replace("_", " ") in said for name in names)
-    value = 0.6 * confidence + 0.4 * (1.0 if said and grounded else UNKNOWN)
+    grounded = any(name.casefold() in reasoning or name.casefold().replace("_", " ") in reasoning for name in names)
+    value = 0.6 * confidence + 0.4 * (1.0 if reasoning and grounded else UNKNOWN)
     if case.plan_confidence is None:
         return value, "No confidence in the plan is known."
     return value, "" if value > 0.95 else f"The plan's confidence is {confidence:.2f}."

@@ -81,12 +81,12 @@ class Wording:
         """Runs of up to three tokens, `^` and `$` at the ends."""
         names = names_of(self.schema)
         blanks = ["^", *(self._blank(i, names) for i in range(len(self._tokens))), "$"]
-        found = {" ".join(blanks[i : i + n]) for n in range(1, _LONGEST + 1) for i in range(len(blanks) - n + 1)}
-        found.add(f"{min(blanks.count(_TABLE), 4)} x {_TABLE}")
-        found.add(f"{min(blanks.count(_COLUMN), 5)} x {_COLUMN}")
+        phrases = {" ".join(blanks[i : i + n]) for n in range(1, _LONGEST + 1) for i in range(len(blanks) - n + 1)}
+        phrases.add(f"{min(blanks.count(_TABLE), 4)} x {_TABLE}")
+        phrases.add(f"{min(blanks.count(_COLUMN), 5)} x {_COLUMN}")
         tables = {s for s, b in zip(self._stems, blanks[1:-1], strict=True) if b == _TABLE}
-        found.add(f"{min(len(tables), 4)} different {_TABLE}")
-        return frozenset(found)
+        phrases.add(f"{min(len(tables), 4)} different {_TABLE}")
+        return frozenset(phrases)
 
     def _blank(self, i: int, names: _Names) -> str:
         written, word, reduced = self._tokens[i], self._words[i], self._stems[i]
@@ -118,14 +118,14 @@ class Wording:
     def _mention(self, words: tuple[str, ...]) -> tuple[float, int | None]:
         """The share of the words that the question holds, and where the name begins to be spoken of."""
         hits = [self._found(w) for w in words]
-        held = sum(1 for h in hits if h)
-        if not held:
+        mentioned = sum(1 for h in hits if h)
+        if not mentioned:
             return 0.0, None
-        if held == len(words) > 1:
+        if mentioned == len(words) > 1:
             for place in hits[0]:
                 if all(any(abs(other - place) <= len(words) + 1 for other in h) for h in hits[1:]):
                     return 1.0, place
-        return held / len(words), next(h for h in reversed(hits) if h)[0]
+        return mentioned / len(words), next(h for h in reversed(hits) if h)[0]
 
     @cached_property
     def _tables(self) -> dict[str, tuple[float, int | None]]:

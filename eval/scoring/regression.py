@@ -25,17 +25,17 @@ class Fit:
 
 def read_weights(path: Path) -> dict[str, float]:
     """A fitted file's numbers: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         fields = line.partition("#")[0].split()
         if not fields:
             continue
         try:
             name, weight = fields
-            found[name] = float(weight)
+            weights[name] = float(weight)
         except ValueError:
             raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
-    return found
+    return weights
 
 
 def fit(

@@ -66,7 +66,11 @@ def train(rows: Sequence[Collection[str]], labels: Sequence[str], *, least: int,
         name: tuple((k, round(w, 2)) for k, w in enumerate(weights[i]) if abs(w) >= DROPPED)
         for name, i in number.items()
     }
-    return Softmax(ordered, tuple(round(b, 3) for b in weights[0]), {n: found for n, found in kept.items() if found})
+    return Softmax(
+        ordered,
+        tuple(round(b, 3) for b in weights[0]),
+        {n: coefficients for n, coefficients in kept.items() if coefficients},
+    )
 
 
 def _telling(rows: Sequence[Collection[str]], labels: Sequence[str], among: Collection[str]) -> list[str]:
@@ -79,10 +83,10 @@ def _telling(rows: Sequence[Collection[str]], labels: Sequence[str], among: Coll
                 together[feature][label] += 1
 
     def moved(feature: str) -> float:
-        found = together[feature]
-        rows_with_it = found.total()
+        coefficients = together[feature]
+        rows_with_it = coefficients.total()
         return max(
-            abs(found[label] - rows_with_it * p) / math.sqrt(rows_with_it * p * (1 - p) + 1)
+            abs(coefficients[label] - rows_with_it * p) / math.sqrt(rows_with_it * p * (1 - p) + 1)
             for label, p in share.items()
         )
 

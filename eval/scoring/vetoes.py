@@ -14,19 +14,19 @@ def vetoes(case: Case) -> tuple[str, ...]:
         return ("There is no SQL.",)
     if case.parsed.tree is None:
         return (f"The SQL does not parse: {case.parsed.error or 'not one statement'}.",)
-    found = []
+    reasons = []
     if not case.verdict.allowed:
-        found.append(f"The statement may not run: {case.verdict.reason or 'it does more than read'}.")
-    found.extend(_phantom(p) for p in case.references.phantoms)
+        reasons.append(f"The statement may not run: {case.verdict.reason or 'it does more than read'}.")
+    reasons.extend(_phantom(p) for p in case.references.phantoms)
     if case.result is not None and not case.result.ok:
-        found.append(f"The database could not run it: {case.result.error or case.result.status}.")
+        reasons.append(f"The database could not run it: {case.result.error or case.result.status}.")
     elif case.result is None and case.verdict.allowed and not case.references.phantoms:
-        found.append("The statement was not executed.")
+        reasons.append("The statement was not executed.")
     if case.facts.from_tables == 0 and not case.references.tables:
-        found.append("The query reads no table, though the question asks about data.")
+        reasons.append("The query reads no table, though the question asks about data.")
     if case.facts.cartesian:
-        found.append("Two sources are combined without a condition between them (a cartesian join).")
-    return tuple(found)
+        reasons.append("Two sources are combined without a condition between them (a cartesian join).")
+    return tuple(reasons)
 
 
 def _phantom(phantom: Phantom) -> str:

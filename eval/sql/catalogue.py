@@ -32,9 +32,9 @@ def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | No
         namespace = None
     if dialect == "postgres":
         wanted = folded(table.args["db"], dialect) if namespace else None
-        for found in schema.tables:
-            if found.name == name and (wanted is None or (found.namespace or "public") == wanted):
-                return found
+        for candidate in schema.tables:
+            if candidate.name == name and (wanted is None or (candidate.namespace or "public") == wanted):
+                return candidate
         return None
     return schema.table(name, None if namespace in ("main", None) else namespace)
 

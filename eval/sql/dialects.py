@@ -151,19 +151,19 @@ class _FaithfulParser(BudgetedParser):
 
     def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         start = self._index
-        found = super()._parse_types(*args, **kwargs)
-        if isinstance(found, exp.DataType) and self._index > start:
+        parsed = super()._parse_types(*args, **kwargs)
+        if isinstance(parsed, exp.DataType) and self._index > start:
             tokens = self._tokens[start : self._index]
             if all(t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) for t in tokens):
-                found.meta[WRITTEN_TYPE] = _type_text([t.text for t in tokens])
-        return found
+                parsed.meta[WRITTEN_TYPE] = _type_text([t.text for t in tokens])
+        return parsed
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
         literal = self._curr.token_type in self.TYPE_TOKENS and self._next.token_type == TokenType.STRING
-        found = super()._parse_type(parse_interval, fallback_to_identifier)
-        if literal and isinstance(found, exp.Cast) and isinstance(found.this, exp.Literal):
-            found.meta[TYPED_LITERAL] = True
-        return found
+        parsed = super()._parse_type(parse_interval, fallback_to_identifier)
+        if literal and isinstance(parsed, exp.Cast) and isinstance(parsed.this, exp.Literal):
+            parsed.meta[TYPED_LITERAL] = True
+        return parsed
 
 
 def _type_text(words: list[str]) -> str:

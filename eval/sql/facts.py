@@ -140,12 +140,12 @@ def _order_by(outer: exp.Expr, dialect: Dialect) -> tuple[tuple[str, Literal["as
     order = outer.args.get("order")
     if order is None:
         return ()
-    found: list[tuple[str, Literal["asc", "desc"]]] = []
+    keys: list[tuple[str, Literal["asc", "desc"]]] = []
     for item in order.expressions:
         descending = isinstance(item, exp.Ordered) and bool(item.args.get("desc"))
         key = item.this if isinstance(item, exp.Ordered) else item
-        found.append((render(key, dialect), "desc" if descending else "asc"))
-    return tuple(found)
+        keys.append((render(key, dialect), "desc" if descending else "asc"))
+    return tuple(keys)
 
 
 def _whole_number(node: exp.Expr | None) -> int | None:
@@ -202,9 +202,9 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
         column, operator = _compared(holder, child)
-        found = binding.columns.get(id(column)) if column is not None else None
+        bound = binding.columns.get(id(column)) if column is not None else None
         written = (column.table or None, column.name) if column is not None else (None, None)
-        table, name = found.origin if found is not None and found.origin is not None else written
+        table, name = bound.origin if bound is not None and bound.origin is not None else written
         yield Constant(f"-{value}" if negative else value, bool(node.is_string), table, name, operator)
     yield from _quoted_strings(tree, binding)
 
@@ -212,8 +212,8 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
 def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
     """SQLite's strings in double quotes, which the parser reads as columns."""
     for column in tree.find_all(exp.Column, bfs=False):
-        found = binding.columns.get(id(column))
-        if found is None or not found.is_string:
+        bound = binding.columns.get(id(column))
+        if bound is None or not bound.is_string:
             continue
         other, operator = _compared(column.parent, column)
         real = binding.columns.get(id(other)) if other is not None else None
@@ -238,12 +238,12 @@ def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | No
 
 def _only_column(node: exp.Expr) -> exp.Column | None:
     """The only column of an expression; None when there are several, a subquery, or too many nodes to search."""
-    found: exp.Column | None = None
+    only: exp.Column | None = None
     for count, item in enumerate(node.dfs(prune=lambda n: isinstance(n, exp.Column))):
-        if isinstance(item, exp.Query) or (found and isinstance(item, exp.Column)) or count > _LOOKED_THROUGH:
+        if isinstance(item, exp.Query) or (only and isinstance(item, exp.Column)) or count > _LOOKED_THROUGH:
             return None
-        found = item if isinstance(item, exp.Column) else found
-    return found
+        only = item if isinstance(item, exp.Column) else only
+    return only
 
 
 def _base_tables(tree: exp.Expression) -> int:

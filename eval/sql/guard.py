@@ -168,8 +168,8 @@ def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
     if dialect != "postgres":
         return None
     written = render(kind, dialect).replace('"', "")
-    found = _CATALOGUE_TYPE.search(written)
-    return f"casts to {found[0].lower()}, which reads the engine's catalogue" if found else None
+    match = _CATALOGUE_TYPE.search(written)
+    return f"casts to {match[0].lower()}, which reads the engine's catalogue" if match else None
 
 
 def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:

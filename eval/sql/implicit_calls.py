@@ -66,8 +66,8 @@ def _is_built_in(kind: exp.DataType) -> bool:
     return str(kind.args.get("kind")).strip('"').split("(")[0].strip().lower() in _BUILT_IN_TYPES
 
 
-def _exists(column: exp.Column, found: Found | None, schema: Schema | None) -> bool:
-    source = found.source if found is not None else None
+def _exists(column: exp.Column, binding: Found | None, schema: Schema | None) -> bool:
+    source = binding.source if binding is not None else None
     if source is None or not isinstance(column.this, exp.Identifier):
         return False
     known = bool(source.find(column.this)) or source.hides(column.name) is not None

@@ -44,8 +44,8 @@ def join_columns(binding: Binding) -> Iterator[tuple[Origin, Origin]]:
         for condition in _conditions(clause):
             for equality in every(condition, exp.EQ):
                 sides = [equality.this, equality.expression]
-                found = [binding.columns.get(id(side)) for side in sides]
-                left, right = found
+                bound = [binding.columns.get(id(side)) for side in sides]
+                left, right = bound
                 if left and right and left.origin and right.origin and left.source is not right.source:
                     yield left.origin, right.origin
 
@@ -102,7 +102,7 @@ def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
     single row in this scope, so it links sources as a constant does."""
     mine = {id(s) for s in clause.scope.sources}
     outer = {id(s) for s in _outer_sources(clause)}
-    found: set[Hashable] = set()
+    mentioned: set[Hashable] = set()
     for column in every(node, exp.Column):
         entry = binding.columns.get(id(column))
         source = entry.source if entry else None
@@ -111,8 +111,8 @@ def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
         if source.relation.open and not column.table and len(mine) > 1 and id(source) in mine:
             return frozenset(mine)
         if id(source) in mine or id(source) in outer:
-            found.add(id(source))
-    return frozenset(found)
+            mentioned.add(id(source))
+    return frozenset(mentioned)
 
 
 def _outer_sources(clause: From) -> Iterator[Source]:

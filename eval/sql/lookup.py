@@ -39,9 +39,9 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
     """Look up a column from the innermost scope outwards; None when no source has it."""
     level: Scope | None = scope
     while level is not None:
-        found = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
-        if found is not None:
-            return found
+        bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
+        if bound is not None:
+            return bound
         level = level.outer
     if dialect == "duckdb" and column.table:
         return _struct_field(column, scope)
@@ -128,7 +128,7 @@ def _struct_field(column: exp.Column, scope: Scope) -> Found | Shared | None:
         return None
     if len(column.parts) > 2:
         inner = exp.Column(this=column.parts[1].copy(), table=first.copy())
-        found = look_up(inner, scope, "duckdb") if len(column.parts) > 2 else None
-        if found is not None:
-            return found
+        bound = look_up(inner, scope, "duckdb") if len(column.parts) > 2 else None
+        if bound is not None:
+            return bound
     return look_up(exp.Column(this=first.copy()), scope, "duckdb")

@@ -45,19 +45,19 @@ def with_values(parsed: ParsedQuery, values: Mapping[int, str]) -> ParsedQuery:
     if parsed.tree is None or not values:
         return parsed
     tree = parsed.tree.copy()
-    found = _constants(tree)
+    constants = _constants(tree)
     for place, value in values.items():
-        if not 0 <= place < len(found):
+        if not 0 <= place < len(constants):
             raise BadParameter(f"The query has no parameter {place}.")
-        node, parameter = found[place]
+        node, parameter = constants[place]
         node.replace(_constant(parameter, value))
     return parsed_from_tree(tree, parsed.dialect)
 
 
 def _constants(tree: exp.Expression) -> list[tuple[exp.Expression, Parameter]]:
     """The first constants with their parameters, in the order of the text; limits come last."""
-    found = sorted(_walked(tree), key=lambda pair: isinstance(pair[0].parent, exp.Limit))
-    return found[:MOST]
+    walked = sorted(_walked(tree), key=lambda pair: isinstance(pair[0].parent, exp.Limit))
+    return walked[:MOST]
 
 
 def _walked(tree: exp.Expression) -> Iterator[tuple[exp.Expression, Parameter]]:

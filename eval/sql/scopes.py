@@ -83,9 +83,9 @@ class _Ctes:
     def find(self, name: str) -> _Cte | None:
         level: _Ctes | None = self
         while level is not None:
-            found = level.named.get(name.casefold())
-            if found is not None:
-                return found
+            cte = level.named.get(name.casefold())
+            if cte is not None:
+                return cte
             level = level.outer
         return None
 
@@ -187,9 +187,9 @@ class _Binder:
         shown = relations if self.dialect == "sqlite" else relations[:1]
         scope = Scope([Source("", Relation(_once(r.outputs), r.open), self.dialect) for r in shown], outer)
         for clause in clauses:
-            for found in self._names(clause, scope, ctes):
-                if isinstance(found.this, exp.Identifier) and not self._is_output(found, scope, node):
-                    self._unknown("column", found, Scope(scope.sources))
+            for column in self._names(clause, scope, ctes):
+                if isinstance(column.this, exp.Identifier) and not self._is_output(column, scope, node):
+                    self._unknown("column", column, Scope(scope.sources))
 
     def _is_output(self, column: exp.Column, scope: Scope, node: exp.Expr) -> bool:
         for source in scope.sources:
@@ -335,8 +335,8 @@ class _Binder:
         inner = item.unalias()
         while isinstance(inner, exp.Paren | exp.Collate):
             inner = inner.this
-        found = self.binding.columns.get(id(inner))
-        origin = found.origin if found else None
+        bound = self.binding.columns.get(id(inner))
+        origin = bound.origin if bound else None
         if isinstance(item, exp.Alias):
             return Output(folded(item.args["alias"], self.dialect), origin)
         if isinstance(inner, exp.Cast) and self.dialect == "postgres":
@@ -506,12 +506,12 @@ class _Binder:
 
     def _names(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> list[exp.Column]:
         """The column nodes of an expression, in order; subqueries are resolved on the way."""
-        found: list[exp.Column] = []
+        columns: list[exp.Column] = []
         stack: list[exp.Expr] = [node]
         while stack:
             item = stack.pop()
             if isinstance(item, exp.Column):
-                found.append(item)
+                columns.append(item)
                 continue
             if isinstance(item, exp.Query):
                 self.query(item, scope, ctes)
@@ -527,7 +527,7 @@ class _Binder:
             elif isinstance(item, exp.Anonymous) and called_name(item) in _UNIT_FIRST:
                 children = children[1:]
             stack += reversed(children)
-        return found
+        return columns
 
     def _in_table(self, column: exp.Column, scope: Scope, ctes: _Ctes | None) -> None:
         """`x IN name`: the name is a table in SQLite and a list in DuckDB."""
@@ -550,17 +550,17 @@ class _Binder:
             if column.table and not _reaches(scope, column.args["table"], self.dialect):
                 self._unknown("table", column, scope)
             return
-        found = look_up(column, scope, self.dialect)
-        if isinstance(found, Shared):
-            self._unknown("ambiguous", column, scope, tuple(s.name for s in found.sources))
-        elif found is None:
+        bound = look_up(column, scope, self.dialect)
+        if isinstance(bound, Shared):
+            self._unknown("ambiguous", column, scope, tuple(s.name for s in bound.sources))
+        elif bound is None:
             self._unknown("column", column, scope)
         else:
-            self._found(column, found)
+            self._found(column, bound)
 
-    def _found(self, column: exp.Column, found: Found) -> None:
-        self.binding.columns[id(column)] = found
-        self._use(found.origin)
+    def _found(self, column: exp.Column, bound: Found) -> None:
+        self.binding.columns[id(column)] = bound
+        self._use(bound.origin)
 
     def _use(self, origin: Origin | None) -> None:
         if origin is not None:

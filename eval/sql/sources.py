@@ -67,13 +67,13 @@ class Source:
     def find(self, column: exp.Identifier) -> list[Output]:
         """The outputs with that name; PostgreSQL distinguishes `"Name"` from `name`."""
         key = column.name.casefold()
-        found = self.columns.get(key, [])
-        if not found and "(" in key:
-            found = self.columns.get("".join(key.split()), [])
+        outputs = self.columns.get(key, [])
+        if not outputs and "(" in key:
+            outputs = self.columns.get("".join(key.split()), [])
         if self.dialect == "postgres":
             name = folded(column, self.dialect)
-            found = [output for output in found if output.name == name]
-        return found
+            outputs = [output for output in outputs if output.name == name]
+        return outputs
 
     def hides(self, column: str) -> Output | None:
         """A column that every base table has without declaring it."""

@@ -42,12 +42,12 @@ def _has_headroom() -> bool:
 
 
 def _in_a_thread(function: Callable[[], _R]) -> _R:
-    found: list[_R] = []
+    results: list[_R] = []
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(function())
+            results.append(function())
         except BaseException as problem:  # noqa: BLE001 - it is raised again where the caller stands
             raised.append(problem)
 
@@ -56,4 +56,4 @@ def _in_a_thread(function: Callable[[], _R]) -> _R:
     thread.join()
     if raised:
         raise raised[0]
-    return found[0]
+    return results[0]

@@ -96,13 +96,13 @@ def check(
 
     try:
         with _progress() as bar:
-            held = check_and_print(engines or ["sqlite", "duckdb"], database, difficulty, tags or [], jobs, bar)
+            passed = check_and_print(engines or ["sqlite", "duckdb"], database, difficulty, tags or [], jobs, bar)
     except (DatabaseError, TaskFileError) as error:
         _notes.print(str(error), style="red", markup=False)
         raise typer.Exit(1) from error
     except KeyError as error:
         raise typer.BadParameter(str(error.args[0])) from error
-    if not held:
+    if not passed:
         raise typer.Exit(1)
 
 

@@ -74,11 +74,11 @@ def _locked(path: Path) -> Iterator[bool]:
     or the file system has no locks. The rename is still atomic then: at worst two processes do the same work."""
     with path.open("a+b") as file:
         deadline = time.monotonic() + LOCK_SECONDS
-        held = _try_lock(file.fileno())
-        while not held and time.monotonic() < deadline:
+        locked = _try_lock(file.fileno())
+        while not locked and time.monotonic() < deadline:
             time.sleep(0.05)
-            held = _try_lock(file.fileno())
-        yield held
+            locked = _try_lock(file.fileno())
+        yield locked
 
 
 def _try_lock(descriptor: int) -> bool:

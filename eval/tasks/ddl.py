@@ -50,14 +50,16 @@ def describe(definition: TableDef, dialect: Dialect) -> list[str]:
     if dialect not in ("postgres", "duckdb"):
         return []
     table = definition.table
-    said: list[exp.Expression] = []
+    comments: list[exp.Expression] = []
     if table.comment:
-        said.append(exp.Comment(this=_table(table.name), kind="TABLE", expression=exp.Literal.string(table.comment)))
+        comments.append(
+            exp.Comment(this=_table(table.name), kind="TABLE", expression=exp.Literal.string(table.comment))
+        )
     for column in table.columns:
         if column.comment:
             target = exp.column(_name(column.name), table=_name(table.name))
-            said.append(exp.Comment(this=target, kind="COLUMN", expression=exp.Literal.string(column.comment)))
-    return [comment.sql(dialect=dialect) for comment in said]
+            comments.append(exp.Comment(this=target, kind="COLUMN", expression=exp.Literal.string(column.comment)))
+    return [comment.sql(dialect=dialect) for comment in comments]
 
 
 def insert(definition: TableDef, dialect: Dialect) -> str:

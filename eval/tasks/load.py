@@ -88,8 +88,8 @@ def _refuse_existing(existing: Iterable[str], tables: tuple[TableDef, ...]) -> N
 def _sqlite(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            _refuse_existing((name for (name,) in found), tables)
+            names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            _refuse_existing((name for (name,) in names), tables)
             connection.execute("BEGIN IMMEDIATE")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "sqlite"))
@@ -109,8 +109,8 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
         raise DriverMissing("DuckDB is not installed: pip install 'text2sql[duckdb]'") from error
     try:
         with duckdb.connect(path) as connection, tempfile.TemporaryDirectory() as folder:
-            found = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            _refuse_existing((name for (name,) in found), tables)
+            names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+            _refuse_existing((name for (name,) in names), tables)
             connection.execute("BEGIN")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "duckdb"))

@@ -142,8 +142,8 @@ def _task_set(
         seen.add(task.id)
         tasks.append(task)
     where = _folder(databases, path.parent, _DATABASE_FOLDERS)
-    found = _files(where, {task.database for task in tasks}) if where else {}
-    return TaskSet(tuple(tasks), MappingProxyType(found), _folder(suites, path.parent, _SUITE_FOLDERS))
+    files = _files(where, {task.database for task in tasks}) if where else {}
+    return TaskSet(tuple(tasks), MappingProxyType(files), _folder(suites, path.parent, _SUITE_FOLDERS))
 
 
 def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> Path | None:
@@ -155,13 +155,13 @@ def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> P
 
 
 def _files(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for name in sorted(names):
         for file in (folder / name / f"{name}.sqlite", folder / f"{name}.sqlite"):
             if file.is_file():
-                found[name] = file
+                files[name] = file
                 break
-    return found
+    return files
 
 
 def _read(path: Path) -> str:

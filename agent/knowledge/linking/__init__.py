@@ -63,8 +63,8 @@ class Linked:
 
 def standard_budget(schema: Schema) -> int:
     """The default token budget: the whole schema if it has up to 60 columns, 40 % of a larger one."""
-    whole = whole_tokens(schema)
-    return whole if schema.column_count <= SMALL_SCHEMA else int(SHARE * whole)
+    full = whole_tokens(schema)
+    return full if schema.column_count <= SMALL_SCHEMA else int(SHARE * full)
 
 
 @lru_cache(maxsize=64)
@@ -89,14 +89,14 @@ def link(
     """Select the tables and columns that a question needs, likeliest first, until `budget` tokens are spent (default:
     `standard_budget`). A schema that fits is returned whole. The keys that join the selected tables are kept. `weights`
     replace the learned weights of the evidence."""
-    whole = whole_tokens(schema)
+    full = whole_tokens(schema)
     budget = standard_budget(schema) if budget is None else max(budget, 0)
-    found = matches(question, values)
-    named = tuple(LinkedValue(m.text, h.table, h.column, h.value, round(h.score, 3)) for m in found for h in m.hits)
-    if whole <= budget:
+    mentions = matches(question, values)
+    named = tuple(LinkedValue(m.text, h.table, h.column, h.value, round(h.score, 3)) for m in mentions for h in m.hits)
+    if full <= budget:
         everything = frozenset((t.name, c.name) for t in schema.tables for c in t.columns)
-        return Linked(schema, whole_text(schema), everything, named, whole, whole)
-    tables, columns = chances(gather(question, schema, found), weights or learned())
+        return Linked(schema, whole_text(schema), everything, named, full, full)
+    tables, columns = chances(gather(question, schema, mentions), weights or learned())
     chosen = choose(schema, tables, columns, budget).columns
     text = graded_text(schema, chosen)
     unspent = budget - estimate_tokens(text)  # costs never underestimate the text, so tokens may be left
@@ -105,4 +105,4 @@ def link(
         if estimate_tokens(longer := graded_text(schema, fuller)) <= budget:
             chosen, text = fuller, longer
     detailed = frozenset((t, c) for t, own in chosen.items() for c, told in own.items() if told)
-    return Linked(reduced(schema, chosen), text, detailed, named, estimate_tokens(text), whole)
+    return Linked(reduced(schema, chosen), text, detailed, named, estimate_tokens(text), full)

@@ -154,11 +154,11 @@ def reduced(schema: Schema, columns: Mapping[str, Mapping[str, bool]]) -> Schema
 def _ties(schema: Schema) -> dict[str, tuple[tuple[str, ForeignKey, bool], ...]]:
     """By table: the tables that a foreign key connects it to, the key, and whether the table itself declares the
     key."""
-    found: dict[str, list[tuple[str, ForeignKey, bool]]] = {}
+    by_table: dict[str, list[tuple[str, ForeignKey, bool]]] = {}
     names = {t.name for t in schema.tables}
     for table in schema.tables:
         for key in table.foreign_keys:
             if key.ref_table in names and key.ref_table != table.name:
-                found.setdefault(table.name, []).append((key.ref_table, key, True))
-                found.setdefault(key.ref_table, []).append((table.name, key, False))
-    return {name: tuple(ties) for name, ties in found.items()}
+                by_table.setdefault(table.name, []).append((key.ref_table, key, True))
+                by_table.setdefault(key.ref_table, []).append((table.name, key, False))
+    return {name: tuple(ties) for name, ties in by_table.items()}

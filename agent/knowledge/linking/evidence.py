@@ -132,12 +132,12 @@ def chances(evidence: Evidence, weights: Weights) -> tuple[dict[str, float], dic
 @cache
 def learned() -> Weights:
     """The weights that `python -m experiments.linking.fit` wrote."""
-    found: dict[str, dict[str, float]] = {"table": {}, "column": {}}
+    weights: dict[str, dict[str, float]] = {"table": {}, "column": {}}
     for line in WEIGHTS.read_text(encoding="utf-8").splitlines():
         parts = line.split()
-        if len(parts) == 3 and parts[0] in found:
-            found[parts[0]][parts[1]] = float(parts[2])
-    return Weights(found["table"], found["column"])
+        if len(parts) == 3 and parts[0] in weights:
+            weights[parts[0]][parts[1]] = float(parts[2])
+    return Weights(weights["table"], weights["column"])
 
 
 def _asked(question: str, known: Vocabulary, values: Sequence[Match]) -> _Asked:
@@ -190,12 +190,12 @@ def _is_year(number: str) -> bool:
 @cache
 def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Words of column names, with the question words that are instances of them."""
-    found = []
+    kinds = []
     for line in resources.files(__package__).joinpath("kinds.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             kind, _, instances = line.partition(":")
-            found.append((frozenset(kind.split()), frozenset(instances.split())))
-    return tuple(found)
+            kinds.append((frozenset(kind.split()), frozenset(instances.split())))
+    return tuple(kinds)
 
 
 def _beginning_alike(form: str, known: Vocabulary) -> list[str]:
@@ -207,25 +207,25 @@ def _beginning_alike(form: str, known: Vocabulary) -> list[str]:
 
 @lru_cache(maxsize=32)
 def _by_beginning(schema: Schema) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    by_beginning: dict[str, list[str]] = {}
     for word in words_of(schema).holders:
-        found.setdefault(word[:3], []).append(word)
-    return {start: tuple(words) for start, words in found.items()}
+        by_beginning.setdefault(word[:3], []).append(word)
+    return {start: tuple(words) for start, words in by_beginning.items()}
 
 
 def _coverage(words: Sequence[str], asked: _Asked, known: Vocabulary) -> tuple[float, float, float]:
     """The share of a name that the question mentions (rare words count more), whether it mentions all of it, and the
     share of the rarest word."""
-    total = told = rare = 0.0
+    total = mentioned = rare = 0.0
     least = 1.0
     for word in words:
         weight = 1 / (1 + math.log(max(len(known.holders.get(word, ())), 1)))
         score = asked.affinity.get(word, 0.0)
         total += weight
-        told += weight * score
+        mentioned += weight * score
         rare = max(rare, weight * score)
         least = min(least, score)
-    return (told / total if total else 0.0), float(least >= 0.75), rare
+    return (mentioned / total if total else 0.0), float(least >= 0.75), rare
 
 
 def _of_column(
@@ -274,32 +274,34 @@ def _share(words: frozenset[str], asked: _Asked) -> float:
 def _hits(values: Sequence[Match]) -> dict[Key, float]:
     """By column, the strength of the question's best value match in it: lower where many columns hold the same
     value."""
-    found: dict[Key, float] = {}
+    hits: dict[Key, float] = {}
     for match in values:
         best = match.hits[0].score
         near = {(h.table, h.column): h.score for h in reversed(match.hits) if h.score >= best - 0.15}
         spread = 1 / (1 + 0.3 * (len(near) - 1))
         plain = match.text.islower() and not match.quoted and " " not in match.text
         for key, score in near.items():
-            found[key] = max(found.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
-    return found
+            hits[key] = max(hits.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
+    return hits
 
 
 def _alone(values: Sequence[Match]) -> frozenset[Key]:
     """Columns that are the only one to hold a phrase as a whole value."""
-    held = [{(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values]
-    return frozenset(key for keys in held if len(keys) == 1 for key in keys)
+    columns = [{(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values]
+    return frozenset(key for keys in columns if len(keys) == 1 for key in keys)
 
 
 @lru_cache(maxsize=32)
 def _comment_words(schema: Schema) -> dict[Key, frozenset[str]]:
     """The content words of comments, by column; a table's under an empty column name."""
-    found: dict[Key, frozenset[str]] = {}
+    by_column: dict[Key, frozenset[str]] = {}
     for table in schema.tables:
         for name, comment in (("", table.comment), *((c.name, c.comment) for c in table.columns)):
             if comment:
-                found[(table.name, name)] = frozenset(w for w in split_name(comment[:400]) if w not in FUNCTION_WORDS)
-    return found
+                by_column[(table.name, name)] = frozenset(
+                    w for w in split_name(comment[:400]) if w not in FUNCTION_WORDS
+                )
+    return by_column
 
 
 def _neighbours(schema: Schema, tables: dict[str, dict[str, float]]) -> None:

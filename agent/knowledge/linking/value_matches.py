@@ -41,30 +41,30 @@ def matches(question: str, values: ValueIndex) -> tuple[Match, ...]:
     """The phrases of a question that may be stored values: quoted ones first, then in the question's order."""
     if not len(values):
         return ()
-    found: list[Match] = []
+    results: list[Match] = []
     quoted: list[tuple[int, int]] = []
     for quotation in quotations(question):
         hits = values.find(quotation.text, fuzzy=True)
         if hits:
             quoted.append((quotation.start, quotation.end))
-            found.append(Match(quotation.text, _best(hits), quoted=True))
+            results.append(Match(quotation.text, _best(hits), quoted=True))
     words = [w for w in _WORD.finditer(question) if not any(a < w.end() and w.start() < b for a, b in quoted)]
     covered: set[int] = set()
     for span in values.spans([w.group() for w in words]):
         text = question[words[span.start].start() : words[span.end - 1].end()]
         if _is_ordinary(text) and not any(h.value == text for h in span.hits):
             continue
-        found.append(Match(text, _best(span.hits)))
+        results.append(Match(text, _best(span.hits)))
         if span.hits[0].score >= 0.9:
             covered.update(range(span.start, span.end))
     for start, end in _uncovered(words, covered):
         text = question[words[start].start() : words[end - 1].end()]
         hits = values.find(text, fuzzy=True)
         if hits:
-            found.append(Match(text, _best(hits)))
+            results.append(Match(text, _best(hits)))
             if end - start > 1 and hits[0].score >= _PART:
                 covered.update(range(start, end))
-    return tuple(found)
+    return tuple(results)
 
 
 def _is_ordinary(text: str) -> bool:

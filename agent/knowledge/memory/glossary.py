@@ -100,19 +100,19 @@ def _entry(section: str, node: Node) -> Entry | Problem:
     for key, value in node.value.items():
         if key not in allowed:
             return Problem(value.line, f"{key!r} is none of {', '.join(sorted(allowed))}")
-    told = {key: value.plain() for key, value in node.value.items()}
+    fields = {key: value.plain() for key, value in node.value.items()}
     for key in (name, expression):
-        if not isinstance(told.get(key), str) or not told[key].strip():
+        if not isinstance(fields.get(key), str) or not fields[key].strip():
             return Problem(node.line, f"{key} is missing or no text")
-    synonyms = told.get("synonyms") or []
+    synonyms = fields.get("synonyms") or []
     if not isinstance(synonyms, list) or not all(isinstance(one, str) and _stems(one) for one in synonyms):
         return Problem(node.line, "synonyms must be a list of words")
-    if not _stems(told[name]) or any(isinstance(text, str) and len(text) > _LONGEST for text in told.values()):
+    if not _stems(fields[name]) or any(isinstance(text, str) and len(text) > _LONGEST for text in fields.values()):
         return Problem(node.line, f"{name} has no words, or an entry is longer than {_LONGEST:,} characters")
-    note = told.get("note") or ""
+    note = fields.get("note") or ""
     if not isinstance(note, str):
         return Problem(node.line, "note is no text")
-    return Entry(kind, told[name].strip(), told[expression].strip(), tuple(synonyms), note.strip(), node.line)
+    return Entry(kind, fields[name].strip(), fields[expression].strip(), tuple(synonyms), note.strip(), node.line)
 
 
 @lru_cache(maxsize=4_096)

@@ -48,17 +48,17 @@ def text_of(path: Path) -> str:
 
 def json_lines(path: Path) -> list[tuple[int, Any]]:
     """One record per line; empty lines are skipped."""
-    found, problems = [], []
+    records, problems = [], []
     for number, line in enumerate(text_of(path).splitlines(), 1):
         if not line.strip():
             continue
         try:
-            found.append((number, json.loads(line)))
+            records.append((number, json.loads(line)))
         except (ValueError, RecursionError) as error:
             problems.append(Problem(number, f"no JSON object: {error}"))
     if problems:
         raise BadMemory(path, problems)
-    return found
+    return records
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def _node(node: Any, path: Path) -> Node:
     if node.id == "sequence":
         return Node(line, tuple(_node(one, path) for one in node.value))
     if node.id == "mapping":
-        found: dict[str, Node] = {}
+        entries: dict[str, Node] = {}
         for key, value in node.value:
             name = str(key.value)
-            if key.id != "scalar" or name in found:
+            if key.id != "scalar" or name in entries:
                 raise BadMemory(path, [Problem(key.start_mark.line + 1, f"{name!r} stands there twice")])
-            found[name] = _node(value, path)
-        return Node(line, found)
+            entries[name] = _node(value, path)
+        return Node(line, entries)
     return Node(line, None if node.tag.endswith(":null") else str(node.value))

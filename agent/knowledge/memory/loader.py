@@ -41,14 +41,14 @@ class Memory:
 
 def load_memory(examples: str | None, glossary: str | None) -> Memory:
     """The content of the files. `examples` is a file or a folder of files. Raises BadMemory."""
-    found: list[Example] = []
+    collected: list[Example] = []
     for path in _files(Path(examples)) if examples else ():
-        found += _examples(path, _state(path))
+        collected += _examples(path, _state(path))
     terms = NO_GLOSSARY
     if glossary:
         path = Path(glossary)
         terms = _glossary(path, _state(path))
-    return Memory(tuple(found), terms)
+    return Memory(tuple(collected), terms)
 
 
 def _files(path: Path) -> list[Path]:

@@ -89,8 +89,8 @@ def _spoken_of(question: str, schema: Schema) -> frozenset[str]:
 
 def _weighted_overlap(these: frozenset[str], those: frozenset[str], weights: dict[str, float]) -> float:
     unseen = max(weights.values(), default=1.0)
-    whole = sum(weights.get(term, unseen) for term in these | those)
-    return sum(weights.get(term, unseen) for term in these & those) / whole if whole else 0.0
+    total = sum(weights.get(term, unseen) for term in these | those)
+    return sum(weights.get(term, unseen) for term in these & those) / total if total else 0.0
 
 
 def _overlap(these: frozenset[str], those: frozenset[str]) -> float:

@@ -116,14 +116,14 @@ class _Work:
         self.patterns += patterns(table, read)
 
     def _facts(self, table: Table, read: Rows, until: float) -> Iterator[ColumnFacts]:
-        whole = pass_over(self._database, table, read, until=until) if read.columns else {}
+        totals = pass_over(self._database, table, read, until=until) if read.columns else {}
         keyed = {c.casefold() for k in table.foreign_keys for c in k.columns}
         keyed |= {c.casefold() for c in table.primary_key}
         for place, column in enumerate(read.columns):
             cells = [row[place] for row in read.cells]
             named = column.name.casefold() in keyed
-            found = column_facts(table.name, column, cells, whole.get(column.name), key=named)
-            yield without_values(found) if self._masked else found
+            facts = column_facts(table.name, column, cells, totals.get(column.name), key=named)
+            yield without_values(facts) if self._masked else facts
 
     def keys(self) -> Iterator[KeyFacts]:
         """Every foreign key, checked against the referenced rows if there is time."""
@@ -156,10 +156,10 @@ class _Work:
 
 def _sign(table: Table, read: Rows) -> str:
     """A hash of a table's structure, its number of rows and the rows read."""
-    found = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
     for row in read.cells:
-        found.update(repr(row).encode("utf-8", "surrogatepass"))
-    return found.hexdigest()[:32]
+        digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
 
 
 def _is_unique(table: Table, columns: tuple[str, ...]) -> bool:

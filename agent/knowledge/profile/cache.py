@@ -111,18 +111,18 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
         known = _memory.get(place)
     if known is None and path is not None:
         known = _load(path)
-    found = known.profile if known is not None else None
+    profile = known.profile if known is not None else None
     if known is None or known.key != key or not known.profile.complete:
-        found = compute_profile(database, schema, seconds=seconds, before=found, privacy=privacy)
+        profile = compute_profile(database, schema, seconds=seconds, before=profile, privacy=privacy)
         if path is not None:
-            _store(path, _Kept(key, schema.fingerprint, found))
-    assert found is not None
+            _store(path, _Kept(key, schema.fingerprint, profile))
+    assert profile is not None
     with _lock:
-        _memory[place] = _Kept(key, schema.fingerprint, found, time.monotonic())
+        _memory[place] = _Kept(key, schema.fingerprint, profile, time.monotonic())
         _memory.move_to_end(place)
         while len(_memory) > _KEPT:
             _memory.popitem(last=False)
-    return found
+    return profile
 
 
 def _place(database: Database, privacy: Privacy) -> str:

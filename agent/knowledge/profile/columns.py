@@ -37,7 +37,7 @@ def shown(value: object) -> str:
 
 
 def column_facts(
-    table: str, column: Column, cells: Sequence[object], whole: Whole | None, *, key: bool = False
+    table: str, column: Column, cells: Sequence[object], totals: Whole | None, *, key: bool = False
 ) -> ColumnFacts:
     """The facts of one column from the cells read; `whole`: the result of a pass over all rows; `key`: the column
     identifies rows."""
@@ -58,8 +58,8 @@ def column_facts(
     few = 0 < len(counts) <= ENUMERATED and len(counts) * 2 <= max(len(filled), 4)
     named = kind != "other" or all(isinstance(v, bool) for v in counts)
     low, high = _range(kind, numbers, dates, texts)
-    if whole is not None and whole.low is not None and kind != "text":
-        low, high = shown(whole.low), shown(whole.high)
+    if totals is not None and totals.low is not None and kind != "text":
+        low, high = shown(totals.low), shown(totals.high)
     looked = formats(dict(list(texts.items())[:_FORMATTED])) if kind == "text" else ()
     if looked and looked[0].name.startswith(("date", "year", "time")) and looked[0].share > 0.8:
         low, high = (low, high) if "YYYY-MM" in looked[0].name or "YYYYMMDD" in looked[0].name else (None, None)
@@ -70,7 +70,7 @@ def column_facts(
         column=column.name,
         type=one_line(column.type, CELL),
         rows=len(cells),
-        nulls=whole.nulls if whole is not None else len(cells) - len(filled),
+        nulls=totals.nulls if totals is not None else len(cells) - len(filled),
         distinct=len(counts),
         key=key,
         samples=tuple(dict.fromkeys(shown(v) for v, _ in listed[:_SAMPLES])),
@@ -80,7 +80,7 @@ def column_facts(
         high=high,
         mean=_mean(numbers) if kind == "number" and not key else None,
         longest=max((len(t) for t in texts), default=0),
-        whole=whole is not None,
+        whole=totals is not None,
         formats=looked,
         null_likes=null_likes(texts) if texts else sentinels(Counter(float(n) for n in numbers)),
     )

@@ -71,20 +71,20 @@ _LEAST_OF = {"time as hh:mm": 0.95, "duration as m:ss.sss": 0.9, "list separated
 def formats(values: Mapping[str, int]) -> tuple[Format, ...]:
     """The formats of a text column's values, the most frequent first; none if the texts are plain words."""
     total = sum(values.values())
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     example: dict[str, str] = {}
     for value, rows in values.items():
         name = _format(value.strip())
         if name:
-            found[name] = found.get(name, 0) + rows
+            counts[name] = counts.get(name, 0) + rows
             example.setdefault(name, one_line(value, CELL))
-    if _EITHER in found and (known := max(_DAY_FIRST, _MONTH_FIRST, key=lambda n: found.get(n, 0))) in found:
-        found[known] += found.pop(_EITHER)
+    if _EITHER in counts and (known := max(_DAY_FIRST, _MONTH_FIRST, key=lambda n: counts.get(n, 0))) in counts:
+        counts[known] += counts.pop(_EITHER)
     distinct = {v.strip().lower() for v in values} - _NONE - {""}
     if len(distinct) == 2 and distinct in _BOOLEAN:
         return (Format("yes or no as " + " and ".join(sorted(v.strip() for v in values)), 1.0, next(iter(values))),)
     kept = [
-        Format(n, round(c / total, 3), example[n]) for n, c in found.items() if c / total >= _LEAST_OF.get(n, _LEAST)
+        Format(n, round(c / total, 3), example[n]) for n, c in counts.items() if c / total >= _LEAST_OF.get(n, _LEAST)
     ]
     return tuple(sorted(kept, key=lambda f: (-f.share, f.name))[:4])
 
@@ -103,19 +103,19 @@ def null_likes(values: Mapping[str, int]) -> tuple[Counted, ...]:
     codes = sum(len(v) <= 5 and v.isalpha() and v.isupper() for v in values)
     if codes * 2 > len(values):
         none = [v for v in none if v != "NA"]  # in a column of codes, `NA` is a code
-    found = [Counted(one_line(v, CELL), values[v]) for v in none]
-    return tuple(sorted(found, key=lambda c: (-c.rows, c.value))[:5])
+    counted = [Counted(one_line(v, CELL), values[v]) for v in none]
+    return tuple(sorted(counted, key=lambda c: (-c.rows, c.value))[:5])
 
 
 def sentinels(values: Mapping[float, int]) -> tuple[Counted, ...]:
     """Numbers that stand for a missing value: a single negative value, or a number of only nines far above all
     others."""
-    found = []
+    placeholders = []
     ordered = sorted(values)
     for number in _SENTINELS & values.keys():
         others = [v for v in ordered if v != number]
         if len(others) < 5:
             continue
         if (number < 0 and others[0] >= 0) or (number > 0 and others[-1] * 10 < number):
-            found.append(Counted(f"{number:g}", values[number]))
-    return tuple(sorted(found, key=lambda c: c.value))
+            placeholders.append(Counted(f"{number:g}", values[number]))
+    return tuple(sorted(placeholders, key=lambda c: c.value))

@@ -59,5 +59,5 @@ def _lines(profile: Profile, tables: Collection[str], shown: Collection[tuple[st
 
 def _written(c: ColumnFacts) -> str:
     form = c.formats[0]
-    told = form.name if form.share > 0.95 else f"{form.name} ({form.share:.0%})"
-    return told + (f", {c.low} to {c.high}" if c.low is not None else f", e.g. {form.example}")
+    shown = form.name if form.share > 0.95 else f"{form.name} ({form.share:.0%})"
+    return shown + (f", {c.low} to {c.high}" if c.low is not None else f", e.g. {form.example}")

@@ -113,8 +113,8 @@ def orphans(database: Database, table: Table, key: ForeignKey, ref: Table, *, un
                 for c, r in zip(key.columns, key.ref_columns, strict=True)
             )
         )
-        found = exp.select(exp.Literal.number(1)).from_(exp.alias_(_source(ref), "parent", table=True)).where(on)
-        known = exp.Exists(this=found)
+        parent = exp.select(exp.Literal.number(1)).from_(exp.alias_(_source(ref), "parent", table=True)).where(on)
+        known = exp.Exists(this=parent)
     lost = exp.Sum(this=exp.Case().when(known, exp.Literal.number(0)).else_(exp.Literal.number(1)))
     result = _run(database, exp.select(exp.Count(this=exp.Star()), lost).from_(children), until, 1)
     if not result.ok or not result.rows:

@@ -64,12 +64,12 @@ def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tup
     """The ten sections, together at most `budget` tokens long; a budget too small for the titles gives only titles."""
     budget = DEFAULT_BUDGET if budget is None else max(budget, 0)
     fitting = [d for d in DEPTHS if schema.column_count <= d.columns] or [DEPTHS[-1]]
-    found: tuple[Section, ...] = ()
+    parts: tuple[Section, ...] = ()
     for depth in fitting:
-        found = tuple(Section(name, title, tuple(write(schema, profile, depth))) for name, title, write in _SECTIONS)
-        if sum(s.tokens for s in found) <= budget:
-            return found
-    return _cut(found, budget)
+        parts = tuple(Section(name, title, tuple(write(schema, profile, depth))) for name, title, write in _SECTIONS)
+        if sum(s.tokens for s in parts) <= budget:
+            return parts
+    return _cut(parts, budget)
 
 
 def as_text(found: tuple[Section, ...]) -> str:
@@ -156,16 +156,16 @@ def _columns(schema: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
                 f"{one_line(table.name, _NAME)}.{one_line(column.name, _NAME)} {one_line(column.type, CELL)}".strip()
             )
             facts = known.get((table.name, column.name))
-            told = _told(facts, depth) if facts is not None else "not read"
-            yield f"{named}: {told}{_comment(column.comment, depth)}"
+            text = _told(facts, depth) if facts is not None else "not read"
+            yield f"{named}: {text}{_comment(column.comment, depth)}"
 
 
 def _told(c: ColumnFacts, depth: Depth) -> str:
     nulls = f", {c.nulls:,} NULL" if c.nulls else ""
-    held = ", ".join(
+    frequent = ", ".join(
         _text(s, depth.cell) if c.kind == "text" else one_line(s, depth.cell) for s in c.samples[: depth.samples]
     )
-    return f"{c.distinct:,} distinct of {c.rows:,}{nulls}" + (f"; {held}" if held else "")
+    return f"{c.distinct:,} distinct of {c.rows:,}{nulls}" + (f"; {frequent}" if frequent else "")
 
 
 def _comment(comment: str | None, depth: Depth) -> str:
@@ -203,8 +203,8 @@ def _ranges(_: Schema, profile: Profile, __: Depth) -> Iterator[str]:
 def _formats(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
     for c in profile.columns:
         if c.formats:
-            told = "; ".join(f"{f.name} {f.share:.0%} ({one_line(f.example, depth.cell)})" for f in c.formats)
-            yield f"{_of(c)}: {told}"
+            text = "; ".join(f"{f.name} {f.share:.0%} ({one_line(f.example, depth.cell)})" for f in c.formats)
+            yield f"{_of(c)}: {text}"
         if c.null_likes:
             yield f"{_of(c)}: like NULL: " + ", ".join(
                 f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})" for v in c.null_likes

@@ -104,11 +104,11 @@ class Tokens:
 
     def name_of(self, token: bytes) -> str | None:
         digest = _digest(token)
-        found = None
+        owner = None
         for known, name in self.names.items():  # compare with all of them, so that the time reveals nothing
             if hmac.compare_digest(known, digest):
-                found = name
-        return found
+                owner = name
+        return owner
 
     def client(self, name: str) -> Client:
         """The client of a token's name."""

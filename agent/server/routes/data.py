@@ -193,16 +193,16 @@ async def _kept(services: Services, client: Client, run_id: str, task: str | Non
 def _statement(record: RunRecord, task: str | None) -> str:
     answer = record.answer or {}
     if task is None:
-        found = record.sql if record.status in ("success", "doubtful") else ""
+        sql = record.sql if record.status in ("success", "doubtful") else ""
     else:
         attempts = [
             a for a in answer.get("attempts") or [] if a.get("task_id") == task and a.get("status") == "success"
         ]
         best = max(attempts, key=lambda a: a.get("score") or 0.0, default=None)
-        found = str(best.get("sql") or "") if best else ""
-    if not found:
+        sql = str(best.get("sql") or "") if best else ""
+    if not sql:
         raise ApiError(404, "This run has no result.")
-    return found
+    return sql
 
 
 def _refusal(error: ResultError) -> ApiError:
@@ -216,24 +216,24 @@ def _refusal(error: ResultError) -> ApiError:
 
 
 def _sorts(given: list[str] | None) -> list[Sort]:
-    found = []
+    sorts = []
     for text in given or []:
         number, _, way = text.partition(":")
         if not _is_number(number) or way not in ("", "asc", "desc"):
             raise ApiError(400, "A sort is written N or N:desc, N the column's number from 0.")
-        found.append(Sort(column=int(number), descending=way == "desc"))
-    return found
+        sorts.append(Sort(column=int(number), descending=way == "desc"))
+    return sorts
 
 
 def _filters(given: list[str] | None) -> list[Filter]:
-    found = []
+    filters = []
     for text in given or []:
         number, _, rest = text.partition(":")
         op, _, value = rest.partition(":")
         if not _is_number(number) or op not in _OPS:
             raise ApiError(400, f"A filter is written N:op:value; op is one of {', '.join(_OPS)}.")
-        found.append(Filter(column=int(number), op=op, value=None if op in ("is null", "not null") else value))
-    return found
+        filters.append(Filter(column=int(number), op=op, value=None if op in ("is null", "not null") else value))
+    return filters
 
 
 def _is_number(text: str) -> bool:

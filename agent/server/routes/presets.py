@@ -47,13 +47,13 @@ async def schema(
     if_none_match: KnownTag = None,
 ) -> Response:
     """The tables and columns of a database, whole or by the page."""
-    _, found = await services.presets.schema(await services.presets.find(client, preset_id))
-    page = found.tables[offset : None if limit is None else offset + limit]
+    _, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    page = structure.tables[offset : None if limit is None else offset + limit]
 
     def made() -> SchemaReply:
         tables = [_table(table) for table in page]
-        total = len(found.tables)
-        return SchemaReply(dialect=found.dialect, fingerprint=found.fingerprint, total=total, tables=tables)
+        total = len(structure.tables)
+        return SchemaReply(dialect=structure.dialect, fingerprint=structure.fingerprint, total=total, tables=tables)
 
     return await tagged_json(made, if_none_match)
 
@@ -68,9 +68,9 @@ async def profile(
 ) -> Response:
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
-    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
+    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
     privacy = services.settings.privacy.mode
-    return await tagged_json(lambda: ProfileReply.of(profile_report(database, found, budget, privacy)), if_none_match)
+    return await tagged_json(lambda: ProfileReply.of(profile_report(database, structure, budget, privacy)), if_none_match)
 
 
 @router.get("/schema/{preset_id}/examples", responses=refusals(404))
@@ -88,8 +88,8 @@ async def table_sample(
     services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, limit: Limit = 20
 ) -> SampleReply:
     """The first rows of a table."""
-    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
-    return await sample(database, found, table_named(found, table), limit)
+    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    return await sample(database, structure, table_named(structure, table), limit)
 
 
 @router.get("/schema/{preset_id}/{table}/{column}/values", responses=refusals(404))
@@ -97,9 +97,9 @@ async def column_values(
     services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20
 ) -> ValuesReply:
     """The most frequent values of a column, within a few seconds."""
-    database, found = await services.presets.schema(await services.presets.find(client, preset_id))
-    place = table_named(found, table)
-    return await values(database, found, place, column_named(place, column), limit)
+    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    place = table_named(structure, table)
+    return await values(database, structure, place, column_named(place, column), limit)
 
 
 def _table(table: Table) -> TableReply:

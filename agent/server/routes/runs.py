@@ -50,8 +50,8 @@ async def runs(
     before: Before = None,
 ) -> RunsReply:
     """Your runs, the latest first."""
-    found, following = await services.store.runs(client.owner, thread_id=thread_id, limit=limit, before=before)
-    return RunsReply(runs=[RunSummary.of(r) for r in found], next=following)
+    records, following = await services.store.runs(client.owner, thread_id=thread_id, limit=limit, before=before)
+    return RunsReply(runs=[RunSummary.of(r) for r in records], next=following)
 
 
 @router.get("/runs/{run_id}", responses=refusals(404))
@@ -72,8 +72,8 @@ async def threads(
     search: Annotated[str | None, Query(max_length=200, description="Words of the titles and questions.")] = None,
 ) -> ThreadsReply:
     """Your conversations, the one last used first; those only that hold every word of `search`."""
-    found, following = await services.store.threads(client.owner, limit=limit, before=before, search=search)
-    return ThreadsReply(threads=[ThreadSummary.of(t) for t in found], next=following)
+    records, following = await services.store.threads(client.owner, limit=limit, before=before, search=search)
+    return ThreadsReply(threads=[ThreadSummary.of(t) for t in records], next=following)
 
 
 @router.get("/threads/{thread_id}", responses=refusals(404))
@@ -155,8 +155,8 @@ async def verified(
     services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    found = await services.store.feedback(client.owner, preset=preset, verdicts=["right", "corrected"])
-    return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in found]
+    records = await services.store.feedback(client.owner, preset=preset, verdicts=["right", "corrected"])
+    return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in records]
 
 
 async def _thread(services: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
@@ -165,8 +165,8 @@ async def _thread(services: Services, owner: str, thread_id: str) -> tuple[Threa
     if record is None:
         raise ApiError(404, "There is no such thread.")
     listed, _ = await services.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
-    whole = [await services.store.run(owner, r.run_id) for r in reversed(listed)]
-    return record, [r for r in whole if r is not None]
+    records = [await services.store.run(owner, r.run_id) for r in reversed(listed)]
+    return record, [r for r in records if r is not None]
 
 
 def _waiting(turns: list[RunRecord]) -> Waiting | None:

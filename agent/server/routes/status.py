@@ -44,7 +44,7 @@ async def health(services: CurrentServices) -> HealthReply:
 async def ready(services: CurrentServices, response: Response) -> ReadyReply:
     """Whether a question would be answered now. Needs no token."""
     checks = {"state": await _state(services), "database": await _database(services), "graph": services.warming.graph}
-    is_ready = all(said == "ok" for said in checks.values())
+    is_ready = all(state == "ok" for state in checks.values())
     if not is_ready:
         response.status_code = 503
     return ReadyReply(ready=is_ready, checks=checks)

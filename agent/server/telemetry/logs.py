@@ -132,7 +132,7 @@ def _hider(secrets: list[str]) -> Callable[[str], str]:
 
 
 def _secrets(settings: Settings) -> list[str]:
-    found = [settings.model.api_key.get_secret_value()] if settings.model.api_key else []
+    secrets = [settings.model.api_key.get_secret_value()] if settings.model.api_key else []
     if settings.server.tokens:
-        found += [entry.partition("=")[2].strip() for entry in settings.server.tokens.get_secret_value().split(",")]
-    return [secret for secret in found if len(secret) >= 4]
+        secrets += [entry.partition("=")[2].strip() for entry in settings.server.tokens.get_secret_value().split(",")]
+    return [secret for secret in secrets if len(secret) >= 4]

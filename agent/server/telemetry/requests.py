@@ -66,7 +66,7 @@ def _tell(scope: Scope, status: int, seconds: float, *, streams: bool) -> None:
     metrics.request_seconds.labels(route).observe(seconds)
     client = scope.get("state", {}).get("client")
     say = log.debug if route in QUIET and status < 500 else log.info
-    told = {
+    fields = {
         "method": method,
         "path": scope["path"][:_PATH],
         "status": status,
@@ -74,7 +74,7 @@ def _tell(scope: Scope, status: int, seconds: float, *, streams: bool) -> None:
         "client": client.name if isinstance(client, Client) else None,
         "stream": streams,
     }
-    say("request", extra=told)
+    say("request", extra=fields)
 
 
 def _template(scope: Scope) -> str:

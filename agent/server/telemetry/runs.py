@@ -68,7 +68,7 @@ class RunTelemetry:
         metrics.tokens.labels("input").inc(self._tokens.input)
         metrics.tokens.labels("output").inc(self._tokens.output)
         metrics.model_calls.inc(self._tokens.calls)
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "run_id": self._run_id,
             "client": self._client,
             "kind": self._kind,
@@ -78,5 +78,5 @@ class RunTelemetry:
             "tokens": self._tokens.model_dump(include={"input", "output", "calls"}),
         }
         if self.show_sql:
-            told["sql"] = self._sql
-        log.info("run", extra=told)
+            fields["sql"] = self._sql
+        log.info("run", extra=fields)

@@ -28,10 +28,10 @@ def ddl_comments(sql: str) -> tuple[str | None, dict[str, str]]:
     """The table's comment, and comments by column name, as spelled in the statement."""
     if len(sql) > _LONGEST_DDL or ("--" not in sql and "/*" not in sql):
         return None, {}
-    found: dict[str, list[str]] = {}
+    comments: dict[str, list[str]] = {}
     for owner, text in _owned(sql):
-        found.setdefault(owner, []).append(text)
-    joined = {owner: " ".join(texts)[:LONGEST] for owner, texts in found.items()}
+        comments.setdefault(owner, []).append(text)
+    joined = {owner: " ".join(texts)[:LONGEST] for owner, texts in comments.items()}
     return joined.pop("", None), joined
 
 

@@ -104,10 +104,10 @@ _WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "AL
 
 def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
     """The write privileges in SHOW GRANTS, one text for each place; the rest of a line may contain a password hash."""
-    found = []
+    privileges = []
     for line in grants:
         if match := _GRANT.match(line):
-            held = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
-            if writes := [name for name in _WRITES if name in held]:
-                found.append(f"has {', '.join(writes)} on {match[2].replace('`', '')}")
-    return tuple(found)
+            granted = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
+            if writes := [name for name in _WRITES if name in granted]:
+                privileges.append(f"has {', '.join(writes)} on {match[2].replace('`', '')}")
+    return tuple(privileges)

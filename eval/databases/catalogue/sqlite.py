@@ -104,28 +104,28 @@ def _foreign_keys(rows: list[tuple[Any, ...]]) -> dict[str, tuple[ForeignKey, ..
     grouped: dict[tuple[str, int], list[tuple[Any, ...]]] = defaultdict(list)
     for table, key_id, ref_table, column, ref_column in rows:
         grouped[(table, key_id)].append((ref_table, column, ref_column))
-    found: dict[str, tuple[ForeignKey, ...]] = {}
+    keys: dict[str, tuple[ForeignKey, ...]] = {}
     for (table, _), parts in grouped.items():
         key = ForeignKey(
             columns=tuple(p[1] for p in parts),
             ref_table=parts[0][0],
             ref_columns=tuple(p[2] for p in parts if p[2] is not None),
         )
-        found[table] = (*found.get(table, ()), key)
-    return found
+        keys[table] = (*keys.get(table, ()), key)
+    return keys
 
 
 def _indexes(rows: list[tuple[Any, ...]]) -> dict[str, tuple[Index, ...]]:
     grouped: dict[tuple[str, str], tuple[bool, list[str | None]]] = {}
     for table, index, unique, column in rows:
         grouped.setdefault((table, index), (bool(unique), []))[1].append(column)
-    found: dict[str, tuple[Index, ...]] = {}
+    indexes: dict[str, tuple[Index, ...]] = {}
     for (table, name), (unique, columns) in grouped.items():
         plain = tuple(c for c in columns if c is not None)  # None: an expression or the rowid
         if plain:
             index = Index(name, plain, unique=unique and len(plain) == len(columns))
-            found[table] = (*found.get(table, ()), index)
-    return found
+            indexes[table] = (*indexes.get(table, ()), index)
+    return indexes
 
 
 def _resolve_keys(tables: list[Table]) -> list[Table]:

@@ -26,10 +26,10 @@ def constants(case: Case) -> tuple[Constant, ...]:
         if table is not None:
             sources.setdefault(node.alias_or_name.casefold(), table)
             sources.setdefault(table.name.casefold(), table)
-    found = [*case.facts.literals]
+    constants = [*case.facts.literals]
     if case.parsed.dialect == "sqlite":
-        found.extend(c for c in _quoted_names(tree, sources) if c.value not in {f.value for f in found})
-    return tuple(_placed(c, sources) for c in found)
+        constants.extend(c for c in _quoted_names(tree, sources) if c.value not in {f.value for f in constants})
+    return tuple(_placed(c, sources) for c in constants)
 
 
 def _quoted_names(tree: exp.Expression, sources: dict[str, Table]) -> Iterator[Constant]:

@@ -73,9 +73,9 @@ def observe(reading: Reading, learned: Expectation | None = None) -> Observation
     wording, usual = _usual(case.question, case.schema)
     if learned is not None:
         usual = learned.form(wording)
-    found = [*_form(tree, usual), *_columns(reading, learned or expectation(), wording)]
+    observations = [*_form(tree, usual), *_columns(reading, learned or expectation(), wording)]
     left = OUTPUT_MOST
-    for seen in sorted(found, key=lambda o: -o.value):
+    for seen in sorted(observations, key=lambda o: -o.value):
         if seen.name not in _OUTPUT:
             yield seen
         elif left > 0:

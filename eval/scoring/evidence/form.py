@@ -71,9 +71,9 @@ def _of_one(r: Reading) -> bool:
 
 def _stored_number(r: Reading) -> bool:
     """`How many credits does it have?`: the query returns a column of numbers that the counted words name."""
-    found = _COUNTED.search(r.question)
-    said = {light_stem(word) for word in found.groups() if word} if found else set()
-    return any(said & set(name_words(name)) and r.holds_numbers(table, name) for table, name in r.output_places)
+    counted = _COUNTED.search(r.question)
+    words = {light_stem(word) for word in counted.groups() if word} if counted else set()
+    return any(words & set(name_words(name)) and r.holds_numbers(table, name) for table, name in r.output_places)
 
 
 def _totals(r: Reading) -> Observations:

@@ -40,9 +40,9 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
     """The first pair of columns equated between two tables that no key of either names."""
     for select in r.selects:
         sources = {
-            t.alias_or_name.casefold(): found
+            t.alias_or_name.casefold(): known
             for t in every(select, exp.Table)
-            if t.find_ancestor(exp.Select) is select and (found := r.case.schema.table(t.name)) is not None
+            if t.find_ancestor(exp.Select) is select and (known := r.case.schema.table(t.name)) is not None
         }
         if len(sources) < 2:
             continue

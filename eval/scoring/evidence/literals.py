@@ -36,14 +36,14 @@ def _question_side(r: Reading) -> Observations:
     years = _years(r)
     numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit}
     known = {n for n in map(_number, constants) if n is not None} | ({float(facts.limit)} if facts.limit else set())
-    whole = r.case.parsed.text.casefold() if years else text
+    written = r.case.parsed.text.casefold() if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
     absent = [
         n
         for n in numbers
-        if n > days and not any(abs(n - k) <= 1 or abs(n - 100 * k) < 1e-9 for k in known) and _digits(n) not in whole
+        if n > days and not any(abs(n - k) <= 1 or abs(n - 100 * k) < 1e-9 for k in known) and _digits(n) not in written
     ]
-    unbounded = [y for y in years if not any(str(y + step) in whole for step in (0, 1, -1))]
+    unbounded = [y for y in years if not any(str(y + step) in written for step in (0, 1, -1))]
     if unbounded:
         yield Observation("year_missing", 1, f"The question names {unbounded[0]}, which the query does not look at.")
     elif absent:
@@ -64,8 +64,8 @@ def _years(r: Reading) -> frozenset[int]:
 
 def _year_of(constant: Constant) -> int | None:
     """The year of a constant that is written as a date, a month or a year."""
-    found = _DATE.match(constant.value)
-    year = int(found[1]) if found is not None else None
+    match = _DATE.match(constant.value)
+    year = int(match[1]) if match is not None else None
     return year if year is not None and _YEARS[0] <= year <= _YEARS[1] else None
 
 

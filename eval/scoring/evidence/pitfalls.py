@@ -112,14 +112,14 @@ def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
 
 
 def _counted_table(r: Reading) -> str | None:
-    found = _COUNTED.search(r.question)
-    if found is None:
+    counted = _COUNTED.search(r.question)
+    if counted is None:
         return None
-    said = {light_stem(word) for word in found.groups() if word}
+    stems = {light_stem(word) for word in counted.groups() if word}
     named = [
         t.name
         for t in r.case.schema.tables
-        if (words := name_words(t.name)) and (words[-1] in said) and len(words) <= 2
+        if (words := name_words(t.name)) and (words[-1] in stems) and len(words) <= 2
     ]
     among = [name for name in named if name in r.tables] or named
     return among[0] if len(among) == 1 else None
@@ -139,8 +139,8 @@ def _owners(r: Reading, column: exp.Column) -> Iterable[str]:
 def _column(r: Reading, column: exp.Column) -> tuple[Table, Column] | None:
     owners = list(_owners(r, column))
     table = _table(r, owners[0]) if len(owners) == 1 else None
-    found = table.column(column.name) if table is not None else None
-    return (table, found) if table is not None and found is not None else None
+    known = table.column(column.name) if table is not None else None
+    return (table, known) if table is not None and known is not None else None
 
 
 _TEXT = re.compile("char|text|string|clob|date|time|bool|json|blob", re.IGNORECASE)

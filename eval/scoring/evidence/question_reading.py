@@ -155,13 +155,13 @@ class Reading:
         return self.case.result is not None and self.case.result.ok
 
     def column(self, table: str, name: str) -> Column | None:
-        found = self.case.schema.table(table)
-        return found.column(name) if found is not None else None
+        known = self.case.schema.table(table)
+        return known.column(name) if known is not None else None
 
     def holds_numbers(self, table: str, name: str) -> bool:
         """Whether the column's type is one of numbers."""
-        found = self.column(table, name)
-        return found is not None and _NUMERIC.search(found.type) is not None
+        column = self.column(table, name)
+        return column is not None and _NUMERIC.search(column.type) is not None
 
     def asked_positions(self) -> list[int | None]:
         """For each output expression, where in the question it is first spoken of: an aggregate at the word for it, a
@@ -172,8 +172,8 @@ class Reading:
         places: list[int | None] = []
         for expression in self.output:
             call = expression.find(exp.AggFunc)
-            said = _SAID.get(type(call), ()) if call is not None else ()
-            place = next((i for i, word in enumerate(spoken) if word in said), None)
+            words = _SAID.get(type(call), ()) if call is not None else ()
+            place = next((i for i, word in enumerate(spoken) if word in words), None)
             if place is None:
                 names = [c.name for c in every(expression, exp.Column)] or [expression.name]
                 parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [

@@ -51,17 +51,17 @@ def _names_another(r: Reading) -> bool:
 
 def _is_bridge(r: Reading, table: str) -> bool:
     """A table that joins others is needed whatever it is called."""
-    found = r.case.schema.table(table)
-    return found is not None and len(found.foreign_keys) >= 2 and len(r.tables) >= 3
+    known = r.case.schema.table(table)
+    return known is not None and len(known.foreign_keys) >= 2 and len(r.tables) >= 3
 
 
 def _key_column(r: Reading, table: str, column: str) -> bool:
-    found = r.case.schema.table(table)
-    if found is None:
+    known = r.case.schema.table(table)
+    if known is None:
         return False
     folded = column.casefold()
-    return folded in {c.casefold() for c in found.primary_key} or any(
-        folded in {c.casefold() for c in key.columns} for key in found.foreign_keys
+    return folded in {c.casefold() for c in known.primary_key} or any(
+        folded in {c.casefold() for c in key.columns} for key in known.foreign_keys
     )
 
 

@@ -46,9 +46,9 @@ class Function:
 def functions(dialect: Dialect) -> dict[str, Function]:
     """All functions of a dialect by lower-case name."""
     text = files(__package__).joinpath(f"{dialect}.txt").read_text(encoding="utf-8")
-    found: dict[str, Function] = {}
+    by_name: dict[str, Function] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
             name, kind, fewest, most = line.split()
-            found[name] = Function(name, kind, int(fewest), None if most == "*" else int(most))  # type: ignore[arg-type]
-    return found
+            by_name[name] = Function(name, kind, int(fewest), None if most == "*" else int(most))  # type: ignore[arg-type]
+    return by_name

@@ -46,14 +46,14 @@ def tasks(
 
 @cache
 def _all_tasks() -> tuple[Task, ...]:
-    found: dict[str, Task] = {}
+    tasks: dict[str, Task] = {}
     for database in _DATABASES:
         folder = files(__name__) / database
         for file in sorted(folder.iterdir(), key=lambda file: file.name):
             if not file.name.endswith(".sql"):
                 continue
             for task in read_tasks(file.read_text(encoding="utf-8"), database, f"{database}/{file.name}"):
-                if task.id in found:
+                if task.id in tasks:
                     raise TaskFileError(f"{database}/{file.name}: {task.id} is there twice")
-                found[task.id] = task
-    return tuple(found.values())
+                tasks[task.id] = task
+    return tuple(tasks.values())

@@ -138,12 +138,12 @@ def _result_problems(task: Task, gold: ExecutionResult) -> list[str]:
 
 def _tag_problems(task: Task) -> Iterator[str]:
     try:
-        held = set(forms(task.gold.sql))
+        used = set(forms(task.gold.sql))
     except ValueError:
         return  # already reported by the run
     tagged = set(task.tags) & set(FORMS)
-    if held != tagged:
-        yield f"its tags for forms of SQL are {_listed(tagged)}, gold has {_listed(held)}"
+    if used != tagged:
+        yield f"its tags for forms of SQL are {_listed(tagged)}, gold has {_listed(used)}"
 
 
 def _listed(tags: set[str]) -> str:

@@ -42,7 +42,7 @@ def forms(sql: str) -> tuple[str, ...]:
     selects = list(tree.find_all(exp.Select))
     recursive = [with_ for with_ in tree.find_all(exp.With) if with_.args.get("recursive")]
     steps = [cte.this for with_ in recursive for cte in with_.expressions if _calls_itself(cte)]
-    held = {
+    used = {
         "aggregate": isinstance(tree, exp.Select) and not tree.args.get("group") and _aggregates(tree),
         "case": tree.find(exp.Case) is not None,
         "correlated": any(_reaches_out(select) for select in selects),
@@ -57,7 +57,7 @@ def forms(sql: str) -> tuple[str, ...]:
         "subquery": len(selects) > 1,
         "window": tree.find(exp.Window) is not None,
     }
-    return tuple(tag for tag in FORMS if held[tag])
+    return tuple(tag for tag in FORMS if used[tag])
 
 
 def _calls_itself(cte: exp.Expression) -> bool:
@@ -70,9 +70,9 @@ def _aggregates(select: exp.Select) -> bool:
     from sqlglot import exp
 
     return any(
-        found.find_ancestor(exp.Select) is select and found.find_ancestor(exp.Window) is None
+        call.find_ancestor(exp.Select) is select and call.find_ancestor(exp.Window) is None
         for projection in select.selects
-        for found in projection.find_all(exp.AggFunc)
+        for call in projection.find_all(exp.AggFunc)
     )
 
 

@@ -65,10 +65,10 @@ def read_tasks(text: str, database: str, file: str) -> tuple[Task, ...]:
 def _blocks(text: str) -> Iterator[_Block]:
     block: _Block | None = None
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _MARK.match(line):
+        if mark := _MARK.match(line):
             if block:
                 yield block
-            block = _Block(found[1], number, [found[2].strip()])
+            block = _Block(mark[1], number, [mark[2].strip()])
         elif block and line.startswith("--") and not block.sql:
             block.said.append(line.removeprefix("--").strip())
         elif block and (line.strip() or block.sql):
@@ -121,10 +121,10 @@ def _task(blocks: list[_Block], database: str, file: str) -> Task:
 
 def _head(block: _Block, file: str) -> tuple[str, str, tuple[str, ...]]:
     where = f"{file}:{block.line}"
-    found = _HEAD.fullmatch(block.text)
-    if not found:
+    match = _HEAD.fullmatch(block.text)
+    if not match:
         raise TaskFileError(f"{where}: expected '-- TASK id  difficulty  tag, tag'")
-    name, difficulty, listed = found.groups()
+    name, difficulty, listed = match.groups()
     tags = tuple(tag.strip() for tag in listed.split(","))
     if not _ID.fullmatch(name):
         raise TaskFileError(f"{where}: {name!r}: an id is lower-case words and digits with hyphens")
