@@ -19,6 +19,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
+from rapidfuzz.distance import OSA
+
 from agent.knowledge.values import (
     SCANNED_ROWS,
     SPAN_WORDS,
@@ -38,7 +40,6 @@ from agent.knowledge.values import (
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Column, Schema, Table
-from eval.sql.nearest import distance
 from eval.tasks.cache_folder import cache_folder, kept_file
 
 STORED_VALUES = 1_000_000
@@ -206,7 +207,7 @@ def _nearest(word: str, others: Iterable[str]) -> list[str]:
     most, letters, counted = _edits(word), set(word), Counter(word)
     alike = (other for other in others if len(letters.symmetric_difference(other)) <= 2 * most)
     apart = sorted((max(len(word), len(o)) - (counted & Counter(o)).total(), o) for o in alike)
-    near = [(distance(word, other), other) for least, other in apart[:40] if least <= most]
+    near = [(OSA.distance(word, other), other) for least, other in apart[:40] if least <= most]
     return [other for edits, other in sorted(near)[:4] if edits <= most]
 
 

@@ -11,10 +11,11 @@ from typing import Literal
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema
+from eval.sql.binding import Binding
 from eval.sql.dialects import render
 from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
-from eval.sql.scopes import Binding, bind
+from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
 from eval.sql.traversal import every, unchanging
 from eval.sql.types import Constant, ParsedQuery, QueryFacts

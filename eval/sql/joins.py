@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 
 from sqlglot import exp
 
-from eval.sql.scopes import Binding, From
+from eval.sql.binding import Binding, From
 from eval.sql.sources import Origin, Source
 from eval.sql.traversal import every
 

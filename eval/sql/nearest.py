@@ -1,13 +1,16 @@
 """The real names nearest to one that does not exist, best first.
 
 Names are compared as people misremember them: case and separators are ignored, plural equals singular, the same words
-in another order are near, and so is a name that contains the other. After that, edit distance decides.
+in another order are near, and so is a name that contains the other. After that, edit distance decides, in which two
+swapped neighbours are one edit (optimal string alignment).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+
+from rapidfuzz.distance import OSA
 
 from eval.language.inflection import lemma
 
@@ -30,7 +33,7 @@ def similarity(wanted: str, name: str) -> float:
     flat_a, flat_b = "".join(left) or a, "".join(right) or b
     if flat_a == flat_b:
         return 0.97
-    letters = 1.0 - distance(flat_a, flat_b) / max(len(flat_a), len(flat_b))
+    letters = 1.0 - OSA.distance(flat_a, flat_b) / max(len(flat_a), len(flat_b))
     common = len(set(left) & set(right))
     shared = common / max(len(set(left) | set(right)), 1)
     score = max(letters, 0.55 * letters + 0.4 * shared)
@@ -40,20 +43,6 @@ def similarity(wanted: str, name: str) -> float:
     elif len(shorter) >= 3 and (longer.endswith(shorter) or (common and set(left) <= set(right))):
         score = max(score, 0.55 + 0.3 * len(shorter) / len(longer))
     return min(score, 0.94)
-
-
-def distance(a: str, b: str) -> int:
-    """Edit distance in which swapping two adjacent characters is one edit (optimal string alignment)."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        above, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, above[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
 
 
 def nearest(wanted: str, names: Iterable[str], most: int = 3, least: float = 0.5) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema
+from eval.sql.binding import Unknown
 from eval.sql.functions import functions
 from eval.sql.guard import names_called
 from eval.sql.nearest import nearest, similarity
-from eval.sql.scopes import Unknown, bind
+from eval.sql.scopes import bind
 from eval.sql.sources import Scope, Source
 from eval.sql.stack import with_headroom
 from eval.sql.traversal import every

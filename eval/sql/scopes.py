@@ -2,27 +2,24 @@
 
 In: a tree and a schema. Out: a `Binding`: the column nodes with the real columns they refer to, the sources of every
 FROM clause, and the unresolved names. Each engine's own visibility rules apply. Where a rule cannot be followed to the
-end (a function whose columns depend on its arguments), the name is assumed to exist.
+end (a function whose columns depend on its arguments), the name is assumed to exist. This module resolves queries and
+their SELECT lists; `from_clause` resolves sources and `expression_names` the names in expressions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema
-from eval.sql.catalogue import function_relation, real_table
+from eval.sql.binding import Binding, Cte, Ctes, From
 from eval.sql.dialects import render
-from eval.sql.lookup import Found, Shared, is_string, look_up
+from eval.sql.from_clause import FromClause
+from eval.sql.lookup import Found, is_string
 from eval.sql.nodes import called_name, is_aggregate_call
-from eval.sql.sources import Origin, Output, Relation, Scope, Source, folded
-
-_UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "get_format"})
-"""MySQL functions whose first argument is a keyword, not a column."""
-
+from eval.sql.sources import Output, Relation, Scope, Source, folded
 
 _LONGEST_NAME = 60
 """Expression nodes whose text may serve as the name of the output column."""
@@ -32,64 +29,6 @@ MOST_STARRED = 30_000
 each join the previous one to itself double the number of columns each time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A name that does not exist (`table`, `column`) or that matches more than one column (`ambiguous`)."""
-
-    kind: str
-    name: str
-    qualifier: str | None
-    scope: Scope
-    holders: tuple[str, ...] = ()
-    """For `ambiguous`, the sources that share the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class From:
-    """The sources of one SELECT, for facts about how they are joined."""
-
-    select: exp.Select
-    scope: Scope
-
-
-@dataclass(slots=True)
-class Binding:
-    """What the names of one tree refer to."""
-
-    columns: dict[int, Found] = field(default_factory=dict)
-    """By `id` of the column node."""
-    tables: dict[str, None] = field(default_factory=dict)
-    """In order of first use, as `used`."""
-    used: dict[Origin, None] = field(default_factory=dict)
-    unknown: list[Unknown] = field(default_factory=list)
-    froms: list[From] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Cte:
-    node: exp.CTE
-    ctes: _Ctes | None
-    relation: Relation | None = None
-    busy: bool = False
-
-
-@dataclass(slots=True)
-class _Ctes:
-    """The CTEs visible at one point of the query, innermost first."""
-
-    named: dict[str, _Cte]
-    outer: _Ctes | None = None
-
-    def find(self, name: str) -> _Cte | None:
-        level: _Ctes | None = self
-        while level is not None:
-            cte = level.named.get(name.casefold())
-            if cte is not None:
-                return cte
-            level = level.outer
-        return None
-
-
 def bind(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Binding:
     """Resolve every name of a tree. Without a schema every table is open: it may have any column."""
     binder = _Binder(dialect, schema)
@@ -97,19 +36,14 @@ def bind(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Bindi
     return binder.binding
 
 
-class _Binder:
+class _Binder(FromClause):
     def __init__(self, dialect: Dialect, schema: Schema | None) -> None:
-        self.dialect = dialect
-        self.schema = schema
-        self.binding = Binding()
+        super().__init__(dialect, schema)
         self._shown: tuple[exp.Expr | None, set[str]] = (None, set())
         """A set operation with what its branches show, as text, for the terms of its ORDER BY."""
         self._starred = 0
 
-    # Queries
-
-    def query(self, node: exp.Expr, outer: Scope | None, ctes: _Ctes | None, cte: _Cte | None = None) -> Relation:
-        """Resolve a query of any form and return the columns it offers."""
+    def query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes | None, cte: Cte | None = None) -> Relation:
         ctes = self._with(node, outer, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, outer, ctes)
@@ -128,7 +62,7 @@ class _Binder:
             return Relation(_star(scope.sources), any(s.relation.open for s in scope.sources))
         return Relation([], open=True)
 
-    def _with(self, node: exp.Expr, outer: Scope | None, ctes: _Ctes | None) -> _Ctes | None:
+    def _with(self, node: exp.Expr, outer: Scope | None, ctes: Ctes | None) -> Ctes | None:
         """In SQLite, and in PostgreSQL with RECURSIVE, all CTEs of one WITH see each other. Otherwise each CTE sees the
         previous ones, and itself with RECURSIVE."""
         clause = node.args.get("with_")
@@ -137,15 +71,15 @@ class _Binder:
         recursive = bool(clause.args.get("recursive"))
         entries = []
         if self.dialect == "sqlite" or (recursive and self.dialect == "postgres"):
-            ctes = _Ctes({}, ctes)
+            ctes = Ctes({}, ctes)
             for item in clause.expressions:
-                entry = _Cte(item, ctes)
+                entry = Cte(item, ctes)
                 ctes.named[item.alias.casefold()] = entry
                 entries.append(entry)
         else:
             for item in clause.expressions:
-                entry = _Cte(item, ctes)
-                ctes = _Ctes({item.alias.casefold(): entry}, ctes)
+                entry = Cte(item, ctes)
+                ctes = Ctes({item.alias.casefold(): entry}, ctes)
                 if recursive:
                     entry.ctes = ctes
                 entries.append(entry)
@@ -153,7 +87,7 @@ class _Binder:
             self._cte(entry, outer)
         return ctes
 
-    def _cte(self, entry: _Cte, outer: Scope | None) -> Relation:
+    def _cte(self, entry: Cte, outer: Scope | None) -> Relation:
         if not entry.busy and entry.relation is None:
             entry.busy = True
             names = entry.node.args["alias"].columns
@@ -165,7 +99,7 @@ class _Binder:
         return entry.relation or Relation([], open=True)
 
     def _set_operation(
-        self, node: exp.SetOperation, outer: Scope | None, ctes: _Ctes | None, cte: _Cte | None
+        self, node: exp.SetOperation, outer: Scope | None, ctes: Ctes | None, cte: Cte | None
     ) -> Relation:
         branches: list[exp.Expr] = [node.expression]
         left: exp.Expr = node.this
@@ -179,7 +113,7 @@ class _Binder:
         self._after(node, relations, outer, ctes)
         return Relation(first.outputs, first.open)
 
-    def _after(self, node: exp.Expr, relations: list[Relation], outer: Scope | None, ctes: _Ctes | None) -> None:
+    def _after(self, node: exp.Expr, relations: list[Relation], outer: Scope | None, ctes: Ctes | None) -> None:
         """ORDER BY and LIMIT after a whole query see only its output columns (in SQLite, those of any branch)."""
         clauses = [node.args[k] for k in ("order", "limit", "offset") if node.args.get(k) is not None]
         if not clauses:
@@ -207,7 +141,7 @@ class _Binder:
             self._shown = (node, {render(e, self.dialect).casefold() for e in names})
         return render(column, self.dialect).casefold() in self._shown[1]
 
-    def _values(self, node: exp.Values, outer: Scope | None, ctes: _Ctes | None) -> Relation:
+    def _values(self, node: exp.Values, outer: Scope | None, ctes: Ctes | None) -> Relation:
         width = 0
         for row in node.expressions:
             items = row.expressions if isinstance(row, exp.Tuple) else [row]
@@ -219,7 +153,7 @@ class _Binder:
         self._after(node, [relation], outer, ctes)
         return relation
 
-    def _select(self, node: exp.Select, outer: Scope | None, ctes: _Ctes | None) -> Relation:
+    def _select(self, node: exp.Select, outer: Scope | None, ctes: Ctes | None) -> Relation:
         scope = Scope([], outer)
         clause = node.args.get("from_")
         if clause is not None:
@@ -241,7 +175,7 @@ class _Binder:
         self,
         node: exp.Select,
         scope: Scope,
-        ctes: _Ctes | None,
+        ctes: Ctes | None,
         aliases: dict[str, Output],
         outputs: dict[str, Output],
     ) -> None:
@@ -279,7 +213,7 @@ class _Binder:
         self,
         order: exp.Expr,
         scope: Scope,
-        ctes: _Ctes | None,
+        ctes: Ctes | None,
         aliases: dict[str, Output],
         outputs: dict[str, Output],
     ) -> None:
@@ -299,7 +233,7 @@ class _Binder:
                 self._column(column, scope)
         scope.aliases = {}
 
-    def _projection(self, node: exp.Select, scope: Scope, ctes: _Ctes | None) -> tuple[list[Output], bool]:
+    def _projection(self, node: exp.Select, scope: Scope, ctes: Ctes | None) -> tuple[list[Output], bool]:
         outputs: list[Output] = []
         opened = False
         earlier: dict[str, Output] = {}
@@ -320,7 +254,7 @@ class _Binder:
                 earlier[item.alias.casefold()] = outputs[-1]
         return outputs, opened or self._starred > MOST_STARRED
 
-    def _star_changed(self, star: exp.Expr, sources: list[Source], scope: Scope, ctes: _Ctes | None) -> list[Output]:
+    def _star_changed(self, star: exp.Expr, sources: list[Source], scope: Scope, ctes: Ctes | None) -> list[Output]:
         self._starred += sum(len(s.relation.outputs) for s in sources)
         if self._starred > MOST_STARRED:
             return []
@@ -352,226 +286,6 @@ class _Binder:
             return Output(None)
         return Output(_squeezed(render(inner, self.dialect)))
 
-    # FROM
-
-    def _sources(self, first: exp.Expr, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
-        start = len(scope.sources)
-        self._add(first, scope, ctes)
-        for join in node.args.get("joins") or []:
-            before = len(scope.sources)
-            on, using = join.args.get("on"), join.args.get("using")
-            comma = not (join.method or join.side or join.kind or on or using)
-            if comma and self.dialect != "sqlite":
-                start = before
-            self._add(join.this, scope, ctes)
-            self._merge(join, scope, scope.sources[start:before], scope.sources[before:], using or [])
-            if on is not None and self.dialect == "sqlite":
-                scope.conditions.append(on)
-            elif on is not None:
-                self.expression(on, Scope(scope.sources[start:], scope.outer), ctes)
-        for lateral in node.args.get("laterals") or []:
-            self._add(lateral, scope, ctes)
-
-    def _deferred(self, scope: Scope, ctes: _Ctes | None, aliases: dict[str, Output]) -> None:
-        """SQLite reads ON like WHERE: it sees all sources and the aliases of the SELECT list."""
-        conditions, scope.conditions = scope.conditions, []
-        for condition in conditions:
-            self.expression(condition, scope, ctes, aliases)
-
-    def _merge(
-        self, join: exp.Join, scope: Scope, left: list[Source], right: list[Source], using: list[exp.Expr]
-    ) -> None:
-        names: dict[str, exp.Expr | None] = {u.name.casefold(): u for u in using}
-        if join.method.upper() == "NATURAL":
-            shared = {k for s in right for k in s.columns} & {k for s in left for k in s.columns}
-            names = dict.fromkeys(shared)
-        for key, written in names.items():
-            for side in (left, right):
-                if written is None or any(key in s.columns or s.relation.open for s in side):
-                    continue
-                self._unknown("column", exp.Column(this=written), Scope(side))
-            holders = [s for s in left if key in s.columns and key not in s.merged]
-            if len(holders) > 1 and self.dialect != "sqlite":
-                self.binding.unknown.append(Unknown("ambiguous", key, None, scope, tuple(s.name for s in holders)))
-            for source in (*holders[:1], *right):
-                for output in source.columns.get(key, [])[:1]:
-                    self._use(output.origin)
-        natural = join.method.upper() == "NATURAL" and any(s.relation.open for s in (*left, *right))
-        for source in right:
-            source.merged |= frozenset(names)
-            source.joined_naturally = natural
-
-    def _add(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
-        """Add an item of FROM as one source, or as several sources for a join in parentheses."""
-        alias = node.args.get("alias")
-        name = folded(alias.this, self.dialect) if alias is not None and alias.this is not None else ""
-        names = alias.columns if alias is not None else []
-        if isinstance(node, exp.Table):
-            if isinstance(node.this, exp.Identifier):
-                relation = self._table(node, scope, ctes)
-                name = name or folded(node.this, self.dialect)
-            else:
-                relation = self._call(node.this, name, scope, ctes)
-                name = name or node.this.name
-            scope.sources.append(Source(name, self._renamed(relation, names), self.dialect, node=node))
-            self._nested_joins(node, scope, ctes)
-            return
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not name:
-            self._add(node.this, scope, ctes)
-            self._nested_joins(node, scope, ctes)
-            return
-        if isinstance(node, exp.Lateral):
-            inner = node.this
-            if isinstance(inner, exp.Subquery):
-                relation = self.query(inner, scope, ctes)
-            else:
-                relation = self._call(inner, name, scope, ctes)
-                name = name or inner.name
-        elif isinstance(node, exp.Unnest):
-            for item in node.expressions:
-                self.expression(item, scope, ctes)
-            relation = function_relation(node, name, self.dialect)
-            if isinstance(node.args.get("offset"), exp.Identifier):  # WITH ORDINALITY AS name(value, position)
-                relation.outputs.append(Output(folded(node.args["offset"], self.dialect)))
-            name = name or "unnest"
-        else:
-            sideways = self.dialect == "duckdb"
-            relation = self.query(node, scope if sideways else scope.outer, ctes)
-        scope.sources.append(Source(name, self._renamed(relation, names), self.dialect, node=node))
-        self._nested_joins(node, scope, ctes)
-
-    def _nested_joins(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> None:
-        """Joins that the parser attached to a table inside parentheses."""
-        if not node.args.get("joins"):
-            return
-        inner = Scope([scope.sources.pop()], scope.outer)
-        holder = exp.Select(joins=[])
-        holder.args["joins"] = node.args["joins"]
-        self._join_onto(inner, holder, ctes)
-        scope.sources += inner.sources
-        scope.conditions += inner.conditions
-
-    def _join_onto(self, scope: Scope, holder: exp.Expr, ctes: _Ctes | None) -> None:
-        for join in holder.args["joins"]:
-            before = len(scope.sources)
-            self._add(join.this, scope, ctes)
-            self._merge(join, scope, scope.sources[:before], scope.sources[before:], join.args.get("using") or [])
-            if join.args.get("on") is not None:
-                scope.conditions.append(join.args["on"])
-        if self.dialect != "sqlite":
-            self._deferred(scope, ctes, {})
-
-    def _table(self, node: exp.Table, scope: Scope, ctes: _Ctes | None) -> Relation:
-        cte = ctes.find(node.name) if ctes is not None and not node.db else None
-        if cte is not None:
-            return self._cte(cte, scope.outer)
-        if self.schema is None:
-            self.binding.tables[node.name] = None
-            return Relation([], open=True, name=node.name)
-        table = real_table(node, self.dialect, self.schema)
-        if table is not None:
-            self.binding.tables[table.name] = None
-            return Relation([Output(c.name, (table.name, c.name)) for c in table.columns], table=table)
-        if self.dialect == "mysql" and node.name.casefold() == "dual" and not node.db:
-            return Relation([])
-        written = ".".join(p.name for p in node.parts)
-        self.binding.unknown.append(Unknown("table", written, None, scope))
-        return Relation([], open=True)
-
-    def _call(self, call: exp.Expr, alias: str, scope: Scope, ctes: _Ctes | None) -> Relation:
-        self.expression(call, scope, ctes)
-        return function_relation(call, alias, self.dialect)
-
-    def _renamed(self, relation: Relation, names: list[exp.Expr]) -> Relation:
-        if not names:
-            return relation
-        renamed = [Output(folded(n, self.dialect)) for n in names]
-        for i, output in enumerate(relation.outputs):
-            if i < len(renamed):
-                renamed[i] = Output(renamed[i].name, output.origin)
-            else:
-                renamed.append(output)
-        return Relation(renamed, False, relation.single_row)
-
-    # Expressions
-
-    def expression(
-        self, node: exp.Expr, scope: Scope, ctes: _Ctes | None, aliases: dict[str, Output] | None = None
-    ) -> None:
-        """Resolve every name of an expression, including its subqueries."""
-        scope.aliases = aliases or {}
-        for column in self._names(node, scope, ctes):
-            self._column(column, scope)
-        scope.aliases = {}
-
-    def _names(self, node: exp.Expr, scope: Scope, ctes: _Ctes | None) -> list[exp.Column]:
-        """The column nodes of an expression, in order; subqueries are resolved on the way."""
-        columns: list[exp.Column] = []
-        stack: list[exp.Expr] = [node]
-        while stack:
-            item = stack.pop()
-            if isinstance(item, exp.Column):
-                columns.append(item)
-                continue
-            if isinstance(item, exp.Query):
-                self.query(item, scope, ctes)
-                continue
-            if isinstance(item, exp.DataType | exp.Identifier):
-                continue
-            children = list(item.iter_expressions())
-            if isinstance(item, exp.In) and isinstance(item.args.get("field"), exp.Column):
-                children.remove(item.args["field"])
-                self._in_table(item.args["field"], scope, ctes)
-            elif isinstance(item, exp.Comprehension):
-                children = self._comprehension(item)
-            elif isinstance(item, exp.Anonymous) and called_name(item) in _UNIT_FIRST:
-                children = children[1:]
-            stack += reversed(children)
-        return columns
-
-    def _in_table(self, column: exp.Column, scope: Scope, ctes: _Ctes | None) -> None:
-        """`x IN name`: the name is a table in SQLite and a list in DuckDB."""
-        if self.dialect == "sqlite":
-            table = exp.Table(this=column.this.copy(), db=column.args.get("table"))
-            self.query(table, scope, ctes)
-        else:
-            self._column(column, scope)
-
-    def _comprehension(self, node: exp.Comprehension) -> list[exp.Expr]:
-        variables = {i.name.casefold() for i in node.expression.find_all(exp.Identifier)}
-        children: list[exp.Expr] = [node.args["iterator"]]
-        for part in (node.this, node.args.get("condition")):
-            if part is not None:
-                children += [c for c in part.find_all(exp.Column) if c.parts[0].name.casefold() not in variables]
-        return children
-
-    def _column(self, column: exp.Column, scope: Scope) -> None:
-        if isinstance(column.this, exp.Star):
-            if column.table and not _reaches(scope, column.args["table"], self.dialect):
-                self._unknown("table", column, scope)
-            return
-        bound = look_up(column, scope, self.dialect)
-        if isinstance(bound, Shared):
-            self._unknown("ambiguous", column, scope, tuple(s.name for s in bound.sources))
-        elif bound is None:
-            self._unknown("column", column, scope)
-        else:
-            self._found(column, bound)
-
-    def _found(self, column: exp.Column, bound: Found) -> None:
-        self.binding.columns[id(column)] = bound
-        self._use(bound.origin)
-
-    def _use(self, origin: Origin | None) -> None:
-        if origin is not None:
-            self.binding.used[origin] = None
-
-    def _unknown(self, kind: str, column: exp.Column, scope: Scope, holders: tuple[str, ...] = ()) -> None:
-        name = column.name if kind != "table" else column.table
-        self.binding.unknown.append(
-            Unknown(kind, name, column.table or None if kind != "table" else None, scope, holders)
-        )
-
 
 def _star(sources: Iterable[Source]) -> list[Output]:
     return [
@@ -591,15 +305,6 @@ def _once(outputs: list[Output]) -> list[Output]:
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
-
-
-def _reaches(scope: Scope, name: exp.Identifier, dialect: Dialect) -> bool:
-    level: Scope | None = scope
-    while level is not None:
-        if level.named(name, dialect):
-            return True
-        level = level.outer
-    return False
 
 
 def _is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
