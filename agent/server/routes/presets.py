@@ -70,7 +70,9 @@ async def profile(
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
     database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
     privacy = services.settings.privacy.mode
-    return await tagged_json(lambda: ProfileReply.of(profile_report(database, structure, budget, privacy)), if_none_match)
+    return await tagged_json(
+        lambda: ProfileReply.of(profile_report(database, structure, budget, privacy)), if_none_match
+    )
 
 
 @router.get("/schema/{preset_id}/examples", responses=refusals(404))
