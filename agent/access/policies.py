@@ -166,7 +166,7 @@ def access_of(settings: DatabaseSettings) -> Access | None:
 
 @lru_cache(maxsize=16)
 def _read(path: str) -> Access:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     place = Path(path)
     try:

@@ -15,7 +15,7 @@ from eval.databases import open_database
 from eval.schema import DIALECTS, Dialect, dialect_named
 from experiments.walls import costly as costly_statements
 from experiments.walls.calls import call_at_random
-from experiments.walls.serving import scratch, serving
+from experiments.walls.serving import QUESTIONS, scratch, serving
 from experiments.walls.soak import soak as soak_server
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -44,7 +44,7 @@ def costly(
         tempfile.TemporaryDirectory() as folder,
         serving(Path(folder), _dialects(engine), TEXT2SQL_QUERY_SECONDS=str(seconds)) as served,
     ):
-        served.ask(costly_statements.QUESTIONS[0])
+        served.ask(QUESTIONS[0])
         typer.echo(costly_statements.HEAD)
         late: dict[str, float] = {}
         for dialect in served.presets:

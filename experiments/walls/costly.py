@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from eval.schema import Dialect
@@ -61,6 +62,11 @@ class Attack:
         return self.usage.resident_mb - self.memory_before_mb
 
 
+def _timed(seconds: dict[str, float], sql: str, started: float, _: object) -> None:
+    """Record how long the statement took; called when it is done."""
+    seconds[sql] = time.perf_counter() - started
+
+
 def attack(
     served: Served, dialect: Dialect, statements: list[str], tell: Callable[[str], None] = lambda _: None
 ) -> Attack:
@@ -73,9 +79,7 @@ def attack(
             found.ask(served, next(texts), found.alone)
             running = thread.submit(served.run, dialect, sql)
             started = time.perf_counter()
-            running.add_done_callback(
-                lambda _, sql=sql, at=started: found.seconds.update({sql: time.perf_counter() - at})
-            )
+            running.add_done_callback(partial(_timed, found.seconds, sql, started))
             while not running.done():
                 found.ask(served, next(texts), found.beside)
             reply = running.result()
