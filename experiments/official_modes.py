@@ -117,7 +117,7 @@ def ours(items: list[Item]) -> dict[str, Figures]:
         suite = partial(suite_databases, tuple(map(Path, item["suite"])))
         with open_database(Path(item["file"]), infer_keys=False) as database:
             said = official_figures(item["modes"], item["gold"], item["sql"], database, suite=suite, runs=1)
-        figures: Figures = {**said}
+        figures: Figures = {str(mode): value for mode, value in said.items()}
         if "bird-r-ves" in figures:  # the reward depends on the clock; that there is one does not
             figures["bird-r-ves"] = float(bool(figures["bird-r-ves"]))
         found[item["key"]] = figures
