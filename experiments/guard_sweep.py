@@ -104,7 +104,7 @@ def gold_records(bench: Path) -> Iterator[tuple[str, dict[str, str]]]:
         with path.open(encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
-                if record.get("gold_ok"):
+                if record.get("gold_ok") and record["gold_sql"]:  # a question that cannot be answered has none
                     yield path.parent.name, record
 
 

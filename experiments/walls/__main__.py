@@ -64,7 +64,7 @@ def calls(
     seed: int = 7,
 ) -> None:
     """Random calls of all functions that the guard knows."""
-    typer.echo("| engine | calls | functions | outcomes | slowest | harm |\n|---|---|---|---|---|---|")
+    typer.echo("| engine | calls | functions | outcomes | slowest | late | harm |\n|---|---|---|---|---|---|---|")
     for dialect in _dialects(engine):
         with tempfile.TemporaryDirectory() as folder, scratch(dialect, Path(folder)) as url:
             with open_database(url, isolation="process") as database:
@@ -72,10 +72,11 @@ def calls(
             counts = ", ".join(f"{n:,} {status}" for status, n in sorted(found.statuses.items()))
             typer.echo(
                 f"| {dialect} | {found.calls:,} | {len(found.functions)} | {counts} | {found.slowest:.2f} s | "
-                f"{len(found.harm)} |"
+                f"{len(found.late)} | {len(found.harm)} |"
             )
-            for line in found.harm:
-                typer.echo(f"harm: {line[:400]}")
+            for word, lines in (("late", found.late), ("harm", found.harm)):
+                for line in lines:
+                    typer.echo(f"{word}: {line[:400]}")
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """Random calls of every function that the guard lets through, with arguments that are meant to hurt.
 
 In: an engine and a seed. Out: how many calls were made, what became of them, and which did harm: a process that was
-lost, a deadline that was not kept, an internal error, a database that answers no more.
+lost, an internal error, a database that answers no more; and which were late.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ TYPED: dict[Dialect, tuple[str, ...]] = {
         "hex(w)",
     ),
 }
+_LOST = ("process ended", "internal error", "closed the connection", "server has gone", "lost connection")
 
 
 @dataclass
@@ -97,6 +98,9 @@ class Called:
     statuses: Counter[str] = field(default_factory=Counter)
     functions: set[str] = field(default_factory=set)
     harm: list[str] = field(default_factory=list)
+    """Statements that ended a process or a connection, or made the engine report an internal error."""
+    late: list[str] = field(default_factory=list)
+    """Statements that were released more than `GRACE` after their deadline."""
     slowest: float = 0.0
 
 
@@ -138,9 +142,11 @@ def call_at_random(database: Database, calls: int, seed: int, seconds: float) ->
         found.slowest = max(found.slowest, took)
         found.statuses[result.status] += len(names)
         error = result.error or ""
-        lost = "process ended" in error or "internal error" in error or "closed the connection" in error
-        if lost or "server has gone" in error.lower() or took > LIMITS.seconds + GRACE:
-            found.harm.append(f"{took:.2f} s  {verdict.statement.sql}  {error}")
+        seen = f"{took:.2f} s  {verdict.statement.sql}  {error}"
+        if took > LIMITS.seconds + GRACE:
+            found.late.append(seen)
+        if any(sign in error.lower() for sign in _LOST):
+            found.harm.append(seen)
             if not database.execute(verdict.statement.__class__("SELECT 1", database.dialect)).ok:
                 raise RuntimeError(f"the database answers no more after {sql}")
     return found
