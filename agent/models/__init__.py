@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config import ModelSettings
-    from agent.models.protocol import Model
+    from agent.models.protocol import Meter, Model
     from eval.databases.base import Database
 
 __all__ = ["OFFLINE", "make_model"]
@@ -32,9 +32,9 @@ def make_model(settings: ModelSettings, database: Database, name: str | None = N
     return model
 
 
-def shared_model(settings: ModelSettings, name: str | None = None) -> Model | str:
+def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter | None = None) -> Model | str:
     """The model that `make_model` would choose, for runs on any database. For the built-in parser it returns `offline`,
-    because a parser belongs to one database and is made for each run."""
+    because a parser belongs to one database and is made for each run. `meter` counts its requests."""
     chosen = (name or "").strip()
     if chosen.lower() == OFFLINE or (not chosen and settings.offline):
         return OFFLINE
@@ -55,5 +55,6 @@ def shared_model(settings: ModelSettings, name: str | None = None) -> Model | st
             reasoning_effort=settings.reasoning_effort,
             extra_body=settings.extra_body or {},
             extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
-        )
+        ),
+        meter=meter,
     )

@@ -36,6 +36,7 @@ from agent.models.protocol import (
     Endpoint,
     Judgement,
     JudgeRequest,
+    Meter,
     ModelAuthError,
     ModelError,
     ModelRefused,
@@ -74,6 +75,7 @@ from agent.runtime.plans import single_task_plan
 from agent.state import Clarification, QueryPlan
 
 if TYPE_CHECKING:
+    from agent.models.callbacks import Tokens
     from agent.models.chat import Chat, Messages, Reply
 
 log = logging.getLogger(__name__)
@@ -131,12 +133,13 @@ class OpenAIModel:
 
     capabilities = Capabilities()
 
-    def __init__(self, settings: Endpoint, *, retry: RetryPolicy | None = None) -> None:
+    def __init__(self, settings: Endpoint, *, retry: RetryPolicy | None = None, meter: Meter | None = None) -> None:
         self.name = settings.model
         self._settings = settings
         self._base_url = (settings.base_url or "").strip().rstrip("/") or OPENAI_URL
         self._key = (settings.api_key or "").strip() or None
         self._retry = retry or RetryPolicy()
+        self._meter = meter
         self._chat: Chat | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -169,6 +172,10 @@ class OpenAIModel:
     async def review(self, request: ReviewRequest) -> Review:
         (accepted, reasoning, sql), usage = await self._ask(review_prompt(request), REVIEW_SCHEMA, _review_in)
         return Review(accepted, reasoning, sql, usage)
+
+    async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
+        """A JSON object for a prompt of the caller's own."""
+        return await self._ask(prompt, schema, _object_in)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         (score, reasoning), usage = await self._ask(judge_prompt(request), JUDGE_SCHEMA, _judgement_in)
@@ -313,14 +320,22 @@ class OpenAIModel:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
+            if self._meter is not None:
+                self._meter.before_call()
+            cost = 0.0
             try:
-                return await once(quirks), quirks
+                found = await once(quirks)
+                cost = self._cost(getattr(found, "tokens", None))
+                return found, quirks
             except ModelError:
                 raise
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
                 failures += 1
                 failure = self._failure(error)
-                quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
+            finally:
+                if self._meter is not None:
+                    self._meter.after_call(cost)
+            quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
 
     def _received(self, reply: Reply, messages: Messages, ledger: _Ledger) -> Reply:
         ledger.add(reply)
@@ -400,6 +415,14 @@ class OpenAIModel:
             known = learned(self._base_url, self.name)
             quirks, proven = replace(quirks, structure=known.structure), known.proven
         learn(self._base_url, self.name, replace(quirks, proven=proven))
+
+    def _cost(self, tokens: Tokens | None) -> float:
+        """Dollars of one reply, as far as it is known."""
+        if tokens is None:
+            return 0.0
+        return (
+            tokens.input * (self._settings.price_input or 0.0) + tokens.output * (self._settings.price_output or 0.0)
+        ) / 1e6
 
     def _usage(self, ledger: _Ledger) -> Usage:
         """Tokens that a server doesn't report are counted as 0 and their cost as unknown, never estimated."""
@@ -505,6 +528,10 @@ def _review_in(reply: Reply) -> tuple[bool, str, str]:
 
 def _judgement_in(reply: Reply) -> tuple[float, str]:
     return read_judgement(extract_json(_complete(reply), keys=("score",)))
+
+
+def _object_in(reply: Reply) -> dict[str, object]:
+    return extract_json(_complete(reply))
 
 
 def _sql_in(reply: Reply) -> tuple[str, str]:

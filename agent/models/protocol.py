@@ -308,6 +308,16 @@ class Verifying(Protocol):
     async def review(self, request: ReviewRequest) -> Review: ...
 
 
+class Meter(Protocol):
+    """Counts the requests that a model at an endpoint sends, retries included."""
+
+    def before_call(self) -> None:
+        """Called before each request. May raise a ModelError, and then it is not sent."""
+
+    def after_call(self, dollars: float) -> None:
+        """Called when its reply is there, or it has failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """The settings of an OpenAI-compatible endpoint."""

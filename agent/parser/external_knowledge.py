@@ -56,7 +56,18 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
             value = pair["value"].strip("'\"")
             phrase = tuple(t.lemma for t in tokenize(value))
             known.append(Meaning(phrase, values=_hits(columns, value)))
-    return tuple(m for m in known if m.phrase)
+    return _merged([m for m in known if m.phrase])
+
+
+def _merged(found: list[Meaning]) -> tuple[Meaning, ...]:
+    """One meaning for each phrase: what is said twice may mean either."""
+    merged: dict[tuple[str, ...], Meaning] = {}
+    for meaning in found:
+        known = merged.get(meaning.phrase, Meaning(meaning.phrase))
+        columns = dict.fromkeys((*known.columns, *meaning.columns))
+        values = dict.fromkeys((*known.values, *meaning.values))
+        merged[meaning.phrase] = Meaning(meaning.phrase, tuple(columns), tuple(values))
+    return tuple(merged.values())
 
 
 def _columns(name: str, vocabulary: Vocabulary) -> tuple[ColumnWord, ...]:

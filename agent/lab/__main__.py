@@ -1,0 +1,212 @@
+"""`python -m agent.lab tune --db URL --questions verified.jsonl --out DIR`: tunes the agent to a database.
+
+In: verified questions, a budget. Out: progress on standard error, the result on standard output, everything else in the
+folder of `--out`. When it is stopped, the same command goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agent.cli import exits
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.lab.session import Options
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+_Out = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+@app.callback()
+def _commands() -> None:
+    """Make the agent better on one database, with proof."""
+
+
+@app.command()
+def tune(
+    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run; one that is there goes on.")],
+    db: Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")] = None,
+    databases: Annotated[
+        str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
+    ] = None,
+    evolver: Annotated[
+        str, typer.Option(metavar="NAME", help="Who makes kits: mined, knobs, reflective, gepa, scripted.")
+    ] = "mined",
+    approach: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Ways of the reflective evolver; repeat it for several.")
+    ] = None,
+    candidate: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Kit that scripted proposes; repeat it for several.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Model that answers; default: the configured one.")
+    ] = None,
+    writer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Model that writes kits; default: the one that answers.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="The built-in engine answers.")] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each split.")] = 8,
+    seed: Annotated[int, typer.Option(help="Decides the splits and every draw.")] = 0,
+    hours: Annotated[float | None, typer.Option(min=0, help="Hours, over all starts of the run.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Dollars for models.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, metavar="N", help="Requests to models.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once, with a model.")] = 4,
+    as_json: _Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    """Make kits from verified questions and prove the best one on held-out questions."""
+    from agent.lab.session import Options
+
+    options = Options(
+        questions=str(questions.resolve()),
+        db=db or "",
+        databases=databases or "",
+        evolver=evolver,
+        approaches=tuple(approach or ()),
+        candidates=tuple(str(one.resolve()) for one in candidate or ()),
+        model="offline" if offline else model or "",
+        writer=writer or "",
+        rounds=rounds,
+        seed=seed,
+        hours=hours,
+        dollars=budget,
+        calls=calls,
+        jobs=jobs,
+    )
+    _finish(out, options, as_json, quiet)
+
+
+@app.command()
+def extend(
+    out: _Out,
+    rounds: Annotated[int, typer.Option(min=1, help="More rounds of each split.")] = 4,
+    hours: Annotated[float | None, typer.Option(min=0, help="Hours, over all starts; default: as before.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Dollars; default: as before.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, metavar="N", help="Requests; default: as before.")] = None,
+    as_json: _Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    """Play more rounds. The held-out questions are then read again, and p counts that."""
+    from agent.lab.session import extended
+
+    with _told():
+        options = extended(out, rounds, hours, budget, calls)
+    _finish(out, options, as_json, quiet)
+
+
+@app.command()
+def status(out: _Out, as_json: _Json = False) -> None:
+    """Show how far a run is, without touching it."""
+    from agent.lab.session import status_of
+
+    with _told():
+        found = status_of(out)
+    typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+
+
+@app.command()
+def report(out: _Out) -> None:
+    """Write DIR/report.html: lineage, ratings, proof per question, cost, and what the kit says."""
+    from agent.lab.report import write_report
+
+    with _told():
+        typer.echo(write_report(out))
+
+
+@app.command()
+def compare(
+    out: _Out,
+    first: Annotated[str, typer.Argument(help="A kit of the run, or base.")],
+    second: Annotated[str, typer.Argument(help="Another.")],
+    as_json: _Json = False,
+) -> None:
+    """Compare two kits on the questions to learn from and to choose by; held-out questions are not touched."""
+    from agent.lab.session import compared
+
+    with _told():
+        found = asyncio.run(compared(out, first, second))
+    typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+
+
+@app.command()
+def accept(
+    out: _Out,
+    env: Annotated[Path, typer.Option(metavar="FILE", help="Settings file to change.")] = Path(".env"),
+    force: Annotated[bool, typer.Option("--force", help="Accept a kit that was not proved better.")] = False,
+) -> None:
+    """Make the kit of a run the default: TEXT2SQL_KIT in .env."""
+    from agent.lab.session import accepted
+
+    with _told():
+        typer.echo(accepted(out, env, force=force))
+
+
+def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
+    from agent.lab.session import Session
+
+    with _told():
+        session = Session(out, options, _config(), None if quiet else sys.stderr)
+        try:
+            result = asyncio.run(session.finish())
+        except KeyboardInterrupt:
+            typer.echo(
+                f"Stopped. The same command goes on; `python -m agent.lab status {out}` shows how far.", err=True
+            )
+            raise typer.Exit(exits.INTERRUPTED) from None
+    if as_json:
+        typer.echo(json.dumps(result.record()))
+        return
+    for name, proof in (("at random", result.random), ("forms kept apart", result.form_disjoint)):
+        typer.echo(
+            f"{name:16} {proof.before:.3f} → {proof.after:.3f} of {proof.n} held-out questions, "
+            f"won {proof.won}, lost {proof.lost}, p = {proof.p:.4g}"
+        )
+    typer.echo(f"{'Accepted' if result.accepted else 'Not accepted'}: {result.why}")
+    if result.accepted:
+        typer.echo(f"Kit: {result.kit}\nUse it with --kit, or make it the default: python -m agent.lab accept {out}")
+
+
+def _config() -> Settings:
+    from agent.config import settings
+
+    return settings()
+
+
+class _told:  # noqa: N801 (reads as a statement)
+    """Turn expected failures into one line and an exit code."""
+
+    def __enter__(self) -> None:
+        from agent.cli.logs import direct_logs
+
+        direct_logs(verbose=False)
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        from pydantic import ValidationError
+
+        from agent.config import settings_problem
+        from eval.errors import Text2SQLError
+
+        if isinstance(error, ValidationError):
+            typer.echo(settings_problem(error), err=True)
+            raise typer.Exit(exits.USAGE) from None
+        if isinstance(error, Text2SQLError):
+            typer.echo(str(error), err=True)
+            raise typer.Exit(exits.USAGE) from None
+
+
+def main() -> None:
+    """Entry point of `python -m agent.lab`."""
+    app(prog_name="python -m agent.lab")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Evolvers: ways to make kits, one a file, behind one protocol. `evolver` gives one by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agent.lab.evolvers.protocol import Evolver, Proposal, View
+from eval.errors import InputError
+
+__all__ = ["NAMES", "Evolver", "Proposal", "View", "evolver"]
+
+NAMES = ("mined", "knobs", "reflective", "gepa", "scripted")
+
+
+def evolver(name: str, *, approaches: Sequence[str] = (), kits: Sequence[Mapping[str, str]] = ()) -> Evolver:
+    """The evolver of that name. `approaches` are the reflective one's, `kits` what `scripted` proposes. Raises
+    InputError, also where its package is missing."""
+    if name == "mined":
+        from agent.lab.evolvers.mined import Mined
+
+        return Mined()
+    if name == "reflective":
+        from agent.lab.evolvers.reflective import APPROACHES, Reflective
+
+        return Reflective(approaches or tuple(APPROACHES))
+    if name == "scripted":
+        from agent.lab.evolvers.scripted import Scripted
+
+        return Scripted(kits)
+    try:
+        if name == "knobs":
+            import optuna  # noqa: F401
+
+            from agent.lab.evolvers.knobs import Knobs
+
+            return Knobs()
+        if name == "gepa":
+            import gepa  # noqa: F401
+
+            from agent.lab.evolvers.gepa import Gepa
+
+            return Gepa()
+    except ModuleNotFoundError as error:
+        raise InputError(f"{name} needs a package: pip install 'text2sql[lab]' ({error.name} is missing)") from None
+    raise InputError(f"there is no evolver {name!r}; there are {', '.join(NAMES)}")

@@ -1,0 +1,73 @@
+"""What every evolver implements: it sees the questions to learn from, and proposes a kit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.lab.journal import BASE, State
+from agent.lab.measuring import Kits, Measurer
+from agent.lab.questions import Question
+from agent.lab.rating import elo
+from agent.models.protocol import Model
+
+__all__ = ["Evolver", "Proposal", "View", "ranked", "scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an evolver may see of a run; held-out questions are no part of it."""
+
+    split: str
+    questions: Sequence[Question]
+    """Those to learn from."""
+    state: State
+    measurer: Measurer
+    model: Model | str
+    """The model that writes kits."""
+    draw: random.Random
+
+    @property
+    def kits(self) -> Kits:
+        return self.measurer.kits
+
+    @property
+    def round(self) -> int:
+        """From 0."""
+        return len(self.state.proposed.get(self.split, ()))
+
+    def ranked(self) -> list[str]:
+        """The kits so far, and BASE, the best by ELO first."""
+        return ranked(self.state, self.split)
+
+
+def ranked(state: State, split: str) -> list[str]:
+    """The kits of a split, and BASE, the best by ELO first."""
+    ratings = elo([scores(e) for e in state.played.get(split, ())])
+    known = [BASE, *state.kits(split)]
+    return sorted(known, key=lambda kit: (-ratings.get(kit, 0.0), known.index(kit)))
+
+
+def scores(played: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    """Questions that each kit got right in a round."""
+    return {kit: bits.count("1") for kit, bits in played["right"].items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    files: Mapping[str, str]
+    """The kit; without content where nothing is proposed."""
+    by: str
+    """The strategy that made it."""
+    parents: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Evolver(Protocol):
+    name: str
+    chooses: bool
+    """Whether it makes several kits, so that some questions have to choose among them."""
+
+    async def propose(self, view: View) -> Proposal: ...

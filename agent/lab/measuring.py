@@ -1,0 +1,221 @@
+"""Measures kits: the whole agent answers questions, and its results are compared with those of the verified queries.
+
+In: a kit and questions. Out: an `Outcome` each. Outcomes are kept in a file, under the question and the parts of the
+kit that its answer can depend on: a kit that shows a question nothing new costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.config import Settings
+from agent.knowledge.kit import Kit, digest, read_kit
+from agent.knowledge.memory import remembered
+from agent.lab.budget import Budget
+from agent.lab.journal import BASE
+from agent.lab.questions import Question
+from agent.models import OFFLINE
+from agent.models.protocol import Model
+from agent.runtime.strategies import strategy
+from eval.databases.base import Database
+from eval.errors import Text2SQLError
+from eval.jsonl import encode
+from eval.metrics.items import compare_items
+from eval.schema import Schema
+
+if TYPE_CHECKING:
+    from agent.runner import Answer
+
+__all__ = ["Kits", "LabStopped", "Measurer", "Outcome", "bits"]
+
+ATTEMPTS = 3
+"""Attempts at a question while the model is away."""
+NO_SUMMARY = "no-summary"
+
+
+class LabStopped(Text2SQLError):
+    """The run cannot go on now; the same command continues it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    right: bool
+    sql: str
+    reply: str = ""
+    """The writer's reasoning, or why there is no query."""
+    runs: bool = False
+    calls: int = 0
+    tokens: int = 0
+    dollars: float | None = None
+
+
+class Kits:
+    """The kits of a run, each in a folder named by its digest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def add(self, files: Mapping[str, str]) -> str:
+        """Keep a kit; its digest, or BASE for one without content. Raises BadMemory for a kit that cannot be used, and
+        keeps nothing then."""
+        texts = {name: text for name, text in files.items() if text.strip()}
+        if not texts:
+            return BASE
+        name = digest(texts)
+        place = self.folder / name
+        known = place.is_dir()
+        place.mkdir(parents=True, exist_ok=True)
+        for file, text in texts.items():
+            (place / file).write_text(text, encoding="utf-8")
+        try:
+            read_kit(place)
+        except ValueError:
+            if not known:
+                for file in texts:
+                    (place / file).unlink()
+                place.rmdir()
+            raise
+        return name
+
+    def drop(self, name: str) -> None:
+        """Forget a kit that was only tried."""
+        if name != BASE:
+            shutil.rmtree(self.path(name), ignore_errors=True)
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def files(self, name: str) -> dict[str, str]:
+        """The content of a kit; empty for BASE."""
+        place = self.path(name)
+        return {} if name == BASE else {f.name: f.read_text("utf-8") for f in sorted(place.iterdir()) if f.is_file()}
+
+    def kit(self, name: str) -> Kit:
+        return Kit() if name == BASE else read_kit(self.path(name))
+
+
+class Measurer:
+    """Answers questions with kits. Everything is measured with one model and one state of the settings."""
+
+    def __init__(
+        self,
+        databases: Callable[[str], Database],
+        model: Model | str,
+        config: Settings,
+        kits: Kits,
+        budget: Budget,
+        kept: Path,
+        jobs: int = 1,
+    ) -> None:
+        self.databases, self.model, self.config = databases, model, config
+        self.kits, self.budget, self.kept = kits, budget, kept
+        self.jobs = jobs
+        self.heard: Callable[[int, int], None] | None = None
+        """Called with the progress of each measurement: done, of."""
+        self._outcomes: dict[tuple[str, str], Outcome] = {}
+        whole = kept.read_bytes().rpartition(b"\n")[0].splitlines() if kept.exists() else []
+        for line in map(json.loads, whole):
+            key = line.pop("id"), line.pop("seen")
+            self._outcomes[key] = Outcome(**line)
+        if kept.exists():
+            with kept.open("r+b") as file:
+                file.truncate(sum(len(line) + 1 for line in whole))
+
+    @property
+    def offline(self) -> bool:
+        return self.model == OFFLINE
+
+    @property
+    def mean_calls(self) -> float:
+        """Calls of a model for one question, so far."""
+        return sum(o.calls for o in self._outcomes.values()) / max(1, len(self._outcomes))
+
+    def schema(self, db: str) -> Schema:
+        return self.databases(db).schema()
+
+    async def outcomes(self, name: str, questions: Sequence[Question]) -> list[Outcome]:
+        """How a kit fares, in the order of the questions. Raises BudgetSpent."""
+        keys = [(q.id, self._seen(self.kits.kit(name), q)) for q in questions]
+        left = {key: q for key, q in zip(keys, questions, strict=True) if key not in self._outcomes}
+        turns = asyncio.Semaphore(1 if self.offline else self.jobs)
+        done = len(questions) - len(left)
+
+        async def measure(key: tuple[str, str], question: Question) -> None:
+            nonlocal done
+            async with turns:
+                self.budget.check()
+                self._keep(key, await self._outcome(name, question))
+                done += 1
+                if self.heard is not None:
+                    self.heard(done, len(questions))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for key, question in left.items():
+                    group.create_task(measure(key, question))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        return [self._outcomes[key] for key in keys]
+
+    async def _outcome(self, name: str, question: Question) -> Outcome:
+        from agent.runner import run
+
+        database = await asyncio.to_thread(self.databases, question.db)
+        kit = None if name == BASE else str(self.kits.path(name))
+        how = self.kits.kit(name).strategy or self.config.judging.strategy
+        changed = {"kit": kit, "strategy": strategy(f"{how}/{NO_SUMMARY}").name}
+        config = self.config.changed(judging=changed)
+        for _ in range(ATTEMPTS):
+            answer = await run(
+                question.text, evidence=question.evidence, database=database, model=self.model, settings=config
+            )
+            if self.budget.exhausted:  # an answer without the calls that it needed says nothing about the kit
+                self.budget.check()
+            if answer.error_kind not in ("model", "model_auth", "timeout"):
+                break
+        else:
+            raise LabStopped(f"The model does not answer: {answer.reason}")
+        return await asyncio.to_thread(_compared, answer, question, database)
+
+    def _keep(self, key: tuple[str, str], outcome: Outcome) -> None:
+        self._outcomes[key] = outcome
+        line = encode({"id": key[0], "seen": key[1], **asdict(outcome)})
+        with self.kept.open("ab") as file:
+            file.write(line.encode() + b"\n")
+
+    def _seen(self, kit: Kit, question: Question) -> str:
+        """The parts of a kit that the answer to a question can depend on, as a digest."""
+        parts: list[Any] = [kit.strategy, kit.knobs]
+        if not self.offline:
+            parts += [kit.memory.instructions, kit.memory.analysis]
+        if kit.memory.glossary.entries or kit.memory.examples:
+            how = strategy(kit.strategy or self.config.judging.strategy)
+            schema = self.schema(question.db)
+            shown = 0 if self.offline else how.examples
+            found = remembered(question.text, kit.memory, schema, db=question.db, examples=shown, glossary=how.glossary)
+            parts.append(found.statements if self.offline else (found.glossary_text, found.examples_text))
+        told = [part for part in parts if part]
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:12] if told else ""
+
+
+def _compared(answer: Answer, question: Question, database: Database) -> Outcome:
+    runs = right = False
+    for gold in question.golds if answer.sql else ():
+        compared = compare_items(gold, answer.sql, database)
+        runs, right = compared.va, compared.ex is True
+        if right or not runs:
+            break
+    tokens = answer.tokens
+    spent = tokens.input + tokens.output
+    return Outcome(right, answer.sql, answer.reason[:2_000], runs, tokens.calls, spent, tokens.cost_usd)
+
+
+def bits(outcomes: Sequence[Outcome]) -> str:
+    return "".join("01"[o.right] for o in outcomes)

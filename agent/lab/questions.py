@@ -1,0 +1,134 @@
+"""Verified questions, and how they are split into those that are learned from and those that prove something.
+
+In: JSON lines `{id, db, question, gold_sql, alt_gold_sql?}`. Out: `Question`s and two splits of them, made from the
+seed and the questions alone: at random, and such that no form of query (or database, where there are several) is on
+both sides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.knowledge.memory.similarity import sql_template
+from eval.errors import InputError
+from eval.jsonl import read_line
+from eval.schema import Dialect
+
+__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "needed", "read_questions", "splits"]
+
+DATABASES_APART = 5
+"""From so many databases on, the second split keeps databases apart instead of forms."""
+CHOOSING = 0.35
+"""The share of the questions to learn from that choose among kits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    db: str
+    text: str
+    golds: tuple[str, ...]
+    """Queries that answer it; the first is the one that counts for its form."""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    name: str
+    mine: tuple[Question, ...]
+    """To learn from."""
+    choose: tuple[Question, ...]
+    """To choose among kits; empty for an evolver that makes only one."""
+    held_out: tuple[Question, ...]
+    """To prove something, once."""
+
+
+def read_questions(file: Path, db: str = "") -> tuple[Question, ...]:
+    """The questions of a file that have a verified query; `db` is the database of those that name none. Raises
+    InputError that names the line."""
+    found: dict[str, Question] = {}
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    for number, raw in enumerate(lines, 1):
+        line = read_line(number, raw)
+        if line is None:
+            continue
+        if line.record is None:
+            raise InputError(f"{file.name}: {line.problem}")
+        if line.record.get("gold_sql", line.record.get("sql")) is None:
+            continue  # a question that has no answer
+        one = _question(line.record, number, file.name, db)
+        if one.id in found:
+            raise InputError(f"{file.name}, line {number}: the id {one.id!r} is there twice")
+        found[one.id] = one
+    if not found:
+        raise InputError(f"{file.name} has no questions with gold_sql")
+    return tuple(found.values())
+
+
+def _question(record: dict[str, Any], number: int, name: str, db: str) -> Question:
+    golds = [record.get("gold_sql", record.get("sql")), *(record.get("alt_gold_sql") or [])]
+    texts = {"question": record.get("question"), "gold_sql": golds[0], "db": record.get("db") or db}
+    for key, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{name}, line {number}: {key} is missing or no text")
+    return Question(
+        str(record.get("id", number)),
+        texts["db"],
+        texts["question"],
+        tuple(gold for gold in golds if isinstance(gold, str)),
+        str(record.get("evidence") or ""),
+    )
+
+
+def digest_of(questions: Sequence[Question]) -> str:
+    return hashlib.sha256(repr(sorted(questions, key=lambda q: q.id)).encode()).hexdigest()[:12]
+
+
+def splits(questions: Sequence[Question], seed: int, dialect: Dialect, *, choosing: bool) -> tuple[Split, Split]:
+    """`random` and `form_disjoint`, each with half of the questions held out."""
+    apart = len({q.db for q in questions}) >= DATABASES_APART
+
+    def form(question: Question) -> str:
+        return question.db if apart else f"{question.db} {sql_template(question.golds[0], dialect)}"
+
+    return (
+        _split("random", questions, seed, lambda q: q.id, choosing),
+        _split("form_disjoint", questions, seed, form, choosing),
+    )
+
+
+def _split(
+    name: str, questions: Sequence[Question], seed: int, group: Callable[[Question], str], choosing: bool
+) -> Split:
+    """Whole groups, in an order drawn from the seed, are learned from until half of the questions are there."""
+    groups: dict[str, list[Question]] = {}
+    for question in questions:
+        groups.setdefault(group(question), []).append(question)
+    learned: list[list[Question]] = []
+    held_out: list[Question] = []
+    for key in sorted(groups, key=lambda key: hashlib.sha256(f"{seed}\0{name}\0{key}".encode()).digest()):
+        if sum(map(len, learned)) < len(questions) // 2:
+            learned.append(groups[key])
+        else:
+            held_out += groups[key]
+    if not held_out and len(learned) > 1:
+        held_out = learned.pop()
+    chosen: list[Question] = []
+    while choosing and len(learned) > 1 and len(chosen) < CHOOSING * len(questions) / 2:
+        chosen += learned.pop()
+    return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
+
+
+def needed(gain: float = 0.05, changed: float = 0.09) -> int:
+    """Held-out questions that prove a gain with 80 % power at p < .05 if `changed` of the answers change at all.
+
+    Connor (1987), Biometrics 43, 207-211: the sample size of McNemar's test."""
+    return math.ceil(((1.96 * math.sqrt(changed) + 0.8416 * math.sqrt(changed - gain * gain)) / gain) ** 2)

@@ -1,0 +1,230 @@
+"""A run on disk: its folder, its settings, its budget, and the commands that work on it.
+
+`DIR/journal.jsonl` holds the events, `run.json` the options, `answers.jsonl` what was measured, `spent.jsonl` each call
+to a model, `kits/` the kits. docs/lab.md describes the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from agent.config import Settings, settings
+from agent.lab.budget import Budget
+from agent.lab.evolvers import evolver
+from agent.lab.evolvers.protocol import ranked, scores
+from agent.lab.journal import BASE, Journal
+from agent.lab.measuring import Kits, Measurer
+from agent.lab.questions import Question, Split, digest_of, read_questions, splits
+from agent.lab.rating import bradley_terry, elo
+from agent.lab.run import Result, Run, too_few
+from agent.models import OFFLINE, shared_model
+from eval.collection import Collection
+from eval.databases import Database, open_database
+from eval.errors import InputError
+from eval.metrics.intervals import mcnemar_exact
+
+__all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `tune`."""
+
+    questions: str
+    db: str = ""
+    databases: str = ""
+    evolver: str = "mined"
+    approaches: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    model: str = ""
+    writer: str = ""
+    rounds: int = 8
+    seed: int = 0
+    hours: float | None = None
+    dollars: float | None = None
+    calls: int | None = None
+    jobs: int = 4
+
+
+class Session:
+    """One run, opened to go on. Raises InputError for options that do not fit together or to the folder."""
+
+    def __init__(self, out: Path, options: Options, config: Settings, progress: TextIO | None = None) -> None:
+        if bool(options.db) == bool(options.databases):
+            raise InputError("Name the database by --db or --databases.")
+        self.out, self.options, self.config, self.progress = out, options, config, progress
+        self._shown = 0.0
+        out.mkdir(parents=True, exist_ok=True)
+        self.databases = _databases(options)
+        self.questions = read_questions(Path(options.questions), "db" if options.db else "")
+        made = evolver(options.evolver, approaches=options.approaches, kits=[_files(k) for k in options.candidates])
+        dialect = self.databases(self.questions[0].db).dialect
+        self.splits = splits(self.questions, options.seed, dialect, choosing=made.chooses)
+        self.journal = Journal(out / "journal.jsonl")
+        self._begin()
+        self.budget = _budget(options, config, out / "spent.jsonl")
+        self.model = shared_model(config.model, options.model or None, self.budget)
+        self.writer = shared_model(config.model, options.writer, self.budget) if options.writer else self.model
+        self.measurer = Measurer(
+            self.databases,
+            self.model,
+            config,
+            Kits(out / "kits"),
+            self.budget,
+            out / "answers.jsonl",
+            jobs=options.jobs,
+        )
+        self.measurer.heard = self._measured
+        self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._say)
+
+    def _begin(self) -> None:
+        """Write the first event, or refuse a folder of another run."""
+        wanted = {
+            "event": "start",
+            "seed": self.options.seed,
+            "evolver": self.options.evolver,
+            "approaches": list(self.options.approaches),
+            "model": self.options.model or ("offline" if self.config.model.offline else self.config.model.name),
+            "questions": digest_of(self.questions),
+            "rounds": self.options.rounds,
+        }
+        if not self.journal.events:
+            self.journal.add(wanted)
+        differing = [key for key, value in wanted.items() if self.journal.events[0].get(key) != value]
+        if differing:
+            raise InputError(f"{self.out} holds a run with another {', '.join(differing)}; choose another --out.")
+        (self.out / "run.json").write_text(json.dumps(asdict(self.options), indent=2) + "\n", encoding="utf-8")
+
+    async def finish(self) -> Result:
+        if warning := too_few(len(self.splits[0].held_out)):
+            self._say(warning)
+        try:
+            return await self.run.finish()
+        finally:
+            for model in {id(m): m for m in (self.model, self.writer) if not isinstance(m, str)}.values():
+                await model.close()
+
+    def _say(self, text: str) -> None:
+        if self.progress is not None:
+            self.progress.write(f"\r\x1b[K{text}\n" if self.progress.isatty() else f"{text}\n")
+            self.progress.flush()
+
+    def _measured(self, done: int, of: int) -> None:
+        if self.progress is not None and self.progress.isatty() and time.monotonic() - self._shown > 0.2:
+            self._shown = time.monotonic()
+            spent = (
+                f"{self.budget.spent_calls:,} calls, {self.budget.spent_dollars:.2f} USD, {self.budget.seconds:.0f} s"
+            )
+            self.progress.write(f"\r\x1b[K{done} of {of} questions; {spent}")
+            self.progress.flush()
+
+
+def _databases(options: Options) -> Any:
+    if options.databases:
+        return Collection(options.databases).database
+    database = open_database(options.db)
+
+    def only(_: str) -> Database:
+        return database
+
+    return only
+
+
+def _files(folder: str) -> dict[str, str]:
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder} is no kit")
+    return Kits(place.parent).files(place.name)
+
+
+def _budget(options: Options, config: Settings, kept: Path) -> Budget:
+    """The budget with what earlier processes of the run spent. Raises InputError where dollars cannot be counted."""
+    priced = config.model.price_input is not None and config.model.price_output is not None
+    if options.dollars is not None and options.model != OFFLINE and not config.model.offline and not priced:
+        raise InputError("A budget in dollars needs TEXT2SQL_PRICE_INPUT and TEXT2SQL_PRICE_OUTPUT.")
+    budget = Budget(options.calls, options.dollars, options.hours, kept=kept)
+    for line in kept.read_text().splitlines() if kept.exists() else ():
+        with suppress(ValueError):  # a line that a kill cut short
+            budget.add(json.loads(line))
+    return budget
+
+
+def opened(out: Path) -> Session:
+    """The run in a folder. Raises InputError."""
+    return Session(out, options_of(out), settings())
+
+
+def options_of(out: Path) -> Options:
+    try:
+        told = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        return Options(**{**told, **lists})
+    except (OSError, ValueError, TypeError):
+        raise InputError(f"{out} is not the folder of a run.") from None
+
+
+def extended(out: Path, rounds: int, hours: float | None, dollars: float | None, calls: int | None) -> Options:
+    """Add rounds to a run, and give its options with the new budget."""
+    options, journal = options_of(out), Journal(out / "journal.jsonl")
+    journal.add({"event": "extended", "rounds": rounds})
+    return replace(
+        options,
+        hours=options.hours if hours is None else hours,
+        dollars=options.dollars if dollars is None else dollars,
+        calls=options.calls if calls is None else calls,
+    )
+
+
+def status_of(out: Path) -> dict[str, Any]:
+    options_of(out)
+    state = Journal(out / "journal.jsonl").state
+    found: dict[str, Any] = {"events": state.events, "ended": state.end is not None}
+    for split, events in state.played.items():
+        rounds = [scores(e) for e in events]
+        found[split] = {
+            "rounds": f"{len(rounds)} of {state.rounds}",
+            "elo": {kit: round(r) for kit, r in elo(rounds).items()},
+            "bradley_terry": {kit: round(r) for kit, r in bradley_terry(rounds).items()},
+        }
+    return found | ({"result": state.end["why"]} if state.end else {})
+
+
+async def compared(out: Path, first: str, second: str) -> dict[str, Any]:
+    """Two kits on the questions of the random split that may be looked at."""
+    session = opened(out)
+    for kit in (first, second):
+        if kit != BASE and not session.measurer.kits.path(kit).is_dir():
+            raise InputError(f"There is no kit {kit}; there are {', '.join(ranked(session.journal.state, 'random'))}.")
+    split: Split = session.splits[0]
+    questions: tuple[Question, ...] = (*split.mine, *split.choose)
+    mine = await session.measurer.outcomes(first, questions)
+    its = await session.measurer.outcomes(second, questions)
+    pairs = [(a.right, b.right) for a, b in zip(mine, its, strict=True)]
+    won, lost = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
+    return {
+        "questions": len(questions),
+        first: sum(a for a, _ in pairs),
+        second: sum(b for _, b in pairs),
+        "won": won,
+        "lost": lost,
+        "p": mcnemar_exact(won, lost),
+    }
+
+
+def accepted(out: Path, env: Path, *, force: bool) -> str:
+    """Make the kit of a run the default in a settings file. Raises InputError for a kit that proved nothing."""
+    state = Journal(out / "journal.jsonl").state if options_of(out) else None
+    if state is None or state.end is None:
+        raise InputError("The run has not ended.")
+    if state.end["kit"] == BASE or not (state.end["accepted"] or force):
+        raise InputError(f"There is nothing to accept: {state.end['why']}")
+    place = (out / "kits" / state.end["kit"]).resolve()
+    lines = env.read_text(encoding="utf-8").splitlines() if env.exists() else []
+    kept = [line for line in lines if not line.startswith("TEXT2SQL_KIT=")]
+    env.write_text("\n".join([*kept, f"TEXT2SQL_KIT={place}", ""]), encoding="utf-8")
+    return f"TEXT2SQL_KIT={place} is set in {env}."
