@@ -245,7 +245,8 @@ class _Door:
     def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
             return _abstain(attempt.problem, not_understood=attempt.unread)
-        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft)]
+        query = attempt.draft.query
+        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft), *self._before_discounts(query)]
         if attempt.confidence < STATED_DOUBT and attempt.confidence >= threshold and not attempt.unread:
             notes.append(declining.least_certain(attempt.question, attempt.draft))
         meaning = explanation.explain(attempt.draft.query, self._words, notes)
@@ -267,6 +268,13 @@ class _Door:
             later = Query(select=[Expression("count", table=table)], tables=[table], where=[(since,)])
             if self._look(TreeBuilder(self._words, self._graph).build(later)).get("result zero"):
                 yield f"the data ends before that: no row of {table} has {name} on or after {start.isoformat()}"
+
+    def _before_discounts(self, query: Query) -> Iterator[str]:
+        """A sentence when a price is multiplied by a quantity in a table that also holds a discount."""
+        shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
+        tables = {e.factor[0] for e in shown if e.factor is not None}
+        if any("discount" in c.words and c.numeric for t in tables for c in self._words.by_table[t]):
+            yield "discounts are not subtracted"
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read with enough confidence."""

@@ -210,6 +210,14 @@ def test_a_unit_that_the_column_does_not_say_is_assumed_with_a_doubt() -> None:
     assert "length is taken to be in minutes" in reading.interpretation
 
 
+def test_says_that_discounts_are_not_subtracted() -> None:
+    names = (("id", "INTEGER"), ("unit_price", "REAL"), ("quantity", "INTEGER"), ("discount", "REAL"))
+    line = Table(name="order_line", columns=tuple(Column(name=n, type=t, primary_key=n == "id") for n, t in names))
+    reading = read("total revenue", Schema(dialect="sqlite", tables=(line,)), threshold=0.0)
+    assert reading.sql == "SELECT SUM(unit_price * quantity) FROM order_line"
+    assert reading.interpretation.endswith("; discounts are not subtracted")
+
+
 def test_a_percentile_is_a_value_that_occurs(answer: Callable[[str], list[tuple[object, ...]]]) -> None:
     assert answer("80th percentile of quantity") == [(9,)]
     assert answer("what is the 20th percentile of the quantity") == [(1,)]
