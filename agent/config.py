@@ -128,7 +128,7 @@ class LimitSettings(_Group):
     upload_mb: int = Field(200, ge=1, alias="TEXT2SQL_UPLOAD_MB")
     """Maximum size of one uploaded file, in MiB."""
     upload_rows: int = Field(5_000_000, ge=1, alias="TEXT2SQL_UPLOAD_ROWS")
-    """Maximum rows of one uploaded CSV or Parquet file."""
+    """Maximum rows of one uploaded table file."""
     uploads_kept: int = Field(20, ge=1, alias="TEXT2SQL_UPLOADS_KEPT")
     """Maximum uploaded databases per owner."""
 

@@ -65,7 +65,7 @@ class Sources:
     async def receive(
         self, owner: str, files: Sequence[tuple[str, AsyncIterable[bytes]]], name: str | None
     ) -> SourceRecord:
-        """Take one database or table file, or several CSV files as one database. Raises ApiError 400, 413."""
+        """Take one database or table file, or several files of tables as one database. Raises ApiError 400, 413."""
         try:
             source = await self.uploads.receive_all(files, owner=owner)
         except SourceTooLarge as error:

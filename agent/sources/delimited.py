@@ -264,7 +264,7 @@ def _notes(form: _Form, heads: Sequence[str], names: Sequence[str], kinds: Seque
     for name, kind, fitting in zip(names, kinds, form.kinds, strict=True):
         if (how := note(kind)) is not None:
             doubt = "; day and month could also be the other way round" if is_ambiguous(fitting) else ""
-            notes.append(f"{name}: {how}{doubt}")
+            notes.append(f"{name} read as {how}{doubt}")
     for name, kind, missing in zip(names, kinds, form.missing, strict=True):
         if missing and kind != "TEXT":
             notes.append(f"{counted(missing, 'value')} of {name} such as NA read as NULL")

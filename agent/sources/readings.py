@@ -46,9 +46,9 @@ READINGS: dict[str, Fits] = {
 _SAID = {
     "commas": "numbers with commas between thousands (1,234.5 is 1234.5)",
     "points": "numbers with a decimal comma (1.234,5 is 1234.5)",
-    "dmy": "dates as day, month, year",
-    "mdy": "dates as month, day, year",
-    "ymd": "dates as year, month, day",
+    "dmy": "dates with the day first (3/2/2026 is 3 February)",
+    "mdy": "dates with the month first (2/3/2026 is 3 February)",
+    "ymd": "dates with the year first",
 }
 
 

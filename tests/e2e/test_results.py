@@ -193,11 +193,12 @@ def test_a_chart_is_sorted_pointed_at_and_saved_as_a_picture(offline: Running, o
     bars = page.locator("figure svg g[data-mark=bar] rect")
     expect(bars).to_have_count(11)
     page.get_by_label("Sorted").select_option("smallest first")
-    expect(page.locator("figure svg")).to_contain_text(re.compile("^Gift Cards"))
+    names = page.locator("figure svg[role=img] text")
+    expect(names.filter(has_text=re.compile("Gift Cards|Brewing Gear"))).to_have_text(["Gift Cards", "Brewing Gear"])
     bars.last.hover()
-    expect(page.locator("figure svg g[data-mark=tip]")).to_contain_text(re.compile(r"Brewing Gear\s*Products: 11"))
+    expect(page.locator("figure svg[role=img]")).to_contain_text("Products: 11")
     page.get_by_role("button", name="Columns").click()
-    expect(page.locator("figure svg")).to_have_attribute("aria-label", "Products by name")
+    expect(page.locator("figure svg[role=img]")).to_have_attribute("aria-label", "Products by name")
     for name, start, ending in (("PNG picture", b"\x89PNG", "png"), ("SVG drawing", b"<svg", "svg")):
         page.get_by_role("button", name="Save the chart").click()
         with page.expect_download() as found:

@@ -119,11 +119,11 @@ const BUILDERS: Record<Chart["kind"], Builder> = {
     const name = longest(points, (p) => p.label) * CHARACTER;
     const fits = name + 8 < (width - marginLeft - MARGIN_RIGHT) / columns;
     return {
-      height: rows * 28 + 40 + (fits ? 24 : 20 + name * 0.6),
+      height: rows * 28 + 40 + (fits ? 40 : 36 + name * 0.6),
       marginTop: 32,
       marginLeft,
       marginRight: MARGIN_RIGHT,
-      marginBottom: fits ? 28 : 24 + name * 0.6,
+      marginBottom: (fits ? 44 : 40 + name * 0.6),
       x: { label: nameOf(result, chart.x), labelAnchor: "right", labelArrow: "none", axis: "bottom", tickSize: 0, ...(fits ? {} : { tickRotate: -40 }) },
       y: { label: nameOf(result, chart.series), labelAnchor: "top", labelArrow: "none", tickSize: 0 },
       color: { type: "linear" },
@@ -143,8 +143,8 @@ const MARGIN_RIGHT = 20;
 const longest = (points: readonly Point[], text: (point: Point) => string): number =>
   Math.max(...points.map((point) => text(point).length));
 
-/** What appears where one points. */
-const TIP = { fill: "var(--raised)", stroke: "var(--edge)", lineHeight: 1.35, fontSize: 12.5 } as const;
+/** What appears where one points; who does not see it has the table. */
+const TIP = { ariaHidden: "true", fill: "var(--raised)", stroke: "var(--edge)", lineHeight: 1.35, fontSize: 12.5 } as const;
 
 const nameOf = (result: Drawn, column: number): string | null => {
   const name = result.columns[column];

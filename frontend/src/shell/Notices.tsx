@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, onUnreachable } from "../api/client";
-import { healthQuery } from "../api/queries";
+import { healthQuery, modelQuery } from "../api/queries";
 import { IconButton } from "./Button";
 import { Icon } from "./Icon";
 import css from "./Notices.module.css";
@@ -11,6 +11,7 @@ const DISMISSED = "text2sql.offline-noted";
 
 export function Notices() {
   const { data, error } = useQuery(healthQuery);
+  const setting = useQuery({ ...modelQuery, enabled: data?.offline === true });
   useHealthAtOnce();
   const [noted, setNoted] = useState(() => sessionStorage.getItem(DISMISSED) !== null);
   if (error instanceof ApiError && error.unreachable) return <ServerAway />;
@@ -18,7 +19,8 @@ export function Notices() {
   return (
     <div className={css["notice"]} role="note">
       <p>
-        <strong>No model is configured,</strong> so the offline engine answers: simple questions only. For a model, set{" "}
+        <strong>No model is configured,</strong> so the offline engine answers: simple questions only. For a model,{" "}
+        {setting.data?.may_change && "choose one under “Offline engine”, or "}set{" "}
         <code>OPENAI_API_KEY</code> or <code>OPENAI_BASE_URL</code> and start again.
       </p>
       <IconButton
