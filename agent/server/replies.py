@@ -151,7 +151,7 @@ class QuestionIn(BaseModel):
     """A model at the configured endpoint, or `offline`."""
 
 
-class RunSummary(_Reply):
+class _Run(_Reply):
     run_id: str
     thread_id: str | None
     turn: int
@@ -164,31 +164,21 @@ class RunSummary(_Reply):
     score: float | None
     sql: str
     model: str
+    feedback: Verdict | None
+
+
+class RunSummary(_Run):
     answer: str
     """The beginning of it."""
-    feedback: Verdict | None
 
     @classmethod
     def of(cls, record: RunRecord) -> RunSummary:
         return cls(**record.model_dump(include=set(cls.model_fields) - {"answer"}), answer=record.short)
 
 
-class RunReply(_Reply):
-    run_id: str
-    thread_id: str | None
-    turn: int
-    kind: Literal["question", "sql"]
-    preset: str
-    question: str
-    status: RunStatus
-    started: datetime
-    seconds: float | None
-    score: float | None
-    sql: str
-    model: str
+class RunReply(_Run):
     answer: dict[str, Any] | None
     """The whole answer as `agent.runner.Answer` has it, with at most 200 rows a result; None while the run goes on."""
-    feedback: Verdict | None
 
     @classmethod
     def of(cls, record: RunRecord) -> RunReply:

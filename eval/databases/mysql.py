@@ -12,24 +12,18 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from eval.databases.base import Database
 from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
-from eval.databases.inference import with_inferred_keys
-from eval.databases.schema_cache import SchemaCache
+from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 
-_CATALOGUE_SECONDS = 30.0
-_COUNT_SECONDS = 2.0
 _LOCK_SECONDS = 5
-_KEPT = 8
 _COM_RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html"""
 
@@ -63,21 +57,13 @@ _MODES = frozenset(
 NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the guard has read it."""
 
 
-class MySQLDatabase(Database):
+class MySQLDatabase(ServerDatabase[Any]):
     dialect: Dialect = "mysql"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
-        self._connect_seconds = connect_seconds
-        self._lock = threading.Lock()
-        self._free: list[Any] = []
-        self._closed = False
+        super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
         self._mariadb = False
         self._sql_mode = ""
-        self._schema_cache = SchemaCache.shared(("mysql", self.url, target.address, target.options, infer_keys))
         connection = self._connect()
         self._learn(connection)
         self._give_back(connection)
@@ -112,13 +98,6 @@ class MySQLDatabase(Database):
             return write_privileges(line for (line,) in self._catalogue("SHOW GRANTS"))
         except pymysql.MySQLError as e:
             raise DatabaseError(self._explain(_text(e))) from None
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            free, self._free = self._free, []
-        for connection in free:
-            _drop(connection)
 
     # How a statement runs
 
@@ -203,9 +182,7 @@ class MySQLDatabase(Database):
                 _drop(connection)
             killer.close()
 
-    def _begin(self, run: StatementRun) -> Any:
-        import pymysql
-
+    def _start(self, connection: Any, run: StatementRun) -> None:
         seconds = run.seconds_left + 0.5  # the server's own limit is a backup, in case this process dies
         limit = (
             f"max_statement_time = {seconds:.3f}" if self._mariadb else f"max_execution_time = {int(seconds * 1000)}"
@@ -215,27 +192,16 @@ class MySQLDatabase(Database):
             f"character_set_connection = utf8mb4, sql_mode = '{self._sql_mode}', "
             f"lock_wait_timeout = {_LOCK_SECONDS}, innodb_lock_wait_timeout = {_LOCK_SECONDS}, {limit}"
         )
-        while True:
-            with self._lock:
-                if self._closed:
-                    raise DatabaseError("the database has been closed")
-                kept = self._free.pop() if self._free else None
-            connection = kept or self._connect()
-            try:
-                with connection.cursor() as cursor:
-                    cursor.execute(session)
-                    cursor.execute("START TRANSACTION READ ONLY")
-                return connection
-            except (pymysql.MySQLError, OSError):
-                _drop(connection)
-                if kept is None:
-                    raise  # a fresh connection fails: the server is unreachable
+        with connection.cursor() as cursor:
+            cursor.execute(session)
+            cursor.execute("START TRANSACTION READ ONLY")
 
-    def _give_back(self, connection: Any) -> None:
-        with self._lock:
-            if not self._closed and len(self._free) < _KEPT:
-                self._free.append(connection)
-                return
+    def _lost(self) -> tuple[type[Exception], ...]:
+        import pymysql
+
+        return (pymysql.MySQLError, OSError)
+
+    def _drop(self, connection: Any) -> None:
         _drop(connection)
 
     def _connect(self) -> Any:
@@ -277,23 +243,13 @@ class MySQLDatabase(Database):
 
     # How the structure is read
 
-    def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
         with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
 
-    def _read_schema(self) -> Schema:
-        schema = read_schema(self._catalogue, self._count)
-        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
-
-    def _count(self, sql: str) -> list[tuple[Any, ...]]:
-        try:
-            return self._catalogue(sql, _COUNT_SECONDS)
-        except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
-            return []
-
-    def _explain(self, message: str) -> str:
-        return self._target.redact(message)
+    def _read_catalogue(self) -> Schema:
+        return read_schema(self._catalogue, self._count)
 
 
 class _Killer:

@@ -12,15 +12,12 @@ from __future__ import annotations
 import os
 import re
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.base import Database
 from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
-from eval.databases.inference import with_inferred_keys
-from eval.databases.schema_cache import SchemaCache
+from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
@@ -30,9 +27,6 @@ if TYPE_CHECKING:
     import psycopg
 
 _LOCK_MS = 5000
-_CATALOGUE_SECONDS = 30.0
-_COUNT_SECONDS = 2.0
-_KEPT = 8
 _FETCH_ROWS = 500
 
 _REFUSED = re.compile(
@@ -49,21 +43,13 @@ _REFUSED = re.compile(
 password hashes. U&"…" is the only other way to spell an identifier, so it is refused as well."""
 
 
-class PostgresDatabase(Database):
+class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
     dialect: Dialect = "postgres"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
-        self._connect_seconds = connect_seconds
-        self._lock = threading.Lock()
-        self._free: list[psycopg.Connection[Any]] = []
-        self._closed = False
+        super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
         self._superuser = False
         self._own_functions: frozenset[str] = frozenset()
-        self._schema_cache = SchemaCache.shared(("postgres", self.url, target.address, target.options, infer_keys))
         self._give_back(self._connect())
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
@@ -98,13 +84,6 @@ class PostgresDatabase(Database):
             (f"may write to {tables:,} table{'' if tables == 1 else 's'}", tables),
         )
         return tuple(words for words, holds in privileges if holds)
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            free, self._free = self._free, []
-        for connection in free:
-            connection.close()
 
     # How a statement runs
 
@@ -165,36 +144,20 @@ class PostgresDatabase(Database):
             if connection is not None:
                 connection.close()
 
-    def _begin(self, run: StatementRun) -> psycopg.Connection[Any]:
-        import psycopg
-
+    def _start(self, connection: psycopg.Connection[Any], run: StatementRun) -> None:
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
         begin = (
             f"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; {role} SET LOCAL lock_timeout = {_LOCK_MS}; "
             f"SET LOCAL statement_timeout = {int(run.seconds_left * 1000) + 500}"
         ).encode()
-        while True:
-            with self._lock:
-                if self._closed:
-                    raise DatabaseError("the database has been closed")
-                kept = self._free.pop() if self._free else None
-            connection = kept or self._connect()
-            try:
-                connection.execute(begin)
-                if run.settings:
-                    calls = ", ".join(["set_config(%s, %s, true)"] * len(run.settings))
-                    connection.execute(f"SELECT {calls}".encode(), [part for pair in run.settings for part in pair])
-                return connection
-            except psycopg.OperationalError:
-                connection.close()
-                if kept is None:
-                    raise  # a fresh connection fails: the server is unreachable
+        connection.execute(begin)
 
-    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
-        with self._lock:
-            if not self._closed and len(self._free) < _KEPT:
-                self._free.append(connection)
-                return
+    def _lost(self) -> tuple[type[Exception], ...]:
+        import psycopg
+
+        return (psycopg.OperationalError,)
+
+    def _drop(self, connection: psycopg.Connection[Any]) -> None:
         connection.close()
 
     def _connect(self) -> psycopg.Connection[Any]:
@@ -248,22 +211,12 @@ class PostgresDatabase(Database):
 
     # How the structure is read
 
-    def _catalogue(self, sql: str, seconds: float = _CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
         with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection:
             return connection.execute(sql.encode()).fetchall()
 
-    def _count(self, sql: str) -> list[tuple[Any, ...]]:
-        try:
-            return self._catalogue(sql, _COUNT_SECONDS)
-        except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
-            return []
-
-    def _read_schema(self) -> Schema:
-        schema = read_schema(self._catalogue, self._count)
-        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
-
-    def _explain(self, message: str) -> str:
-        return self._target.redact(message)
+    def _read_catalogue(self) -> Schema:
+        return read_schema(self._catalogue, self._count)
 
 
 def _fetched(cursor: psycopg.Cursor[Any], most: int) -> Iterator[tuple[Any, ...]]:

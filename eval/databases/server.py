@@ -1,0 +1,103 @@
+"""`ServerDatabase`: what PostgreSQL and MySQL share, a small pool of connections and the reading of the schema.
+
+In: a `Target` with a host; an engine says how to connect, begin a read-only transaction and read its catalogue. Out: a
+`Database`. A connection returns to the pool only after a statement that left it clean.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from typing import Any, Generic, TypeVar
+
+from eval.databases.base import Database
+from eval.databases.inference import with_inferred_keys
+from eval.databases.schema_cache import SchemaCache
+from eval.databases.statement_run import StatementRun
+from eval.databases.types import DatabaseError
+from eval.databases.urls import Target
+from eval.schema import Schema
+
+CATALOGUE_SECONDS = 30.0
+_COUNT_SECONDS = 2.0
+_KEPT = 8
+
+C = TypeVar("C")
+"""The driver's connection."""
+
+
+class ServerDatabase(Database, Generic[C]):
+    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
+        self.name = target.name
+        self.url = target.url
+        self._target = target
+        self._infer_keys = infer_keys
+        self._connect_seconds = connect_seconds
+        self._lock = threading.Lock()
+        self._free: list[C] = []
+        self._closed = False
+        self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for connection in free:
+            self._drop(connection)
+
+    @abstractmethod
+    def _connect(self) -> C: ...
+
+    @abstractmethod
+    def _drop(self, connection: C) -> None:
+        """Close at once."""
+
+    @abstractmethod
+    def _start(self, connection: C, run: StatementRun) -> None:
+        """Begin a read-only transaction."""
+
+    @abstractmethod
+    def _lost(self) -> tuple[type[Exception], ...]:
+        """The driver's exceptions for a connection that the server has closed."""
+
+    @abstractmethod
+    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]: ...
+
+    @abstractmethod
+    def _read_catalogue(self) -> Schema: ...
+
+    def _begin(self, run: StatementRun) -> C:
+        """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed."""
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise DatabaseError("the database has been closed")
+                kept = self._free.pop() if self._free else None
+            connection = kept or self._connect()
+            try:
+                self._start(connection, run)
+                return connection
+            except self._lost():
+                self._drop(connection)
+                if kept is None:
+                    raise  # a fresh connection fails: the server is unreachable
+
+    def _give_back(self, connection: C) -> None:
+        with self._lock:
+            if not self._closed and len(self._free) < _KEPT:
+                self._free.append(connection)
+                return
+        self._drop(connection)
+
+    def _read_schema(self) -> Schema:
+        schema = self._read_catalogue()
+        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
+
+    def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._catalogue(sql, _COUNT_SECONDS)
+        except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
+            return []
+
+    def _explain(self, message: str) -> str:
+        return self._target.redact(message)
