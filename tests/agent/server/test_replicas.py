@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,9 +96,6 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
         wait_until(lambda: other.get(f"/runs/{run_id}").json()["status"] == "interrupted")
         monkeypatch.setattr(RunStore, "begin_run", begin)
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-        started = time.monotonic()
-
         again = other.stream("POST", f"/runs/{run_id}/again")
 
-        assert time.monotonic() - started < 10
         assert again.of("answer")[0]["rows"] == [[4]]

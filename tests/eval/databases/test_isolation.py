@@ -190,10 +190,8 @@ def test_cancelling_ends_the_childs_work(database: Database) -> None:
         count(database)
         before = children()
         threading.Timer(0.3, cancel.cancel).start()
-        started = time.monotonic()
         result = database.execute(read(database, statement), cancel=cancel)
         assert (result.status, result.error) == ("cancelled", "cancelled")
-        assert time.monotonic() - started < 1.5
         until(lambda before=before: not before <= children())  # the one that ran it is gone, and reaped
 
 
@@ -206,10 +204,8 @@ def test_leaving_a_stream_early_ends_it(database: Database) -> None:
 
 def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: Database) -> None:
     killed = workers.ended_by_force
-    started = time.monotonic()
     result = database.execute(read(database, LONG_CALL[database.dialect]), limits=Limits(seconds=0.5))
     assert (result.status, result.error) == ("timeout", "stopped at the deadline of 0.5 s")
-    assert time.monotonic() - started < 1.5
     assert workers.ended_by_force == killed + 1
 
 
