@@ -62,7 +62,7 @@ def escaped(text: str) -> str:
             line = line.replace(sign, f"\\{sign}")
     if line.count("_") > 1:  # inside a word an underscore is a letter
         line = re.sub(r"(?<![^\W_])_+|_+(?![^\W_])", lambda found: "\\_" * len(found[0]), line)
-    line = re.sub(r"\[(?=[^\]]*\])", r"\\[", line)
+    line = line.replace("[", "\\[")  # a link may end in the next line
     line = re.sub(r"^(>|#{1,6}(?= |$)|[+*-](?= |$)|[-=_*]+$|[~`]{3})", r"\\\1", line)
     line = re.sub(r"^(\d+)([.)])(?= |$)", r"\1\\\2", line)
     return line.replace("://", "&#58;//").replace("www.", "www&#46;")

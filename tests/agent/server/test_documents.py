@@ -47,3 +47,7 @@ def test_a_sign_is_escaped_only_where_it_would_be_markup(text: str, written: str
 )
 def test_an_answer_is_copied_in_words(markdown: str, text: str) -> None:
     assert plain_text(markdown) == text
+
+
+def test_a_link_that_ends_in_the_next_line_is_no_link() -> None:
+    assert escaped("[click") + "\n" + escaped("here](//example.org)") == "\\[click\nhere](//example.org)"
