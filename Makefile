@@ -41,6 +41,7 @@ lint: $(READY) ## Style, types and the rules on who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests
 	$(BIN)/lint-imports
 
 site: $(READY) ## Build the documentation as a site into build/site; a link that leads nowhere fails

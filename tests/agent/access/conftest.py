@@ -28,8 +28,8 @@ def company(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         if request.param == "duckdb":
             pytest.importorskip("duckdb")
         urls = (f"{request.param}:///{folder}/company.db", f"{request.param}:///{folder}/copy.db")
-        for url, statements in zip(urls, (whole(), visible("EU")), strict=True):
-            build(url.replace("///", "//"), statements)
+        for place, statements in zip(urls, (whole(), visible("EU")), strict=True):
+            build(place.replace("///", "//"), statements)
         yield urls
         return
     url: str = request.getfixturevalue(f"{request.param}_url")

@@ -47,26 +47,26 @@ def copied(databases: tuple[Database, Database]) -> dict[str, Any]:
     return {sql: outcome(databases[1], sql)[0] for sql in ATTEMPTS}
 
 
-def test_there_are_at_least_sixty_attempts():
+def test_there_are_at_least_sixty_attempts() -> None:
     assert len(ATTEMPTS) >= 60
 
 
 @pytest.mark.parametrize("sql", ATTEMPTS)
 def test_an_attempt_ends_as_on_a_copy_that_holds_only_what_is_visible(
     sql: str, databases: tuple[Database, Database], copied: dict[str, Any]
-):
+) -> None:
     found, told = outcome(databases[0], sql)
     assert found == copied[sql], told
     assert not any(secret in told for secret in SECRETS)
 
 
 @pytest.mark.parametrize("column", ["rowid", "_rowid_", "ctid", "xmin", "salary"])
-def test_columns_of_the_engine_itself_tell_nothing(column: str, databases: tuple[Database, Database]):
+def test_columns_of_the_engine_itself_tell_nothing(column: str, databases: tuple[Database, Database]) -> None:
     (status, rows), told = outcome(databases[0], f"SELECT {column} FROM staff")
     assert status == "error" or set(rows) == {"(None,)"}, told
 
 
-def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databases: tuple[Database, Database]):
+def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databases: tuple[Database, Database]) -> None:
     schema = databases[0].schema()
     assert {t.name for t in schema.tables} == {"staff", "sales", "goods"}
     staff = schema.table("staff")
@@ -76,7 +76,7 @@ def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databa
     assert not any("payroll" in json.dumps(t.foreign_keys, default=str) for t in schema.tables)
 
 
-def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: str):
+def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: str) -> None:
     access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
     assert access is not None
     with open_database(company[0]) as everything:

@@ -45,7 +45,7 @@ def quiet(text: str, asked: str = "") -> None:
     assert not any(secret in told for secret in SECRETS), text
 
 
-def test_no_attempt_passes_over_http(server: Running):
+def test_no_attempt_passes_over_http(server: Running) -> None:
     ran = 0
     with server.client() as client:
         for sql in ATTEMPTS:
@@ -55,7 +55,7 @@ def test_no_attempt_passes_over_http(server: Running):
     assert ran > 30
 
 
-def test_structure_samples_values_and_profile_show_what_is_visible(server: Running):
+def test_structure_samples_values_and_profile_show_what_is_visible(server: Running) -> None:
     with server.client() as client:
         shown = client.get("/schema/configured", headers=ANNA).json()
         assert {t["name"]: t["row_count"] for t in shown["tables"]} == {"staff": None, "sales": None, "goods": 5}
@@ -72,7 +72,7 @@ def test_structure_samples_values_and_profile_show_what_is_visible(server: Runni
         assert client.get("/schema/configured", headers=EVE).json()["tables"] == []
 
 
-def test_results_and_exports_are_the_persons_own(server: Running):
+def test_results_and_exports_are_the_persons_own(server: Running) -> None:
     with server.client() as client:
         ran = {
             name: client.post(
@@ -89,7 +89,7 @@ def test_results_and_exports_are_the_persons_own(server: Running):
         assert exported.text.split() == ["name", "Anna", "Bert", "Cleo"]
 
 
-def test_a_shared_board_shows_each_person_their_own_rows(server: Running):
+def test_a_shared_board_shows_each_person_their_own_rows(server: Running) -> None:
     with server.client() as client:
         asked = {"sql": "SELECT name FROM staff ORDER BY id", "preset": "configured"}
         run_id = client.post("/sql", json=asked, headers=BEN).json()["run_id"]
@@ -106,7 +106,7 @@ def test_a_shared_board_shows_each_person_their_own_rows(server: Running):
         quiet(seen.text)
 
 
-def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running):
+def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running) -> None:
     with server.client() as client:
         client.post("/sql", json={"sql": "SELECT title FROM goods", "preset": "configured"}, headers=ANNA)
         stream = client.post("/query", json={"question": "How many goods are there?"}, headers=ANNA)
@@ -128,14 +128,14 @@ def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running):
     ("question", "unseen"),
     [("What is the average salary of the staff?", "salary"), ("How many payroll rows are there?", "payroll")],
 )
-def test_a_question_about_hidden_things_is_told_so(server: Running, question: str, unseen: str):
+def test_a_question_about_hidden_things_is_told_so(server: Running, question: str, unseen: str) -> None:
     with server.client() as client:
         told = client.post("/query", json={"question": question}, headers=ANNA).text
     answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
     assert (answer["status"], answer["answer"]) == ("abstained", f"Not visible to you: {unseen}.")
 
 
-def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running):
+def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running) -> None:
     with server.client() as client:
         told = client.post("/query", json={"question": "How many staff are there?"}, headers=ANNA).text
     answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
@@ -144,7 +144,7 @@ def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running):
     quiet(told)
 
 
-async def test_no_attempt_passes_over_mcp(server: Running):
+async def test_no_attempt_passes_over_mcp(server: Running) -> None:
     pytest.importorskip("mcp")
     import httpx2
     from mcp import Client
@@ -167,7 +167,7 @@ async def test_no_attempt_passes_over_mcp(server: Running):
     assert ran > 30
 
 
-def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: Path):
+def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: Path) -> None:
     with OpenAIServer() as endpoint:
         prompts: list[str] = []
 
@@ -198,7 +198,7 @@ def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: P
 @pytest.mark.parametrize(("person", "staff"), [("anna", 3), ("ben", 2)])
 async def test_python_and_the_command_line_know_the_person_of_the_settings(
     person: str, staff: int, company: Urls, policies: str, tmp_path: Path
-):
+) -> None:
     values = {
         "TEXT2SQL_DATABASE_URL": company[0],
         "TEXT2SQL_POLICIES": policies,
@@ -211,7 +211,7 @@ async def test_python_and_the_command_line_know_the_person_of_the_settings(
 
 def test_batch_answers_as_the_person_of_the_settings(
     company_file: Path, policies: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     from agent.batch import app
     from agent.config import settings
 
@@ -233,7 +233,7 @@ def test_batch_answers_as_the_person_of_the_settings(
     assert "Not visible to you: salary" in second["answer"]
 
 
-def test_a_task_between_agents_reaches_no_database_of_the_server(server: Running):
+def test_a_task_between_agents_reaches_no_database_of_the_server(server: Running) -> None:
     schema = {"tables": [{"name": "staff", "columns": [{"name": "name", "type": "TEXT"}]}]}
     task = {"task_id": "t", "question": "How many staff are there?", "schema": schema, "dialect": "sqlite"}
     reply = httpx.post(f"{server.url}/generate", json=task, headers=ANNA, timeout=30)

@@ -14,7 +14,7 @@ SECURED = [
 ]
 
 
-def test_the_databases_own_policies_filter_by_the_person(postgres_url: str):
+def test_the_databases_own_policies_filter_by_the_person(postgres_url: str) -> None:
     build(postgres_url, [*whole(), *SECURED])
     access = Access((Rule.model_validate({"who": {}, "database": "*", "tables": "visible"}),))
     statement = check(parse("SELECT COUNT(*) FROM staff", "postgres")).statement

@@ -59,7 +59,8 @@ def session(firm: Path, config: Settings, tmp_path: Path) -> Tuned:
 
     def opened(out: str = "out", *, settings: Settings = config, **options: Any) -> Session:
         given = {"questions": str(firm / "verified.jsonl"), "databases": str(firm), "model": "offline", "jobs": 1}
-        return Session(tmp_path / out, Options(**(given | options)), settings)
+        values: dict[str, Any] = {**given, **options}
+        return Session(tmp_path / out, Options(**values), settings)
 
     return opened
 

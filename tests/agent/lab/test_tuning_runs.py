@@ -28,7 +28,7 @@ GOOD = {"glossary.yaml": "terms:\n  - term: wergild\n    means: people.pay\n"}
 BAD = {"glossary.yaml": "terms:\n  - term: city\n    means: people.pay\n"}
 
 
-async def test_mined_learns_the_word_and_proves_it(session: Tuned, firm: Path, tmp_path: Path, config: object):
+async def test_mined_learns_the_word_and_proves_it(session: Tuned, firm: Path, tmp_path: Path, config: object) -> None:
     opened = session()
     result = await opened.finish()
 
@@ -50,7 +50,7 @@ async def test_mined_learns_the_word_and_proves_it(session: Tuned, firm: Path, t
 
 
 @pytest.mark.parametrize("shuffled", [5])
-async def test_nothing_is_accepted_where_labels_are_shuffled(session: Tuned, tmp_path: Path, shuffled: int):
+async def test_nothing_is_accepted_where_labels_are_shuffled(session: Tuned, tmp_path: Path, shuffled: int) -> None:
     questions = tmp_path / "shuffled.jsonl"
     questions.write_text("".join(json.dumps(line) + "\n" for line in verified(shuffled)[:18]))
 
@@ -71,7 +71,7 @@ def scripted(tmp_path: Path) -> tuple[str, ...]:
     return tuple(folders)
 
 
-async def test_a_run_that_is_killed_after_any_event_ends_the_same(session: Tuned, tmp_path: Path):
+async def test_a_run_that_is_killed_after_any_event_ends_the_same(session: Tuned, tmp_path: Path) -> None:
     options = {"evolver": "scripted", "candidates": scripted(tmp_path), "rounds": 3}
     first = await session("whole", **options).finish()
     whole = (tmp_path / "whole/journal.jsonl").read_bytes()
@@ -94,7 +94,7 @@ async def test_a_run_that_is_killed_after_any_event_ends_the_same(session: Tuned
         assert again.record() | {"kit": ""} == first.record() | {"kit": ""}
 
 
-async def test_more_rounds_read_the_held_out_questions_again_and_p_counts_it(session: Tuned, tmp_path: Path):
+async def test_more_rounds_read_the_held_out_questions_again_and_p_counts_it(session: Tuned, tmp_path: Path) -> None:
     options = {"evolver": "scripted", "candidates": scripted(tmp_path), "rounds": 2}
     before = await session(**options).finish()
     Journal(tmp_path / "out/journal.jsonl").add({"event": "extended", "rounds": 1})
@@ -105,21 +105,21 @@ async def test_more_rounds_read_the_held_out_questions_again_and_p_counts_it(ses
     assert after.random.p == pytest.approx(2 * before.random.p, rel=0.01)
 
 
-async def test_settings_are_searched_with_optuna(session: Tuned):
+async def test_settings_are_searched_with_optuna(session: Tuned) -> None:
     pytest.importorskip("optuna", reason="the extra `lab` is not installed")
     result = await session(evolver="knobs", rounds=2).finish()
 
     assert result.random.n == len(verified()) // 2
 
 
-def test_a_folder_holds_one_run(session: Tuned):
+def test_a_folder_holds_one_run(session: Tuned) -> None:
     session(seed=1)
 
     with pytest.raises(InputError, match="another seed"):
         session(seed=2)
 
 
-def test_the_splits_share_nothing_and_the_second_no_form(firm: Path):
+def test_the_splits_share_nothing_and_the_second_no_form(firm: Path) -> None:
     questions = read_questions(firm / "verified.jsonl")
     for split in splits(questions, 3, "sqlite", choosing=True):
         parts = [{q.id for q in part} for part in (split.mine, split.choose, split.held_out)]
@@ -128,14 +128,14 @@ def test_the_splits_share_nothing_and_the_second_no_form(firm: Path):
     assert not forms[0] & forms[1]
 
 
-def test_few_questions_are_said_to_prove_little():
+def test_few_questions_are_said_to_prove_little() -> None:
     assert "30 held-out questions cannot prove" in too_few(30)
     assert str(needed()) in too_few(30)
     assert too_few(100) == ""
     assert 270 < needed(0.05) < 290
 
 
-def test_ratings_follow_from_the_rounds():
+def test_ratings_follow_from_the_rounds() -> None:
     rounds = [{"a": 3, "b": 2}, {"a": 5, "b": 1, "c": 1}]
 
     assert elo(rounds)["a"] > 1500 > elo(rounds)["b"]
@@ -145,7 +145,7 @@ def test_ratings_follow_from_the_rounds():
     assert sum(strengths.values()) / 3 == pytest.approx(1500)
 
 
-def test_a_budget_refuses_the_call_that_would_go_beyond_it(tmp_path: Path):
+def test_a_budget_refuses_the_call_that_would_go_beyond_it(tmp_path: Path) -> None:
     budget = Budget(calls=2, kept=tmp_path / "spent")
     budget.before_call()
     budget.after_call(0.0)
@@ -169,7 +169,7 @@ def test_a_budget_refuses_the_call_that_would_go_beyond_it(tmp_path: Path):
         hours.before_call()
 
 
-def test_an_unknown_evolver_is_refused():
+def test_an_unknown_evolver_is_refused() -> None:
     with pytest.raises(InputError, match="there are mined, knobs"):
         evolver("magic")
 
@@ -183,7 +183,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CliRunner:
     return CliRunner()
 
 
-def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path):
+def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path) -> None:
     words = ["tune", "--databases", str(firm), "--questions", str(firm / "verified.jsonl"), "--out", "o"]
     done = terminal.invoke(app, [*words, "--evolver", "mined", "--offline", "--seed", "1", "--json", "-q"])
     found = json.loads(done.stdout)

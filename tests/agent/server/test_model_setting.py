@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -13,12 +14,13 @@ ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben
 KEY = "sk-a-key-that-nobody-may-see"
 
 
-def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint: OpenAIServer):
+def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint: OpenAIServer) -> None:
     config = settings_for(tmp_path, TEXT2SQL_TOKENS=f"ana={ANA},ben={BEN}", TEXT2SQL_ADMINS="ana")
     wanted = {"base_url": endpoint.url, "name": "chosen-model", "api_key": KEY}
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
     with running(config) as server, server.client() as client:
-        ana, ben = ({"headers": {"Authorization": f"Bearer {token}"}} for token in (ANA, BEN))
+        kwargs: list[Any] = [{"headers": {"Authorization": f"Bearer {token}"}} for token in (ANA, BEN)]
+        ana, ben = kwargs
         assert client.get("/model", **ana).json()["offline"] is True
 
         tried = client.post("/model/test", json=wanted, **ana).json()
@@ -54,7 +56,7 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         assert client.delete("/model").json()["offline"] is True
 
 
-def test_an_address_that_is_no_endpoint_is_refused(tmp_path: Path):
+def test_an_address_that_is_no_endpoint_is_refused(tmp_path: Path) -> None:
     with running(settings_for(tmp_path)) as server:
         for address in ("file:///etc/passwd", "http://me:secret@host/v1", "nonsense"):
             answer = httpx.put(f"{server.url}/model", json={"base_url": address, "name": "m"})
@@ -62,7 +64,7 @@ def test_an_address_that_is_no_endpoint_is_refused(tmp_path: Path):
             assert "secret" not in answer.text
 
 
-def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_path: Path):
+def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_path: Path) -> None:
     csv = "day,shop,amount\n" + "".join(f"2026-01-{n:02},{'north' if n % 2 else 'south'},{n}.5\n" for n in range(1, 29))
     with running(settings_for(tmp_path)) as server, server.client() as client:
         made = client.post("/databases/upload", files={"file": ("sales.csv", csv.encode())}).json()
