@@ -91,6 +91,8 @@ class JudgingSettings(_Group):
     """The strategy: a name from `agent.runtime.strategies`."""
     examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
     """File or folder of verified examples; None: only examples that people confirmed are shown."""
+    semantic_model: str | None = Field(None, alias="TEXT2SQL_SEMANTIC_MODEL")
+    """File of the semantic model: Apache Ossie, dbt's semantic manifest, Snowflake's YAML, or a glossary."""
     glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
     """YAML file with the meanings of business words."""
     kit: str | None = Field(None, alias="TEXT2SQL_KIT")

@@ -169,14 +169,15 @@ def _program() -> str:
 def main() -> None:
     """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
 
-    `profile` is the command when it is alone or followed by options; `examples` and `glossary` are commands when one of
-    their subcommands follows. Any other use of these words is a question.
+    `profile` is the command when it is alone or followed by options; `examples`, `glossary` and `model` are commands
+    when one of their subcommands follows. Any other use of these words is a question.
     """
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
         from agent.cli.profile_command import app as profiling
 
         profiling(sys.argv[2:], prog_name=f"{_program()} profile")
-    if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"]):
+    if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"], ["model", "check"],
+                        ["model", "init"]):  # fmt: skip
         from agent.cli import memory_commands
 
         getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")

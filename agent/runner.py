@@ -47,6 +47,7 @@ from eval.errors import Text2SQLError
 if TYPE_CHECKING:
     from agent.knowledge.kit import Kit
     from agent.knowledge.memory import Memory
+    from agent.knowledge.semantics import SemanticModel
 
 __all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
 
@@ -205,7 +206,8 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
-    model, owned = await _chosen_model(request.model, config.model, database)
+    semantics = await asyncio.to_thread(_semantics, config.judging)
+    model, owned = await _chosen_model(request.model, config.model, database, semantics)
     context = RunContext(
         database,
         private(model, config.privacy.mode),
@@ -216,9 +218,10 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         emit=emit,
         deadline=started + config.limits.run_seconds,
         execute=request.execute,
+        semantics=semantics,
     )
     try:
-        context.memory = await asyncio.to_thread(_memory, config.judging, kit, request.confirmed)
+        context.memory = await asyncio.to_thread(_memory, config.judging, semantics, kit, request.confirmed)
         async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:
@@ -293,14 +296,14 @@ async def _opened(database: str | Database | None, config: DatabaseSettings) -> 
 
 
 async def _chosen_model(
-    model: str | Model | None, config: ModelSettings, database: Database
+    model: str | Model | None, config: ModelSettings, database: Database, semantics: SemanticModel | None
 ) -> tuple[Model, Model | None]:
     """The model to use, and the same model again if this run has to close it."""
     if model is not None and not isinstance(model, str):
         return model, None
     from agent.models import make_model
 
-    made = await asyncio.to_thread(make_model, config, database, model)
+    made = await asyncio.to_thread(make_model, config, database, model, semantics)
     return made, made
 
 
@@ -315,10 +318,25 @@ def _kit(folder: str) -> Kit:
         raise _RunFailed("settings", f"The kit {folder} cannot be used: {error}") from None
 
 
-def _memory(config: JudgingSettings, kit: Kit | None, confirmed: Confirmed) -> Memory | None:
+def _semantics(config: JudgingSettings) -> SemanticModel | None:
+    """Raises _RunFailed, naming what is wrong with the file."""
+    if not (config.semantic_model or config.glossary):
+        return None
+    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.semantics.files import semantic_model_of
+
+    try:
+        return semantic_model_of(config)
+    except BadMemory as error:
+        raise _RunFailed("settings", str(error)) from None
+
+
+def _memory(
+    config: JudgingSettings, semantics: SemanticModel | None, kit: Kit | None, confirmed: Confirmed
+) -> Memory | None:
     """The team's knowledge of its database; None if there is none. Raises _RunFailed, naming each bad line and its
     reason."""
-    if not (config.examples or config.glossary or confirmed or kit):
+    if not (config.examples or config.glossary or semantics or confirmed or kit):
         return None
     from agent.knowledge.memory import BadMemory, Example, load_memory
 
@@ -328,6 +346,8 @@ def _memory(config: JudgingSettings, kit: Kit | None, confirmed: Confirmed) -> M
         raise _RunFailed("settings", str(error)) from None
     if kit is not None:
         kept = kept.joined(kit.memory)
+    if semantics is not None:
+        kept = kept.with_examples([Example(v.question, v.sql) for v in semantics.verified])
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])
 
 

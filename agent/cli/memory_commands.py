@@ -1,6 +1,7 @@
-"""`python -m agent.main examples check FILE` and `glossary check FILE`: do a team's files fit a database?
+"""`python -m agent.main examples check FILE`, `glossary check FILE`, `model check FILE` and `model init`.
 
-In: the words after `examples` or `glossary`. Out: what was found on standard output, an exit code: 0 when all is well.
+In: the words after `examples`, `glossary` or `model`. Out: what was found on standard output, an exit code: 0 when all
+is well.
 """
 
 from __future__ import annotations
@@ -27,6 +28,43 @@ _File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to check."
 
 examples = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 glossary = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+model = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@model.callback()
+def _model() -> None:
+    """What a team says once about its business: metrics, fields, relationships."""
+
+
+@model.command("init")
+def init_model(db: _Db = None) -> None:
+    """Print a draft for a database, as an Apache Ossie document to be corrected and kept."""
+    from agent.inspection.semantics import draft_model
+
+    typer.echo(draft_model(_opened(db)), nl=False)
+
+
+@model.command("check")
+def check_model(file: _File, db: _Db = None) -> None:
+    """Check names, types, joins that multiply rows, and that metrics and verified questions run."""
+    from agent.inspection.semantics import check_model
+    from eval.errors import InputError
+
+    database = _opened(db)
+    try:
+        found = check_model(file, database)
+    except InputError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(exits.USAGE) from None
+    for line in found.not_handled:
+        typer.echo(f"not used: {line}")
+    for line in found.findings:
+        typer.echo(f"{file.name}, {line}")
+    if found.findings:
+        raise typer.Exit(exits.USAGE)
+    typer.echo(f"{file.name}: {found.datasets} datasets and {found.metrics} metrics fit {database.name}.")
 
 
 @examples.callback()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config import ModelSettings
+    from agent.knowledge.semantics import SemanticModel
     from agent.models.protocol import Meter, Model
     from eval.databases.base import Database
 
@@ -18,17 +19,19 @@ OFFLINE = "offline"
 """The name that selects the built-in parser, whatever is configured."""
 
 
-def make_model(settings: ModelSettings, database: Database, name: str | None = None) -> Model:
+def make_model(
+    settings: ModelSettings, database: Database, name: str | None = None, semantics: SemanticModel | None = None
+) -> Model:
     """The model that answers questions to `database`: the built-in parser when `name` is `offline` or, without a name,
     when no endpoint is configured; else `name` (default: the configured model) at the OpenAI-compatible endpoint.
 
-    Opens no connection and imports only the model that is needed.
+    `semantics` steers the parser. Opens no connection and imports only the model that is needed.
     """
     model = shared_model(settings, name)
     if isinstance(model, str):
         from agent.parser import OfflineModel
 
-        return OfflineModel(database)
+        return OfflineModel(database, semantics)
     return model
 
 

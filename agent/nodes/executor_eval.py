@@ -144,7 +144,8 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
-    case = replace(case, candidates_agreeing=draft.agreeing)
+    departures = await asyncio.to_thread(_departures, step, case)
+    case = replace(case, candidates_agreeing=draft.agreeing, departures=departures)
     executed = case.result
     data = json_rows(executed.rows) if executed else []
     result = _result(
@@ -170,6 +171,15 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
         begin_summary(step.state, _rated(result, case, PERFECT), step.context)
         relevance = await _relevance(step, case, data)
     return _rated(result, case, relevance)
+
+
+def _departures(step: _Step, case: Case) -> tuple[str, ...]:
+    """Where the query computes a metric of the question otherwise than the semantic model defines it."""
+    if step.context.semantics is None or case.parsed.tree is None:
+        return ()
+    from agent.knowledge.semantics.conformity import departures
+
+    return departures(step.question, case.parsed.tree, step.context.semantics, case.schema)
 
 
 def _rated(result: QueryResult, case: Case, relevance: Relevance) -> QueryResult:

@@ -24,6 +24,8 @@ from agent.state import AgentState, Draft, Failure, asked, standalone
 
 if TYPE_CHECKING:
     from agent.knowledge.memory import Memory
+    from agent.knowledge.semantics import SemanticModel
+    from eval.schema import Schema
 
 
 async def query_generator(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -48,7 +50,10 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         attempt=len(before) + 1,
     )
     if context.memory is not None:
-        request = await asyncio.to_thread(_with_memory, request, context.memory, context)
+        memory = context.memory
+        if context.semantics is not None:
+            memory = await asyncio.to_thread(_with_semantics, memory, context.semantics, schema)
+        request = await asyncio.to_thread(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
     try:
         if wants_several(request, context):
@@ -72,6 +77,12 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
         draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
     return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft}
+
+
+def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) -> Memory:
+    from agent.knowledge.semantics.entries import glossary_of
+
+    return replace(memory, glossary=memory.glossary.joined(glossary_of(semantics, schema)))
 
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:

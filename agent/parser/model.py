@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent.knowledge.memory import Example
+from agent.knowledge.semantics import ModelView, SemanticModel, model_view_of
 from agent.knowledge.values import value_index
 from agent.models.protocol import (
     Capabilities,
@@ -25,9 +27,10 @@ from agent.models.protocol import (
 )
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
-from agent.parser.execution_probe import looker
+from agent.parser.execution_probe import Look, looker
 from agent.parser.recall import recalled
 from agent.parser.relevance import judge
+from agent.parser.sql_builder import readable
 from agent.parser.summary import summary_text
 from agent.state import QueryPlan, QueryTask
 from eval.databases.base import Database
@@ -45,8 +48,9 @@ class OfflineModel:
         remote=False, samples=False, calibrated=True, exact_summaries=True, second_opinion=False
     )
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, semantics: SemanticModel | None = None) -> None:
         self._database = database
+        self._semantics = semantics
         self._last: tuple[tuple[str, str, str, str, int], Reading] | None = None
 
     async def plan(self, request: PlanRequest) -> PlanReply:
@@ -116,11 +120,20 @@ class OfflineModel:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
         look = looker(database) if database.holds_rows else None  # the result of an empty copy says nothing
+        view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
+        expanded = None if look is None else _through(view, look)
         reading = await asyncio.to_thread(
-            read, question, schema, index, dialect, evidence=evidence, place=place, look=look
+            read, view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
+        if view.meanings and reading.tree is not None:
+            tree = view.expand(reading.tree)
+            reading = replace(reading, tree=tree, sql=readable(tree, dialect))
         self._last = (key, reading)
         return reading
+
+
+def _through(view: ModelView, look: Look) -> Look:
+    return lambda tree: look(view.expand(tree))
 
 
 def _usage(started: float) -> Usage:

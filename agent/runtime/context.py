@@ -23,6 +23,7 @@ from eval.schema import Schema
 
 if TYPE_CHECKING:
     from agent.knowledge.memory import Memory
+    from agent.knowledge.semantics import SemanticModel
     from eval.scoring.types import Case
 
 
@@ -51,6 +52,8 @@ class RunContext:
     """Whether a truly ambiguous question may lead to a clarification; only if a user can answer."""
     memory: Memory | None = None
     """The team's knowledge of its database, if there is any."""
+    semantics: SemanticModel | None = None
+    """What the team says of its business, if it says anything."""
     history_before: int | None = None
     """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
     examined: dict[str, Case] = field(default_factory=dict)

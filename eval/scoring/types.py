@@ -84,6 +84,8 @@ class Case:
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False
+    departures: tuple[str, ...] = ()
+    """Sentences: where the query departs from what a semantic model defines; empty where there is none."""
 
     @property
     def runnable(self) -> ReadStatement | None:

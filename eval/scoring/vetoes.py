@@ -26,7 +26,7 @@ def vetoes(case: Case) -> tuple[str, ...]:
         reasons.append("The query reads no table, though the question asks about data.")
     if case.facts.cartesian:
         reasons.append("Two sources are combined without a condition between them (a cartesian join).")
-    return tuple(reasons)
+    return (*reasons, *case.departures)
 
 
 def _phantom(phantom: Phantom) -> str:

@@ -1,0 +1,116 @@
+"""Does a query compute the metrics of its question as the model defines them?
+
+In: a question, a query, a model and a schema. Out: a sentence for each metric that the question names and the query
+computes otherwise. The definition may be written with other aliases, orders of operands, casts, roundings, in a CTE, or
+with its condition in WHERE. A metric is taken as named only by its whole name or synonym.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from agent.knowledge.semantics.expansion import Meaning, model_view_of
+from agent.knowledge.semantics.model import Metric, SemanticModel
+from eval.schema import Schema
+from eval.sql import render
+from eval.sql.scopes import Binding, bind
+
+_TRANSPARENT = (exp.Paren, exp.Cast, exp.Round, exp.Coalesce, exp.Alias)
+_COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NEQ)
+_WORD = re.compile(r"[^\W_]+")
+_OTHER = re.compile(r"\b(average|avg|mean|median|maximum|minimum|max|min|highest|lowest|largest|smallest)\b", re.I)
+
+
+def departures(question: str, tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
+    view = model_view_of(model, schema)
+    words = _folded(question)
+    found = []
+    written: frozenset[str] | None = None
+    for metric in _named(words, model):
+        meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
+        if meaning is None:
+            continue
+        if written is None:
+            written = _parts(tree, bind(tree, schema.dialect, schema))
+        if not _computed(meaning, written, loose=bool(_OTHER.search(question))):
+            defined = render(meaning.tree, schema.dialect)
+            found.append(f"The question asks for {metric.name}, which is {defined}; the query computes something else.")
+    return tuple(found)
+
+
+def _folded(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _named(words: str, model: SemanticModel) -> list[Metric]:
+    """The metrics that the question names; a name inside a longer one (`profit` in `profit margin`) is not named."""
+    spoken = sorted(((_folded(name), m) for m in model.metrics for name in m.names), key=lambda p: -len(p[0]))
+    found: dict[str, Metric] = {}
+    for phrase, metric in spoken:
+        if phrase.strip() and phrase in words:
+            found.setdefault(metric.name, metric)
+            words = words.replace(phrase, "  ")
+    return list(found.values())
+
+
+def _computed(meaning: Meaning, written: frozenset[str], *, loose: bool) -> bool:
+    """`loose`: the question asks for another aggregate of the metric's rows."""
+    for aggregate in meaning.tree.find_all(exp.AggFunc):
+        inner, condition = _unconditioned(aggregate.this)
+        wanted = [] if isinstance(inner, exp.Star) or inner is None else [_canonical(inner, None)]
+        if condition is not None:
+            wanted += [_canonical(one, None) for one in condition.flatten()] if isinstance(condition, exp.And) else [
+                _canonical(condition, None)
+            ]  # fmt: skip
+        if not loose:
+            wanted.append(f"a call of {aggregate.key}")
+        if not written.issuperset(wanted):
+            return False
+    operators = {type(node) for node in meaning.tree.find_all(exp.Div)} if meaning.row is None else set()
+    return not operators or "an operation div" in written
+
+
+def _unconditioned(inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """`CASE WHEN condition THEN value END` as (value, condition), which WHERE may hold as well."""
+    if isinstance(inner, exp.Case) and len(inner.args.get("ifs") or []) == 1 and inner.this is None:
+        branch = inner.args["ifs"][0]
+        return branch.args["true"], branch.this
+    if isinstance(inner, exp.Distinct) and inner.expressions:
+        return inner.expressions[0], None
+    return inner, None
+
+
+def _parts(tree: exp.Expression, binding: Binding) -> frozenset[str]:
+    """Every expression of the query in canonical form, and the functions that it calls."""
+    found = set()
+    for node in tree.walk():
+        if isinstance(node, exp.AggFunc):
+            found.add(f"a call of {node.key}")
+        elif isinstance(node, exp.Div):
+            found.add("an operation div")
+        if isinstance(node, exp.Column | exp.Binary | exp.Func | exp.Predicate | exp.Literal | exp.Neg):
+            found.add(_canonical(node, binding))
+    return frozenset(found)
+
+
+def _canonical(node: exp.Expr, binding: Binding | None) -> str:
+    """The expression as text that aliases, casts, roundings and the order of operands do not change."""
+    if isinstance(node, _TRANSPARENT):
+        return _canonical(node.this, binding)
+    if isinstance(node, exp.Column):
+        origin = binding.columns[id(node)].origin if binding and id(node) in binding.columns else None
+        table, name = origin or (node.table, node.name)
+        return f"{table}.{name}".casefold()
+    if isinstance(node, exp.Literal):
+        return repr(float(node.name)) if not node.is_string and _number(node.name) else repr(node.name)
+    if isinstance(node, _COMMUTATIVE):
+        parts = sorted(_canonical(part, binding) for part in node.flatten())
+        return f"{node.key}({', '.join(parts)})"
+    children = [_canonical(child, binding) for child in node.iter_expressions()]
+    return f"{node.key}({', '.join(children)})"
+
+
+def _number(text: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d*)?|\.\d+", text) is not None

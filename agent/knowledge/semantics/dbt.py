@@ -1,0 +1,219 @@
+"""dbt's semantic manifest (`target/semantic_manifest.json`) as a `SemanticModel`.
+
+Simple, ratio and derived metrics become expressions, their filters conditions inside the aggregates. Cumulative and
+conversion metrics, and filters on metrics or time spans, are named as not handled.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agent.knowledge.semantics.model import (
+    Dataset,
+    Expression,
+    Field,
+    Metric,
+    Reader,
+    Record,
+    Relationship,
+    SemanticModel,
+    text,
+)
+
+_AGGREGATES = {"sum": "SUM({})", "min": "MIN({})", "max": "MAX({})", "average": "AVG({})", "median": "MEDIAN({})",
+               "count": "COUNT({})", "count_distinct": "COUNT(DISTINCT {})",
+               "sum_boolean": "SUM(CASE WHEN {} THEN 1 ELSE 0 END)"}  # fmt: skip
+_DIMENSION = re.compile(r"\{\{\s*(?:Time)?Dimension\(\s*'(?:(\w+)__)?(\w+)'\s*\)\s*\}\}")
+_DEPTH = 8
+
+
+def from_dbt(manifest: Record) -> SemanticModel:
+    return _Manifest(manifest).model()
+
+
+class _Manifest:
+    def __init__(self, manifest: Record) -> None:
+        self.reader = Reader()
+        self.reader.others(manifest, "manifest", "semantic_models metrics project_configuration")
+        self.models = self.reader.records(manifest.get("semantic_models"), "semantic_models")
+        self.metrics = self.reader.records(manifest.get("metrics"), "metrics")
+        self.measures: dict[str, tuple[Record, Record]] = {}
+        for _, model in self.models:
+            for measure in _list(model.get("measures")):
+                self.measures[text(measure.get("name"))] = (model, measure)
+        self.by_name = {text(m.get("name")): m for _, m in self.metrics}
+
+    def model(self) -> SemanticModel:
+        metrics = []
+        for place, metric in self.metrics:
+            written = self._metric(metric, "", 0)
+            if written is None:
+                self.reader.note(place, f"metrics of type {text(metric.get('type')) or 'none'} like this are not used")
+                continue
+            described = text(metric.get("description"))
+            label = text(metric.get("label"))
+            synonyms = (label,) if label and label.casefold() != text(metric.get("name")).replace("_", " ") else ()
+            metrics.append(Metric(text(metric.get("name")), Expression(written), synonyms, described))
+        datasets = tuple(self._dataset(model, place) for place, model in self.models)
+        return SemanticModel(
+            "dbt", datasets, tuple(self._relationships()), tuple(metrics), not_handled=tuple(self.reader.not_handled)
+        )
+
+    def _dataset(self, model: Record, place: str) -> Dataset:
+        known = (
+            "name description label node_relation primary_entity entities measures dimensions defaults metadata config"
+        )
+        self.reader.others(model, place, known)
+        node = model.get("node_relation") or {}
+        fields, keys = [], []
+        for entity in _list(model.get("entities")):
+            column = text(entity.get("expr")) or text(entity.get("name"))
+            fields.append(Field(text(entity.get("name")), Expression(column), (), text(entity.get("description"))))
+            if entity.get("type") in ("primary", "unique"):
+                keys.append((column,))
+            elif entity.get("type") == "natural":
+                self.reader.note(f"{place}.entities[{entity.get('name')}]", "natural keys are not used")
+        for dimension in _list(model.get("dimensions")):
+            column = text(dimension.get("expr")) or text(dimension.get("name"))
+            fields.append(
+                Field(
+                    text(dimension.get("name")),
+                    Expression(column),
+                    _label(dimension),
+                    text(dimension.get("description")),
+                    "",
+                    dimension.get("type") == "time",
+                )
+            )
+        for measure in _list(model.get("measures")):
+            column = text(measure.get("expr")) or text(measure.get("name"))
+            if not column.replace("_", "a").isalnum():
+                fields.append(
+                    Field(text(measure.get("name")), Expression(column), (), text(measure.get("description")))
+                )
+            if measure.get("non_additive_dimension"):
+                self.reader.note(f"{place}.measures[{measure.get('name')}]", "non-additive dimensions are not used")
+        named = {f.name: f for f in fields}
+        return Dataset(
+            text(model.get("name")),
+            text(node.get("alias")) or text(model.get("name")),
+            text(node.get("schema_name")) or None,
+            tuple(named.values()),
+            keys[0] if keys else (),
+            tuple(keys[1:]),
+            _label(model),
+            text(model.get("description")),
+        )
+
+    def _relationships(self) -> list[Relationship]:
+        """A foreign entity refers to the model in which the entity of that name is primary or unique."""
+        owners: dict[str, tuple[Record, Record]] = {}
+        for _, model in self.models:
+            for entity in _list(model.get("entities")):
+                if entity.get("type") in ("primary", "unique"):
+                    owners.setdefault(text(entity.get("name")), (model, entity))
+        found = []
+        for _, model in self.models:
+            for entity in _list(model.get("entities")):
+                owner = owners.get(text(entity.get("name")))
+                if entity.get("type") == "foreign" and owner and owner[0] is not model:
+                    columns = ((_column(entity), _column(owner[1])),)
+                    source, target = text(model.get("name")), text(owner[0].get("name"))
+                    found.append(Relationship(f"{source}_{target}", source, target, columns))
+        return found
+
+    def _metric(self, metric: Record, condition: str, depth: int) -> str | None:
+        """The metric's expression with a condition from outside; None for what cannot be written as one."""
+        if depth > _DEPTH:
+            return None
+        own = self._condition(metric.get("filter"))
+        if own is None:
+            return None
+        condition = _both(condition, own)
+        params = metric.get("type_params") or {}
+        kind = text(metric.get("type"))
+        if kind == "simple":
+            return self._simple(metric, params, condition)
+        if kind == "ratio":
+            parts = [self._input(params.get(part), condition, depth) for part in ("numerator", "denominator")]
+            return f"({parts[0]}) / NULLIF(({parts[1]}), 0)" if all(parts) else None
+        if kind == "derived":
+            written = text(params.get("expr"))
+            for used in _list(params.get("metrics")):
+                if used.get("offset_window") or used.get("offset_to_grain"):
+                    return None
+                part = self._input(used, condition, depth)
+                if part is None:
+                    return None
+                name = re.escape(text(used.get("alias")) or text(used.get("name")))
+                written = re.sub(rf"\b{name}\b", f"({part})".replace("\\", r"\\"), written)
+            return written or None
+        return None
+
+    def _input(self, used: Any, condition: str, depth: int) -> str | None:
+        metric = self.by_name.get(text(used.get("name"))) if isinstance(used, dict) else None
+        own = self._condition(used.get("filter")) if isinstance(used, dict) else None
+        return None if metric is None or own is None else self._metric(metric, _both(condition, own), depth + 1)
+
+    def _simple(self, metric: Record, params: Record, condition: str) -> str | None:
+        direct = params.get("metric_aggregation_params")
+        used = params.get("measure") or {}
+        if isinstance(direct, dict):
+            model, measure = {"name": direct.get("semantic_model")}, {**direct, "expr": params.get("expr")}
+        elif text(used.get("name")) in self.measures:
+            model, measure = self.measures[text(used.get("name"))]
+        else:
+            return None
+        own = self._condition(used.get("filter"))
+        aggregate = _AGGREGATES.get(text(measure.get("agg")))
+        if own is None or aggregate is None:
+            return None
+        condition = _both(condition, own)
+        dataset = Dataset(text(model.get("name")), "")
+        from agent.knowledge.semantics.snowflake import qualified
+
+        column = qualified(
+            text(measure.get("expr")) or text(measure.get("name")) or text(metric.get("name")), dataset, ""
+        )
+        condition = qualified(condition, dataset, "") if condition else ""
+        return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)
+
+    def _condition(self, given: Any) -> str | None:
+        """A `filter` as one condition; empty for none, None where it cannot be written."""
+        if not given:
+            return ""
+        parts = []
+        for one in _list(given.get("where_filters") if isinstance(given, dict) else None):
+            written = _DIMENSION.sub(lambda m: self._dimension(m[1], m[2]), text(one.get("where_sql_template")))
+            if "{{" in written:
+                return None
+            parts.append(f"({written})")
+        return " AND ".join(parts)
+
+    def _dimension(self, entity: str | None, name: str) -> str:
+        for _, model in self.models:
+            names = {
+                text(e.get("name")) for e in _list(model.get("entities")) if e.get("type") in ("primary", "unique")
+            }
+            if entity is None or entity in names or text(model.get("primary_entity")) == entity:
+                for dimension in _list(model.get("dimensions")):
+                    if text(dimension.get("name")) == name:
+                        return f"{text(model.get('name'))}.{name}"
+        return name
+
+
+def _list(value: Any) -> list[Record]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _column(entity: Record) -> str:
+    return text(entity.get("expr")) or text(entity.get("name"))
+
+
+def _label(record: Record) -> tuple[str, ...]:
+    return (text(record.get("label")),) if text(record.get("label")) else ()
+
+
+def _both(first: str, second: str) -> str:
+    return " AND ".join(filter(None, (first, second)))

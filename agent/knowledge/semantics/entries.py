@@ -1,0 +1,32 @@
+"""A model's metrics and conditions as glossary entries, which prompts and evidence read.
+
+In: a model and a schema. Out: a `Glossary` in the schema's own columns.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from agent.knowledge.memory.glossary import Entry, Glossary
+from agent.knowledge.semantics.expansion import model_view_of
+from agent.knowledge.semantics.model import SemanticModel
+from eval.schema import Schema
+from eval.sql import render
+
+
+@lru_cache(maxsize=32)
+def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
+    view = model_view_of(model, schema)
+    found: list[Entry] = []
+    for metric in model.metrics:
+        meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
+        if meaning is not None:
+            note = " ".join(filter(None, (metric.description, f"in {metric.unit}" if metric.unit else "")))
+            found.append(Entry("metric", metric.name, render(meaning.tree, schema.dialect), metric.synonyms, note))
+    for dataset in model.datasets:
+        for field in dataset.fields:
+            meaning = view.meanings.get((dataset.table.casefold(), field.name.casefold()))
+            if meaning is not None and field.column is None:
+                text = render(meaning.tree, schema.dialect)
+                found.append(Entry("term", field.name, text, field.synonyms, field.description))
+    return Glossary(tuple(found))

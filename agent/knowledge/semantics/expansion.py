@@ -1,0 +1,351 @@
+"""A model's view of a schema, and the way back from it to real columns.
+
+In: a `SemanticModel` and a schema. Out: a `ModelView`: a schema in which metrics, computed fields and synonyms are
+columns, so that whoever reads a question links them like any other; and `expand`, which replaces those columns on the
+syntax tree by what the model says they are, with the joins that they need.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
+from eval.language.inflection import light_stem
+from eval.schema import Column, Dialect, Schema, Table
+from eval.sql import check, parse, parsed_from_tree, resolve
+
+_TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "BOOLEAN", "Date": "DATE",
+          "DateTime": "TIMESTAMP", "DateTimeTz": "TIMESTAMP", "String": "TEXT", "Time": "TEXT"}  # fmt: skip
+
+
+_WORD = re.compile(r"[^\W_]+")
+_AGGREGATES = (
+    "share of|percentage of|percent of|total|sum of|average|avg|mean|median|maximum|minimum|max|min|highest|lowest|"
+    "largest|smallest|most|least"
+)
+
+
+def _total(found: re.Match[str]) -> str:
+    return found[0] if found[1] else f"total {found[2]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A join from a table to the one row that it refers to."""
+
+    source: str
+    target: str
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a column of the view stands for; columns in the trees are qualified by real tables."""
+
+    host: str
+    tree: exp.Expr
+    row: exp.Expr | None
+    """The expression of one row: of a field, or inside a metric's only aggregate."""
+    steps: tuple[Step, ...] = ()
+    metric: str = ""
+
+
+@dataclass(frozen=True)
+class ModelView:
+    schema: Schema
+    meanings: dict[tuple[str, str], Meaning] = field(default_factory=dict)
+    """By table and column of the view, folded."""
+    problems: tuple[tuple[str, str], ...] = ()
+    """(what, why) of metrics and fields that do not fit the schema."""
+
+    def named_in(self, question: str) -> ModelView:
+        """The view with only those columns whose whole name the question says: a part of a metric's name (`stock` of
+        `stock value`) does not name it."""
+        words = f" {' '.join(map(light_stem, _WORD.findall(question.casefold())))} "
+        named = {
+            key: meaning
+            for key, meaning in self.meanings.items()
+            if f" {' '.join(map(light_stem, _WORD.findall(key[1].replace('_', ' '))))} " in words
+        }
+        if len(named) == len(self.meanings):
+            return self
+        hidden = self.meanings.keys() - named.keys()
+        tables = tuple(
+            replace(t, columns=tuple(c for c in t.columns if (t.name.casefold(), c.name.casefold()) not in hidden))
+            for t in self.schema.tables
+        )
+        return ModelView(Schema(self.schema.dialect, tables), named)
+
+    def worded(self, question: str) -> str:
+        """The question with `total` before each metric that no aggregate is named for, so that it is read as a figure
+        and not as a column to list."""
+        spoken = sorted({name.replace("_", " ") for (_, name), m in self.meanings.items() if m.metric}, key=len)
+        if not spoken:
+            return question
+        phrases = "|".join(map(re.escape, reversed(spoken)))
+        return re.sub(rf"\b(?:({_AGGREGATES})\s+)?({phrases})\b", _total, question, flags=re.IGNORECASE)
+
+    def expand(self, tree: exp.Expression) -> exp.Expression:
+        """A copy of the query over real columns."""
+        tree = tree.copy()
+        for column in list(tree.find_all(exp.Column)):
+            found = self._meaning(column)
+            if found is not None:
+                _replace(column, *found)
+        return tree
+
+    def _meaning(self, column: exp.Column) -> tuple[Meaning, exp.Select, str] | None:
+        """The column's meaning, the SELECT whose source it belongs to, and that source's name."""
+        select = column.find_ancestor(exp.Select)
+        while select is not None:
+            for table in _sources(select):
+                if column.table and column.table.casefold() != table.alias_or_name.casefold():
+                    continue
+                found = self.meanings.get((table.name.casefold(), column.name.casefold()))
+                if found is not None:
+                    return found, select, table.alias_or_name
+            select = select.find_ancestor(exp.Select)
+        return None
+
+
+def _sources(select: exp.Select) -> Iterator[exp.Table]:
+    clause = select.args.get("from_")
+    if clause is not None and isinstance(clause.this, exp.Table):
+        yield clause.this
+    for join in select.args.get("joins") or []:
+        if isinstance(join.this, exp.Table):
+            yield join.this
+
+
+def _replace(column: exp.Column, meaning: Meaning, select: exp.Select, alias: str) -> None:
+    within = column.find_ancestor(exp.AggFunc, exp.Select)
+    if not meaning.metric or (isinstance(within, exp.AggFunc) and meaning.row is not None):
+        _put(column, meaning.row or meaning.tree, meaning, select, alias)
+    elif isinstance(within, exp.AggFunc):
+        _put(within, meaning.tree, meaning, select, alias)
+    elif column.find_ancestor(exp.Group) and column.find_ancestor(exp.Select) is select:
+        column.pop()
+        if not select.args["group"].expressions:
+            select.set("group", None)
+    elif column.find_ancestor(exp.Where, exp.Join) is not None and meaning.row is not None:
+        _put(column, meaning.row, meaning, select, alias)
+    else:
+        _put(column, meaning.tree, meaning, select, alias)
+
+
+def _put(node: exp.Expr, tree: exp.Expr, meaning: Meaning, select: exp.Select, alias: str) -> None:
+    names = {meaning.host.casefold(): alias}
+    present = {table.name.casefold(): table.alias_or_name for table in _sources(select)}
+    for step in meaning.steps:
+        target = step.target.casefold()
+        if target not in present:
+            present[target] = step.target
+            near = names.get(step.source.casefold(), present.get(step.source.casefold(), step.source))
+            pairs = [exp.EQ(this=_column(step.target, b), expression=_column(near, a)) for a, b in step.columns]
+            select.append("joins", exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT"))
+        names.setdefault(target, present[target])
+    made = tree.copy()
+    for column in list(made.find_all(exp.Column)):
+        column.set("table", _name(names.get(column.table.casefold(), column.table)))
+    simple = isinstance(made, exp.Column | exp.AggFunc | exp.Paren)
+    node.replace(made if simple else exp.paren(made, copy=False))
+
+
+def _column(table: str, name: str) -> exp.Column:
+    return exp.Column(this=_name(name), table=_name(table))
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=_name(name))
+
+
+def _name(name: str) -> exp.Identifier:
+    """Quoted where it has to be."""
+    return exp.to_identifier(name, quoted=not (name.isidentifier() and name.islower()))
+
+
+@lru_cache(maxsize=32)
+def model_view_of(model: SemanticModel, schema: Schema) -> ModelView:
+    return ViewBuilder(model, schema).view()
+
+
+class ViewBuilder:
+    def __init__(self, model: SemanticModel, schema: Schema) -> None:
+        self.model = model
+        self.schema = schema
+        self.meanings: dict[tuple[str, str], Meaning] = {}
+        self.added: dict[str, list[Column]] = {}
+        self.problems: list[tuple[str, str]] = []
+        self.steps = tuple(self._steps())
+
+    def view(self) -> ModelView:
+        for metric in self.model.metrics:
+            self._metric(metric)
+        for dataset in self.model.datasets:
+            table = self.table(dataset)
+            if table is None:
+                self.problems.append((dataset.name, f"there is no table {dataset.table}"))
+                continue
+            for one in dataset.fields:
+                self._field(dataset, table, one)
+        tables = tuple(replace(t, columns=(*t.columns, *self.added.get(t.name, ()))) for t in self.schema.tables)
+        return ModelView(Schema(self.schema.dialect, tables), self.meanings, tuple(self.problems))
+
+    def table(self, dataset: Dataset) -> Table | None:
+        return self.schema.table(dataset.table, dataset.namespace) or self.schema.table(dataset.table)
+
+    def _steps(self) -> Iterator[Step]:
+        for relation in self.model.relationships:
+            source, target = self.model.dataset(relation.source), self.model.dataset(relation.target)
+            ours, theirs = (self.table(source) if source else None), (self.table(target) if target else None)
+            if source and target and ours and theirs:
+                pairs = tuple((_plain(source, a), _plain(target, b)) for a, b in relation.columns)
+                if all(ours.column(a) and theirs.column(b) for a, b in pairs):
+                    yield Step(ours.name, theirs.name, pairs)
+        for table in self.schema.tables:
+            for key in table.foreign_keys:
+                yield Step(table.name, key.ref_table, tuple(zip(key.columns, key.ref_columns, strict=False)))
+
+    def _metric(self, metric: Metric) -> None:
+        try:
+            meaning = self.metric(metric)
+        except ValueError as problem:
+            self.problems.append((metric.name, str(problem)))
+            return
+        for name in metric.names:
+            self._add(meaning.host, name, "REAL", meaning, metric.description)
+
+    def metric(self, metric: Metric) -> Meaning:
+        """Raises ValueError with the reason why the metric does not fit."""
+        tree = self._tree(metric.expression, None, 0)
+        if not tree.find(exp.AggFunc):
+            raise ValueError("the expression has no aggregate")
+        used = list(dict.fromkeys(c.table for c in tree.find_all(exp.Column) if c.table))
+        if not used:
+            raise ValueError("the expression names no column of a dataset")
+        host, steps = self._joined(used)
+        if problem := self._refused(tree, host, steps):
+            raise ValueError(problem)
+        only = tree if isinstance(tree, exp.Sum | exp.Avg | exp.Min | exp.Max) else None
+        row = only.this if only is not None and not isinstance(only.this, exp.Distinct) else None
+        return Meaning(host, tree, row, steps, metric.name)
+
+    def _field(self, dataset: Dataset, table: Table, one: Field) -> None:
+        real = table.column(one.column) if one.column else None
+        names = [name for name in one.names if table.column(_slug(name)) is None]
+        try:
+            tree = self._tree(one.expression, dataset, 0)
+            if problem := self._refused(tree, table.name, ()):
+                raise ValueError(problem)
+        except ValueError as problem:
+            self.problems.append((f"{dataset.name}.{one.name}", str(problem)))
+            return
+        kind = _TYPES.get(one.datatype) or (real.type if real else _kind(tree))
+        for name in names:
+            self._add(table.name, name, kind, Meaning(table.name, tree, tree), one.description)
+
+    def _add(self, table: str, name: str, kind: str, meaning: Meaning, described: str) -> None:
+        key = (table.casefold(), _slug(name).casefold())
+        found = self.schema.table(table)
+        if key not in self.meanings and _slug(name) and found is not None and found.column(_slug(name)) is None:
+            self.meanings[key] = meaning
+            self.added.setdefault(table, []).append(Column(_slug(name), kind, comment=described or None))
+
+    def _tree(self, expression: Expression, dataset: Dataset | None, depth: int) -> exp.Expr:
+        """The expression with real, qualified columns. Raises ValueError."""
+        if depth > 8:
+            raise ValueError("its fields name each other in a circle")
+        parsed = parse(f"SELECT {_in_dialect(expression, self.schema.dialect)}", self.schema.dialect)
+        if not isinstance(parsed.tree, exp.Select) or len(parsed.tree.expressions) != 1 or parsed.tree.find(exp.Table):
+            raise ValueError(f"the expression cannot be read: {parsed.error or 'one expression is expected'}")
+        box = exp.paren(parsed.tree.expressions[0].unalias().copy(), copy=False)
+        for column in list(box.find_all(exp.Column)):
+            owner = self.model.dataset(column.table) if column.table else dataset
+            table = self.table(owner) if owner else self.schema.table(column.table) if column.table else None
+            if table is None:
+                raise ValueError(f"there is no dataset {column.table or 'for ' + column.name}")
+            known = owner.field(column.name) if owner else None
+            if known is not None and known.column is None and not (owner is dataset and table.column(column.name)):
+                column.replace(exp.paren(self._tree(known.expression, owner, depth + 1), copy=False))
+                continue
+            real = table.column(known.column if known and known.column else column.name) or table.column(column.name)
+            if real is None:
+                raise ValueError(f"{table.name} has no column {column.name}")
+            column.replace(_column(table.name, real.name))
+        found: exp.Expr = box.this
+        return found
+
+    def _joined(self, used: list[str]) -> tuple[str, tuple[Step, ...]]:
+        """The table from which all others are reached without repeating its rows, and the way. Raises ValueError."""
+        for host in [*used, *(t.name for t in self.schema.tables)]:
+            ways = self._ways(host)
+            if all(name in ways for name in used):
+                steps = dict.fromkeys(step for name in used for step in ways[name])
+                return host, tuple(steps)
+        raise ValueError(f"no join of {', '.join(used)} leaves each row single")
+
+    def _ways(self, host: str) -> dict[str, tuple[Step, ...]]:
+        ways: dict[str, tuple[Step, ...]] = {host: ()}
+        waiting = deque([host])
+        while waiting:
+            here = waiting.popleft()
+            for step in self.steps:
+                if step.source == here and step.target not in ways:
+                    ways[step.target] = (*ways[here], step)
+                    waiting.append(step.target)
+        return ways
+
+    def _refused(self, tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> str | None:
+        query = query_of(tree, host, steps)
+        verdict = check(parsed_from_tree(query, self.schema.dialect), self.schema)
+        if not verdict.allowed:
+            return f"the guard refuses it: {verdict.reason}"
+        phantoms = resolve(parsed_from_tree(query, self.schema.dialect), self.schema).phantoms
+        return f"the database has no {phantoms[0].text}" if phantoms else None
+
+
+def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
+    """The expression as the only output over its host and joins."""
+    query = exp.Select(expressions=[tree.copy()], from_=exp.From(this=_table(host)))
+    for step in steps:
+        pairs = [exp.EQ(this=_column(step.target, b), expression=_column(step.source, a)) for a, b in step.columns]
+        query.append("joins", exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT"))
+    return query
+
+
+def _in_dialect(expression: Expression, dialect: Dialect) -> str:
+    """Raises ValueError."""
+    if expression.sql == "database":
+        return expression.text
+    try:
+        tree = sqlglot.parse_one(expression.text, dialect=expression.sql or None)
+        return tree.sql(dialect=dialect)
+    except (SqlglotError, RecursionError):
+        raise ValueError("the expression cannot be read") from None
+
+
+def _plain(dataset: Dataset, name: str) -> str:
+    found = dataset.field(name)
+    return (found.column if found else None) or name
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "_", name.strip()).strip("_")
+
+
+def _kind(tree: exp.Expr) -> str:
+    """The type of an expression by its form."""
+    inner = tree.unnest()
+    if isinstance(inner, exp.Predicate | exp.Connector | exp.Not):
+        return "BOOLEAN"
+    return (
+        "REAL" if isinstance(inner, exp.Binary | exp.Neg | exp.Round) and not isinstance(inner, exp.DPipe) else "TEXT"
+    )

@@ -1,0 +1,85 @@
+"""Files of semantic models: which format is it, reading, writing.
+
+In: a path. Out: a `SemanticModel`, or `BadMemory` for a file that cannot be read or has none of the known forms.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.knowledge.memory.glossary import Glossary, read_glossary
+from agent.knowledge.memory.lines import BadMemory, Problem, text_of, yaml_node
+from agent.knowledge.semantics.dbt import from_dbt
+from agent.knowledge.semantics.model import Expression, Metric, SemanticModel
+from agent.knowledge.semantics.ossie import from_ossie, to_ossie
+from agent.knowledge.semantics.snowflake import from_snowflake
+
+if TYPE_CHECKING:
+    from agent.config import JudgingSettings
+
+
+def semantic_model_of(settings: JudgingSettings) -> SemanticModel | None:
+    """The model that the settings name. Raises BadMemory."""
+    path = settings.semantic_model or settings.glossary
+    return load_model(Path(path)) if path else None
+
+
+def load_model(path: Path) -> SemanticModel:
+    """The model of a file, read again when the file has changed. Raises BadMemory."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise BadMemory(path, [Problem(1, f"the file cannot be read: {error.strerror}")]) from None
+    return _kept(path, (state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=16)
+def _kept(path: Path, _: tuple[int, int]) -> SemanticModel:
+    return read_model(path)
+
+
+def read_model(path: Path) -> SemanticModel:
+    """Read a file of any known form. Raises BadMemory."""
+    document = _document(path)
+    if isinstance(document, dict):
+        if "semantic_model" in document:
+            return from_ossie(document)
+        if "semantic_models" in document:
+            return from_dbt(document)
+        if "tables" in document:
+            return from_snowflake(document)
+        if document.keys() <= {"terms", "metrics", "filters"}:
+            return of_glossary(read_glossary(path))
+    expected = "semantic_model (Ossie), semantic_models (dbt), tables (Snowflake) or terms, metrics, filters (glossary)"
+    raise BadMemory(path, [Problem(1, f"{expected} is expected")])
+
+
+def _document(path: Path) -> Any:
+    if path.suffix.lower() != ".json":
+        return yaml_node(path).plain()
+    try:
+        return json.loads(text_of(path))
+    except (ValueError, RecursionError) as error:
+        raise BadMemory(path, [Problem(1, f"no JSON: {str(error)[:200]}")]) from None
+
+
+def of_glossary(glossary: Glossary) -> SemanticModel:
+    """A glossary's metrics as a model; they name real tables."""
+    return SemanticModel(
+        "glossary",
+        metrics=tuple(
+            Metric(e.name, Expression(e.expression, "database"), e.synonyms, e.note)
+            for e in glossary.entries
+            if e.kind == "metric"
+        ),
+    )
+
+
+def written(model: SemanticModel) -> str:
+    """The model as an Ossie document in YAML."""
+    import yaml  # type: ignore[import-untyped]
+
+    return str(yaml.safe_dump(to_ossie(model), sort_keys=False, allow_unicode=True, width=110))

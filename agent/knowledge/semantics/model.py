@@ -1,0 +1,148 @@
+"""The semantic model as plain frozen values, whatever file it came from.
+
+Expressions are SQL texts in the dialect that `sql` names (by sqlglot's name; empty: ANSI SQL). In a field they name
+columns of its dataset; in a metric they name `dataset.field`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    text: str
+    sql: str = ""
+    """sqlglot's name of the dialect; empty: ANSI SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    expression: Expression
+    synonyms: tuple[str, ...] = ()
+    description: str = ""
+    datatype: str = ""
+    """Ossie's logical type (`Decimal`, `Date`, ...), or empty."""
+    is_time: bool = False
+
+    @property
+    def column(self) -> str | None:
+        """The column that the field is, where its expression is a plain name."""
+        text = self.expression.text.strip().strip('"`')
+        return text if text.replace("_", "a").replace("$", "a").replace(" ", "a").isalnum() else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    name: str
+    table: str
+    """The table or view that it stands for."""
+    namespace: str | None = None
+    fields: tuple[Field, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    synonyms: tuple[str, ...] = ()
+    description: str = ""
+
+    def field(self, name: str) -> Field | None:
+        return next((f for f in self.fields if f.name.casefold() == name.casefold()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """Each row of `source` has at most one partner in `target`."""
+
+    name: str
+    source: str
+    target: str
+    columns: tuple[tuple[str, str], ...]
+    """(column of the source, column of the target)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    name: str
+    expression: Expression
+    synonyms: tuple[str, ...] = ()
+    description: str = ""
+    unit: str = ""
+    """What its values are counted in (`EUR`, `percent`, `days`)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A question with SQL that somebody confirmed."""
+
+    question: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticModel:
+    name: str
+    datasets: tuple[Dataset, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    verified: tuple[Verified, ...] = ()
+    instructions: str = ""
+    not_handled: tuple[str, ...] = ()
+    """What the file holds and this model does not: the place and the reason."""
+
+    def dataset(self, name: str) -> Dataset | None:
+        return next((d for d in self.datasets if d.name.casefold() == name.casefold()), None)
+
+
+Record = dict[str, Any]
+
+
+class Reader:
+    """Takes records apart and notes what was not taken."""
+
+    def __init__(self) -> None:
+        self.not_handled: list[str] = []
+
+    def note(self, place: str, reason: str) -> None:
+        self.not_handled.append(f"{place}: {reason}")
+
+    def records(self, value: Any, place: str) -> list[tuple[str, Record]]:
+        """The objects of a list, each with its place; anything else is noted."""
+        if value is None or value == "":
+            return []
+        if not isinstance(value, list):
+            self.note(place, "a list is expected")
+            return []
+        found = []
+        for number, one in enumerate(value):
+            if isinstance(one, dict):
+                found.append((f"{place}[{one.get('name') or number}]", one))
+            else:
+                self.note(f"{place}[{number}]", "an object is expected")
+        return found
+
+    def others(self, record: Record, place: str, known: str) -> None:
+        """Note the keys of a record that are not among the known ones."""
+        for key, value in record.items():
+            if key not in known.split() and value not in (None, "", [], {}):
+                self.note(f"{place}.{key}", "not used")
+
+
+def text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    return tuple(v.strip() for v in value if isinstance(v, str) and v.strip()) if isinstance(value, list) else ()
+
+
+def truth(value: Any) -> bool:
+    return value is True or text(value).casefold() in ("true", "yes", "on")

@@ -1,0 +1,149 @@
+"""Models are read from Ossie, dbt, Snowflake and glossary files; what is not taken is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agent.knowledge.memory import BadMemory
+from agent.knowledge.semantics import load_model, read_model, written
+from tests.agent.knowledge.semantics.shop import SHOP_MODEL
+
+
+def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
+    path = folder / name
+    path.write_text(json.dumps(document) if name.endswith(".json") else yaml.safe_dump(document))
+    return path
+
+
+def expression(text: str, dialect: str = "ANSI_SQL") -> dict[str, Any]:
+    return {"dialects": [{"dialect": dialect, "expression": text}]}
+
+
+def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path):
+    model = read_model(
+        saved(
+            tmp_path,
+            {
+                "version": "0.2.0.dev0",
+                "semantic_model": [
+                    {
+                        "name": "sales",
+                        "ai_context": {"instructions": "Amounts are in euros."},
+                        "datasets": [
+                            {
+                                "name": "orders",
+                                "source": "db.public.orders_v2",
+                                "primary_key": ["id"],
+                                "fields": [
+                                    {"name": "big", "expression": expression("total > 100"), "datatype": "Boolean"},
+                                    {"name": "odd", "expression": expression("SELECT 1", "MAQL")},
+                                ],
+                                "custom_extensions": [{"vendor_name": "SALESFORCE", "data": "{}"}],
+                            },
+                            {"name": "view", "source": "SELECT * FROM orders"},
+                        ],
+                        "metrics": [
+                            {
+                                "name": "revenue",
+                                "expression": expression("SUM(orders.total)"),
+                                "ai_context": {"synonyms": ["turnover"]},
+                                "custom_extensions": [{"vendor_name": "TEXT2SQL", "data": '{"unit": "EUR"}'}],
+                            }
+                        ],
+                        "relationships": [{"name": "broken", "from": "orders", "to": "view"}],
+                    }
+                ],
+            },
+        )
+    )
+    assert [(d.name, d.namespace, d.table) for d in model.datasets] == [("orders", "public", "orders_v2")]
+    assert [f.name for f in model.datasets[0].fields] == ["big"]
+    assert [(m.name, m.synonyms, m.unit) for m in model.metrics] == [("revenue", ("turnover",), "EUR")]
+    assert model.instructions == "Amounts are in euros."
+    notes = "\n".join(model.not_handled)
+    for part in ("SALESFORCE", "MAQL", "a dataset over a query", "relationships[broken]"):
+        assert part in notes
+
+
+def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path):
+    orders = {
+        "name": "orders",
+        "node_relation": {"alias": "fct_orders", "schema_name": "dbt"},
+        "entities": [{"name": "order", "type": "primary", "expr": "id"}, {"name": "customer", "type": "foreign",
+                                                                          "expr": "customer_id"}],
+        "measures": [{"name": "total", "agg": "sum", "expr": "amount"}, {"name": "n", "agg": "count", "expr": "id"}],
+        "dimensions": [{"name": "status", "type": "categorical"}, {"name": "day", "type": "time", "expr": "ordered"}],
+    }  # fmt: skip
+    customers = {
+        "name": "customers",
+        "node_relation": {"alias": "customers"},
+        "entities": [{"name": "customer", "type": "primary", "expr": "id"}],
+    }
+    done = {"where_filters": [{"where_sql_template": "{{ Dimension('order__status') }} = 'done'"}]}
+    metrics = [
+        {"name": "revenue", "type": "simple", "type_params": {"measure": {"name": "total"}}, "filter": done},
+        {"name": "orders", "type": "simple", "type_params": {"measure": {"name": "n"}}},
+        {"name": "value", "type": "ratio",
+         "type_params": {"numerator": {"name": "revenue"}, "denominator": {"name": "orders"}}},
+        {"name": "growing", "type": "cumulative", "type_params": {"measure": {"name": "total"}}},
+    ]  # fmt: skip
+    model = read_model(saved(tmp_path, {"semantic_models": [orders, customers], "metrics": metrics}, "manifest.json"))
+    assert {m.name: m.expression.text for m in model.metrics} == {
+        "revenue": "SUM(CASE WHEN (orders.status = 'done') THEN orders.amount END)",
+        "orders": "COUNT(orders.id)",
+        "value": "(SUM(CASE WHEN (orders.status = 'done') THEN orders.amount END)) / NULLIF((COUNT(orders.id)), 0)",
+    }
+    assert [(r.source, r.target, r.columns) for r in model.relationships] == [
+        ("orders", "customers", (("customer_id", "id"),))
+    ]
+    assert any("metrics[growing]" in note for note in model.not_handled)
+
+
+def test_a_snowflake_model_is_read(tmp_path: Path):
+    model = read_model(
+        saved(
+            tmp_path,
+            {
+                "name": "sales",
+                "tables": [
+                    {
+                        "name": "orders",
+                        "base_table": {"database": "D", "schema": "S", "table": "ORDERS"},
+                        "facts": [{"name": "amount", "expr": "total"}],
+                        "time_dimensions": [{"name": "day", "expr": "ordered"}],
+                        "filters": [{"name": "done", "expr": "status = 'done'"}],
+                        "metrics": [{"name": "revenue", "expr": "SUM(amount)"}],
+                    }
+                ],
+                "verified_queries": [{"name": "q", "question": "How many?", "sql": "SELECT COUNT(*) FROM orders"}],
+            },
+        )
+    )
+    assert model.metrics[0].expression.text == "SUM(orders.amount)"
+    assert model.verified[0].question == "How many?"
+    assert model.not_handled == ("tables[orders].filters: not used",)
+
+
+def test_a_glossary_is_a_model_too(tmp_path: Path):
+    path = tmp_path / "glossary.yaml"
+    path.write_text("metrics:\n  - {metric: revenue, synonyms: [turnover], sql: SUM(order_items.line_total)}\n")
+    assert [(m.name, m.synonyms) for m in read_model(path).metrics] == [("revenue", ("turnover",))]
+
+
+def test_what_is_written_reads_the_same():
+    model = read_model(SHOP_MODEL)
+    again = yaml.safe_load(written(model))
+    assert again["version"] == "0.2.0.dev0"
+    assert [m["name"] for m in again["semantic_model"][0]["metrics"]] == [m.name for m in model.metrics]
+
+
+def test_a_file_of_no_known_form_says_what_is_expected(tmp_path: Path):
+    with pytest.raises(BadMemory, match="semantic_model"):
+        load_model(saved(tmp_path, {"models": []}))
+    with pytest.raises(BadMemory, match="cannot be read"):
+        load_model(tmp_path / "nothing.yaml")

@@ -1,0 +1,127 @@
+"""A model steers parser, prompt and judge: a metric is what the model says."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.knowledge.semantics import SemanticModel, checked, drafted, model_view_of, read_model
+from agent.knowledge.semantics.conformity import departures
+from agent.runner import run
+from eval.databases import Database, open_database
+from eval.sql import parse, render
+from eval.tasks import demo_path
+from tests.agent.knowledge.semantics.shop import SHOP_MODEL
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "semantics" / "departures.txt"
+CASES = [
+    tuple(part.strip() for part in line.split("|", 2))
+    for line in FIXTURE.read_text().splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Database]:
+    with open_database(demo_path("shop")) as database:
+        yield database
+
+
+@pytest.fixture(scope="module")
+def model() -> SemanticModel:
+    return read_model(SHOP_MODEL)
+
+
+@pytest.mark.parametrize(("kind", "question", "sql"), CASES)
+def test_a_metric_written_otherwise_is_a_contradiction(
+    kind: str, question: str, sql: str, shop: Database, model: SemanticModel
+):
+    tree = parse(sql, "sqlite").tree
+    assert tree is not None
+    assert bool(departures(question, tree, model, shop.schema())) == (kind == "wrong")
+
+
+def test_at_least_forty_wrong_queries_are_tried():
+    assert sum(kind == "wrong" for kind, *_ in CASES) >= 40
+
+
+@pytest.mark.parametrize(
+    ("written", "expanded"),
+    [
+        ("SELECT SUM(revenue) FROM order_items", "SELECT SUM(order_items.line_total) FROM order_items"),
+        (
+            "SELECT SUM(oi.profit) FROM order_items AS oi",
+            "SELECT SUM((oi.line_total - oi.quantity * products.cost)) FROM order_items AS oi "
+            "LEFT JOIN products ON products.product_id = oi.product_id",
+        ),
+        (
+            "SELECT COUNT(*) FROM orders AS o WHERE o.pending = TRUE",
+            "SELECT COUNT(*) FROM orders AS o WHERE (o.status = 'processing') = TRUE",
+        ),
+    ],
+)
+def test_columns_of_the_model_are_expanded_on_the_tree(
+    written: str, expanded: str, shop: Database, model: SemanticModel
+):
+    tree = parse(written, "sqlite").tree
+    assert tree is not None
+    assert render(model_view_of(model, shop.schema()).expand(tree), "sqlite") == expanded
+
+
+async def test_a_question_is_answered_by_the_metrics_definition(tmp_path: Path):
+    values = {"TEXT2SQL_SEMANTIC_MODEL": str(SHOP_MODEL), "TEXT2SQL_CACHE_DIR": str(tmp_path)}
+    settings = Settings(_env_file=None, **values)
+    answer = await run("stock value by category", database=str(demo_path("shop")), model="offline", settings=settings)
+    with sqlite3.connect(demo_path("shop")) as connection:
+        gold = "SELECT c.name, SUM(price * stock_quantity) FROM products JOIN categories AS c USING (category_id)"
+        wanted = {name: round(value, 2) for name, value in connection.execute(f"{gold} GROUP BY 1")}
+    connection.close()
+    assert {name: round(value, 2) for name, value in answer.rows} == wanted
+
+
+@pytest.mark.parametrize("name", ["shop", "enterprise"])
+def test_a_draft_fits_its_database(name: str):
+    with open_database(demo_path(name)) as database:
+        draft = drafted(database.schema(), name)
+        assert checked(draft, database) == []
+        assert len(draft.datasets) == len(database.schema().tables)
+
+
+def test_the_check_names_what_does_not_fit(tmp_path: Path):
+    path = tmp_path / "model.yaml"
+    path.write_text("""
+name: broken
+tables:
+  - name: orders
+    base_table: {table: orders}
+    facts: [{name: totl, expr: totl}]
+    metrics: [{name: bad, expr: SUM(nothing)}]
+  - {name: customers, base_table: {table: customers}}
+  - {name: ghosts, base_table: {table: ghosts}}
+relationships:
+  - name: many
+    left_table: orders
+    right_table: customers
+    relationship_columns: [{left_column: status, right_column: country}]
+  - name: types
+    left_table: orders
+    right_table: customers
+    relationship_columns: [{left_column: customer_id, right_column: email}]
+verified_queries:
+  - {name: q, question: "Who?", sql: SELECT nobody FROM customers}
+""")
+    with open_database(demo_path("shop")) as database:
+        found = "\n".join(map(str, checked(read_model(path), database)))
+    for part in (
+        "orders.totl: orders has no column totl",
+        "bad: orders has no column nothing",
+        "ghosts: there is no table ghosts",
+        "many: customers has several rows of one country: the join multiplies rows",
+        "types: orders.customer_id is INTEGER, but customers.email is TEXT",
+        "Who?: its SQL does not fit: the database has no column nobody",
+    ):
+        assert part in found, found
