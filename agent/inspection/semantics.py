@@ -20,7 +20,9 @@ class ModelReport:
 
 def draft_model(database: Database) -> str:
     """A model of the database as YAML, without what its check would object to. Raises DatabaseError."""
-    from agent.knowledge.semantics import checked, drafted, written
+    from agent.knowledge.semantics.check import checked
+    from agent.knowledge.semantics.draft import drafted
+    from agent.knowledge.semantics.files import written
 
     model = drafted(database.schema(), database.name)
     wrong = {finding.place for finding in checked(model, database)}
@@ -35,7 +37,8 @@ def draft_model(database: Database) -> str:
 
 def check_model(file: Path, database: Database) -> ModelReport:
     """Raises DatabaseError, InputError for a file that cannot be read."""
-    from agent.knowledge.semantics import checked, read_model
+    from agent.knowledge.semantics.check import checked
+    from agent.knowledge.semantics.files import read_model
 
     model = read_model(file)
     findings = tuple(str(finding) for finding in checked(model, database))

@@ -5,25 +5,16 @@ In: a file (Apache Ossie, dbt's semantic manifest, Snowflake's semantic model YA
 `expand` replaces on the syntax tree. docs/semantic-model.md has the formats.
 """
 
-from agent.knowledge.semantics.check import Finding, checked
-from agent.knowledge.semantics.draft import drafted
 from agent.knowledge.semantics.expansion import ModelView, model_view_of
-from agent.knowledge.semantics.files import load_model, read_model, written
 from agent.knowledge.semantics.model import Dataset, Field, Metric, Relationship, SemanticModel, Verified
 
 __all__ = [
     "Dataset",
     "Field",
-    "Finding",
     "Metric",
     "ModelView",
     "Relationship",
     "SemanticModel",
     "Verified",
-    "checked",
-    "drafted",
-    "load_model",
     "model_view_of",
-    "read_model",
-    "written",
 ]

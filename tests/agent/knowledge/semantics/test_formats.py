@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from agent.knowledge.memory import BadMemory
-from agent.knowledge.semantics import load_model, read_model, written
+from agent.knowledge.semantics.files import load_model, read_model, written
 from tests.agent.knowledge.semantics.shop import SHOP_MODEL
 
 
