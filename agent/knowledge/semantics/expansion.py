@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
 from eval.language.inflection import light_stem
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
+from eval.sql.expressions import transpiled
 
 _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "BOOLEAN", "Date": "DATE",
           "DateTime": "TIMESTAMP", "DateTimeTz": "TIMESTAMP", "String": "TEXT", "Time": "TEXT"}  # fmt: skip
@@ -325,11 +324,10 @@ def _in_dialect(expression: Expression, dialect: Dialect) -> str:
     """Raises ValueError."""
     if expression.sql == "database":
         return expression.text
-    try:
-        tree = sqlglot.parse_one(expression.text, dialect=expression.sql or None)
-        return tree.sql(dialect=dialect)
-    except (SqlglotError, RecursionError):
-        raise ValueError("the expression cannot be read") from None
+    written = transpiled(expression.text, expression.sql, dialect)
+    if written is None:
+        raise ValueError("the expression cannot be read")
+    return written
 
 
 def _plain(dataset: Dataset, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from agent.knowledge.semantics.model import (
     Dataset,
     Expression,
@@ -15,6 +17,7 @@ from agent.knowledge.semantics.model import (
     text,
     texts,
 )
+from eval.sql.expressions import foreign_expression
 
 _FIELD_KEYS = "name expr description synonyms data_type sample_values unique is_enum"
 
@@ -105,13 +108,8 @@ def qualified(expression: str, dataset: Dataset | None, sql: str = "snowflake") 
     """A metric of one dataset with its bare names written `dataset.field`."""
     if dataset is None:
         return expression
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tree = sqlglot.parse_one(expression, dialect=sql)
-    except SqlglotError:
+    tree = foreign_expression(expression, sql)
+    if tree is None:
         return expression
     for column in tree.find_all(exp.Column):
         if not column.table:
