@@ -15,7 +15,8 @@ from agent.knowledge.semantics.expansion import Meaning, model_view_of
 from agent.knowledge.semantics.model import Metric, SemanticModel
 from eval.schema import Schema
 from eval.sql import render
-from eval.sql.scopes import Binding, bind
+from eval.sql.binding import Binding
+from eval.sql.scopes import bind
 
 _TRANSPARENT = (exp.Paren, exp.Cast, exp.Round, exp.Coalesce, exp.Alias)
 _COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NEQ)

@@ -80,6 +80,6 @@ def of_glossary(glossary: Glossary) -> SemanticModel:
 
 def written(model: SemanticModel) -> str:
     """The model as an Ossie document in YAML."""
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     return str(yaml.safe_dump(to_ossie(model), sort_keys=False, allow_unicode=True, width=110))
