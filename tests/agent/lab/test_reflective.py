@@ -105,3 +105,17 @@ def test_dollars_cannot_be_counted_without_prices(session: Tuned, there: Setting
 
     with pytest.raises(InputError, match="TEXT2SQL_PRICE_INPUT"):
         session(settings=unpriced, model="", dollars=1.0)
+
+
+async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str):
+    pytest.importorskip("gepa", reason="the extra `lab` is not installed")
+    usual = answering(faults=False)
+
+    def reply(request: Request) -> Reply:
+        return completion({"text": RULE}) if '{"text": "your reply"}' in request.prompt else usual(request)
+
+    endpoint.otherwise = reply
+    result = await session(settings=there, model="", questions=few, evolver="gepa").finish()
+
+    assert read_kit(result.kit).memory.instructions == RULE
+    assert result.random.lost == 0
