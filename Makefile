@@ -45,7 +45,7 @@ lint: $(READY) ## Style, types and the rules on who may import whom
 	$(BIN)/lint-imports
 
 site: $(READY) ## Build the documentation as a site into build/site; a link that leads nowhere fails
-	@$(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 format: $(READY) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
