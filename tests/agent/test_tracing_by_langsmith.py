@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -116,7 +117,10 @@ class Calls(AsyncCallbackHandler):
         self.ended.append(response.generations[0][0].message.usage_metadata["input_tokens"])
 
 
-async def test_model_calls_are_seen_by_langchain_s_callbacks(shop: Database, config: Settings) -> None:
+@contextmanager
+def endpoint() -> Iterator[OpenAIModel]:
+    """A model whose endpoint answers every call of a question."""
+
     def answer(request: Request) -> Reply:
         properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         wanted = properties.get("properties", {})
@@ -127,12 +131,65 @@ async def test_model_calls_are_seen_by_langchain_s_callbacks(shop: Database, con
             return completion({"reasoning": "r", "sql": "SELECT name FROM customers"})
         return completion({"reasoning": "r", "score": 0.9} if "score" in wanted else "Four customers.")
 
-    calls = Calls()
     with OpenAIServer() as server:
         server.otherwise = answer
-        model = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
+        yield OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
+
+
+async def test_model_calls_are_seen_by_langchain_s_callbacks(shop: Database, config: Settings) -> None:
+    calls = Calls()
+    with endpoint() as model:
         context = RunContext(shop, model, config.judging, config.limits, config.privacy)
         await build_graph().ainvoke({"question": QUESTION}, {"callbacks": [calls]}, context=context)
         await model.close()
     assert sorted(calls.started) == ["judge", "plan", "summarize", "write_sql"]
     assert calls.ended == [100] * 4
+
+
+async def test_model_calls_are_among_the_events_of_the_graph(shop: Database, config: Settings) -> None:
+    with endpoint() as model:
+        context = RunContext(shop, model, config.judging, config.limits, config.privacy)
+        events = [e async for e in build_graph().astream_events({"question": QUESTION}, version="v2", context=context)]
+        await model.close()
+    started = [e for e in events if e["event"] == "on_chat_model_start"]
+    ended = [e for e in events if e["event"] == "on_chat_model_end"]
+    assert [e["name"] for e in started] == ["chat m"] * 4
+    assert {e["metadata"]["langgraph_node"] for e in started} >= {"planner", "query_generator", "executor_eval"}
+    assert [e["data"]["output"].usage_metadata["input_tokens"] for e in ended] == [100] * 4
+
+
+async def test_with_the_setting_langsmith_gets_the_model_calls(
+    langsmith: Collector, shop: Database, config: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
+    with endpoint() as model:
+        await run(QUESTION, database=shop, model=model, settings=overridden(config, langsmith=True))
+        await model.close()
+    assert langsmith.received.count(b'"chat m"') >= 4
+    assert b"input_tokens" in langsmith.received
+
+
+async def test_openinference_sees_each_model_call(shop: Database, config: Settings) -> None:
+    langchain = pytest.importorskip("openinference.instrumentation.langchain")
+    exporters = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    exporter = exporters.InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    hooks = langchain.LangChainInstrumentor()
+    hooks.instrument(tracer_provider=provider, skip_dep_check=True)
+    try:
+        with endpoint() as model:
+            context = RunContext(shop, model, config.judging, config.limits, config.privacy)
+            await build_graph().ainvoke({"question": QUESTION}, context=context)
+            await model.close()
+    finally:
+        hooks.uninstrument()
+    spans = exporter.get_finished_spans()
+    names = {span.context.span_id: span.name for span in spans}
+    calls = [span for span in spans if span.attributes["openinference.span.kind"] == "LLM"]
+    assert [span.name for span in calls] == ["chat m"] * 4
+    assert {names[span.parent.span_id] for span in calls} >= {"planner", "query_generator", "executor_eval"}
+    assert [span.attributes["llm.token_count.prompt"] for span in calls] == [100] * 4
