@@ -169,8 +169,8 @@ def _program() -> str:
 def main() -> None:
     """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
 
-    `profile` is the command when it is alone or followed by options; `examples`, `glossary` and `model` are commands
-    when one of their subcommands follows. Any other use of these words is a question.
+    `profile` is the command when it is alone or followed by options; `examples`, `glossary`, `model` and `judge` are
+    commands when one of their subcommands follows. Any other use of these words is a question.
     """
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
         from agent.cli.profile_command import app as profiling
@@ -181,6 +181,10 @@ def main() -> None:
         from agent.cli import memory_commands
 
         getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
+    if sys.argv[1:3] in (["judge", "learn"], ["judge", "show"], ["judge", "forget"]):
+        from agent.cli.judge_commands import judge
+
+        judge(sys.argv[2:], prog_name=f"{_program()} judge")
     app(prog_name=_program())
 
 

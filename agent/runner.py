@@ -33,6 +33,7 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
+from agent.judging.local import OWNER, BadJudge, local_judge
 from agent.knowledge.privacy import private
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model, Usage
@@ -81,6 +82,8 @@ class RunRequest:
     """The thread whose next turn this is; it may end in `clarify`."""
     confirmed: Confirmed = ()
     """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
+    judged_as: tuple[str, str] | None = None
+    """Whose verdicts on which database the judge may have learned from; None: the local user's on this one."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -93,6 +96,7 @@ class RunOptions(TypedDict, total=False):
     execute: bool
     conversation: Conversation | None
     confirmed: Confirmed
+    judged_as: tuple[str, str] | None
 
 
 async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
@@ -186,6 +190,8 @@ def _known_failures() -> Iterator[None]:
         raise _RunFailed(error.kind, str(error)) from error
     except DatabaseError as error:
         raise _RunFailed("database", str(error)) from error
+    except BadJudge as error:
+        raise _RunFailed("settings", str(error)) from error
     except ValidationError as error:
         raise _RunFailed("settings", settings_problem(error)) from error
     except Exception as error:
@@ -222,6 +228,9 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     )
     try:
         context.memory = await asyncio.to_thread(_memory, config.judging, semantics, kit, request.confirmed)
+        context.local_judge = await asyncio.to_thread(
+            local_judge, config.judging.learned, *(request.judged_as or (OWNER, database.name))
+        )
         async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:

@@ -13,6 +13,8 @@ from rich.status import Status
 from rich.text import Text
 
 from agent.cli.console import one_line, printable
+from agent.runtime.attempts import passes
+from agent.runtime.verdict import of_attempt
 from eval.language.inflection import counted
 
 if TYPE_CHECKING:
@@ -134,10 +136,9 @@ class Steps:
             return one_line(result.error or "no query to run", 120), False
         if not self._execute:
             return "allowed, not run", True
-        vetoes = result.eval_report.vetoes if result.eval_report else []
         rows = counted(result.rows_returned, "row")
-        good = result.score >= self.threshold and not vetoes
-        return f"{rows} · score {result.score:.2f}" + ("" if good else f", {self.threshold:.2f} needed"), good
+        good = passes(result, self.threshold)
+        return f"{rows} · {of_attempt(result, passes=good)}", good
 
     def _line(self, mark: str, text: str, style: str) -> None:
         if not self._quiet:
@@ -169,7 +170,7 @@ _CATEGORIES = {
     "safety": "it is not safe to run",
     "relevance": "it does not answer the question",
     "empty_result": "no rows came back",
-    "generic": "its score is too low",
+    "generic": "the evidence is against it",
 }
 
 

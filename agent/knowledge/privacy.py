@@ -184,6 +184,7 @@ class PrivateModel:
                 preview=tuple(tuple(row) for row in kinds(request.columns, request.preview)),
                 rows_returned=request.rows_returned,
                 dialect=request.dialect,
+                way=request.way,
             )
         )
 

@@ -22,11 +22,14 @@ from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInf
 from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.results.edited import SqlOutcome
 from agent.results.edited import run_sql as run_checked_sql
+from agent.runtime.attempts import passes
+from agent.runtime.verdict import of_attempt
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.server.submission import begin
+from agent.state import QueryResult
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError, Limits
 from eval.version import VERSION
@@ -160,7 +163,7 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
                     asked_back = data
                 elif kind == "error":
                     failure = data["message"]
-                elif step := _step(kind, event_data):
+                elif step := _step(kind, event_data, here.settings.judging.score_threshold):
                     await context.report_progress(position, message=step)
             await run.log.beyond(position)
     finally:
@@ -170,12 +173,13 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
     return _answered(run, answer, asked_back, hidden=here.settings.privacy.mode != "full")
 
 
-def _step(kind: str, event: dict[str, Any]) -> str:
+def _step(kind: str, event: dict[str, Any], threshold: float) -> str:
     """A step in words, without data; empty if the event is not a step."""
     if kind == "node" and event["status"] == "running":
         return str(event["node"]).replace("_", " ")
     if kind == "query_result":
-        return f"attempt {event['data']['attempt']}: {event['data']['status']}, score {event['data']['score']:.2f}"
+        attempt = QueryResult.model_validate(event["data"])
+        return f"attempt {attempt.attempt}: {of_attempt(attempt, passes=passes(attempt, threshold))}"
     if kind == "retry":
         return f"trying again: {str(event['data']['category']).replace('_', ' ')}"
     if kind == "revision":

@@ -202,7 +202,7 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
         else "write_sql"
         if "sql" in asked
         else "judge"
-        if "score" in asked
+        if "score" in asked or "question" in asked
         else "summarize"
     )
 

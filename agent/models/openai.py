@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.failures import Failure, StreamCutOff, failure_of, redacted
+from agent.models.judging import judged
 from agent.models.prompts import (
     Prompt,
     fill,
     in_conversation,
-    judge_prompt,
     plan_prompt,
     review_prompt,
     sql_prompt,
@@ -55,15 +55,13 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import Quirks, Structure, learn, learned
-from agent.models.replies import UnusableReply, extract_json, extract_sql
+from agent.models.replies import UnusableReply, complete_text, extract_json, extract_sql
 from agent.models.retry_policy import RetryPolicy
 from agent.models.structured import (
-    JUDGE_SCHEMA,
     REVIEW_SCHEMA,
     SQL_SCHEMA,
     plan_schema,
     read_conversation,
-    read_judgement,
     read_plan,
     read_review,
     read_sql,
@@ -178,8 +176,7 @@ class OpenAIModel:
         return await self._ask(prompt, schema, _object_in)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
-        (score, reasoning), usage = await self._ask(judge_prompt(request), JUDGE_SCHEMA, _judgement_in)
-        return Judgement(score, reasoning, usage)
+        return await judged(request, self._ask)
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
         """Streams if there is a listener. After a cut-off stream, the answer is requested again in one piece. Text that
@@ -503,31 +500,16 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _body(reply: Reply) -> str:
-    """The text to parse: the content, else the reasoning, because some servers put the whole reply there."""
-    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts
-
-
-def _complete(reply: Reply) -> str:
-    if reply.finish_reason == "length":
-        raise UnusableReply("the reply was cut off at the length limit; be brief")
-    return _body(reply)
-
-
 def _plan_in(reply: Reply) -> QueryPlan:
-    return read_plan(extract_json(_complete(reply), keys=("tasks",)))
+    return read_plan(extract_json(complete_text(reply), keys=("tasks",)))
 
 
 def _conversation_in(reply: Reply) -> tuple[QueryPlan | None, str, Clarification | None]:
-    return read_conversation(extract_json(_complete(reply), keys=("tasks",)))
+    return read_conversation(extract_json(complete_text(reply), keys=("tasks",)))
 
 
 def _review_in(reply: Reply) -> tuple[bool, str, str]:
-    return read_review(extract_json(_complete(reply), keys=("accept",)))
-
-
-def _judgement_in(reply: Reply) -> tuple[float, str]:
-    return read_judgement(extract_json(_complete(reply), keys=("score",)))
+    return read_review(extract_json(complete_text(reply), keys=("accept",)))
 
 
 def _object_in(reply: Reply) -> dict[str, object]:
@@ -537,7 +519,7 @@ def _object_in(reply: Reply) -> dict[str, object]:
 def _sql_in(reply: Reply) -> tuple[str, str]:
     """(sql, reasoning). A reply that is SQL, with or without surrounding text, is accepted in place of the requested
     JSON."""
-    text = _complete(reply)
+    text = complete_text(reply)
     try:
         sql, reasoning = read_sql(extract_json(text, keys=("sql",)))
     except UnusableReply as error:
@@ -549,7 +531,7 @@ def _sql_in(reply: Reply) -> tuple[str, str]:
 
 
 def _step_in(reply: Reply) -> tuple[str, str, str]:
-    text = _complete(reply)
+    text = complete_text(reply)
     try:
         tool, thought, sql = read_step(extract_json(text, keys=("tool", "sql")))
     except UnusableReply as error:

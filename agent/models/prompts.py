@@ -29,7 +29,7 @@ _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
 _TAGS = re.compile(
-    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis)\b)",
+    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis|answered)\b)",
     re.I,
 )
 
@@ -203,17 +203,39 @@ def review_prompt(request: ReviewRequest) -> Prompt:
 
 
 def judge_prompt(request: JudgeRequest) -> Prompt:
-    task = ""
-    if request.task.description.strip() != request.question.strip():
-        task = f"\nThe query answers this step of the question:\n{_block('task', request.task.description)}\n"
+    return _judging("relevance", request)
+
+
+def conditions_prompt(request: JudgeRequest) -> Prompt:
+    return _judging("conditions", request)
+
+
+def read_back_prompt(request: JudgeRequest) -> Prompt:
+    """The query alone: the question would be repeated."""
+    return _prompt("read_back", request.dialect, sql=request.sql)
+
+
+def compare_prompt(request: JudgeRequest, answered: str) -> Prompt:
     return _prompt(
-        "relevance",
+        "compare", None, question=request.question, answered=answered, raw={"task": _step_of_question(request)}
+    )
+
+
+def _step_of_question(request: JudgeRequest) -> str:
+    if request.task.description.strip() == request.question.strip():
+        return ""
+    return f"\nThe query answers this step of the question:\n{_block('task', request.task.description)}\n"
+
+
+def _judging(name: str, request: JudgeRequest) -> Prompt:
+    return _prompt(
+        name,
         request.dialect,
         question=request.question,
         sql=request.sql,
         rows_returned=str(request.rows_returned),
         preview=result_preview(request.columns, request.preview),
-        raw={"task": task},
+        raw={"task": _step_of_question(request)},
     )
 
 

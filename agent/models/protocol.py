@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from agent.state import Clarification, Clarified, QueryPlan, QueryResult, QueryTask, Turn
 from eval.errors import Text2SQLError
@@ -159,6 +159,9 @@ class JudgeRequest:
     """At most 20 rows, JSON values."""
     rows_returned: int
     dialect: Dialect = "sqlite"
+    way: Literal["answer", "conditions", "read_back"] = "answer"
+    """Judge the result as a whole, each condition of the question, or what the query answers, read without the
+    question. A model that knows one way judges so."""
 
 
 @dataclass(frozen=True, slots=True)

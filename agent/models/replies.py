@@ -11,10 +11,14 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
 from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
 from eval.errors import InputError
+
+if TYPE_CHECKING:
+    from agent.models.chat import Reply
 
 _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
@@ -304,3 +308,15 @@ def _breaks(text: str) -> Iterator[tuple[int, str]]:
 
 def _tidy(sql: str) -> str:
     return sql.strip(EDGES).rstrip("; \t\r\n").strip(EDGES)
+
+
+def body(reply: Reply) -> str:
+    """The text to parse: the content, else the reasoning, because some servers put the whole reply there."""
+    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts
+
+
+def complete_text(reply: Reply) -> str:
+    """The text to parse of a reply that was not cut off."""
+    if reply.finish_reason == "length":
+        raise UnusableReply("the reply was cut off at the length limit; be brief")
+    return body(reply)

@@ -64,7 +64,12 @@ def plan_schema(*, with_sql: bool, in_conversation: bool) -> dict[str, Any]:
 
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
 REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
-JUDGE_SCHEMA = _strict(reasoning=_TEXT, score={"type": "number", "description": "0 to 1"})
+_SCORE = {"type": "number", "description": "0 to 1"}
+JUDGE_SCHEMA = _strict(reasoning=_TEXT, score=_SCORE)
+CONDITIONS_SCHEMA = _strict(
+    conditions={"type": "array", "items": _strict(condition=_TEXT, place=_TEXT)}, reasoning=_TEXT, score=_SCORE
+)
+READ_BACK_SCHEMA = _strict(question=_TEXT)
 
 
 def step_schema(allowed: tuple[str, ...]) -> dict[str, Any]:

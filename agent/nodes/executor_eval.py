@@ -16,7 +16,7 @@ from agent.candidates.examination import examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.models.protocol import JudgeRequest, ModelError
+from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
 from agent.runtime.attempts import attempts_at
 from agent.runtime.context import RunContext
 from agent.runtime.probability import SETTLED
@@ -232,12 +232,27 @@ async def _relevance(step: _Step, case: Case, data: list[list[Any]]) -> Relevanc
     )
     try:
         async with asyncio.timeout(context.seconds_left):
-            judgement = await context.model.judge(request)
+            judgement = await _judgement(request, context)
     except (ModelError, TimeoutError) as error:
         log.warning("The result was not judged: %s", str(error) or type(error).__name__)
         return NO_OPINION
     context.spend(judgement.usage)
     return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)
+
+
+async def _judgement(request: JudgeRequest, context: RunContext) -> Judgement:
+    """The model's opinion; with several ways of judging, the lowest."""
+    ways = [replace(request, way="conditions") if context.strategy.conditions else request]
+    if context.strategy.read_back and context.model.capabilities.remote:
+        ways.append(replace(request, way="read_back"))
+    tasks = [asyncio.create_task(context.model.judge(way)) for way in ways]
+    try:
+        said = await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+    lowest = min(said, key=lambda one: one.score)
+    return replace(lowest, usage=sum((one.usage for one in said), Usage()))
 
 
 def _report(scored: Score, references: References, relevance: Relevance) -> EvalReport:

@@ -22,6 +22,7 @@ from eval.databases.types import Limits
 from eval.schema import Schema
 
 if TYPE_CHECKING:
+    from agent.judging.local import LocalJudge
     from agent.knowledge.memory import Memory
     from agent.knowledge.semantics import SemanticModel
     from eval.scoring.types import Case
@@ -54,6 +55,8 @@ class RunContext:
     """The team's knowledge of its database, if there is any."""
     semantics: SemanticModel | None = None
     """What the team says of its business, if it says anything."""
+    local_judge: LocalJudge | None = None
+    """What was learned from verdicts on this database's answers, if anything was."""
     history_before: int | None = None
     """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
     examined: dict[str, Case] = field(default_factory=dict)

@@ -65,6 +65,16 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
     return f"Passed the checks, but the evidence is thin.{odds}"
 
 
+def of_attempt(result: QueryResult, *, passes: bool | None = None) -> str:
+    """One attempt in a few words, for a line of progress: `passes, about 8 in 10 right`; without the verdict where it
+    is not known."""
+    if result.status != "success":
+        return result.status
+    chance = probability(result, calibrated=False)
+    said = [] if passes is None else ["passes" if passes else "held back"]
+    return ", ".join([*said, *([f"{in_ten(chance).lower()} right"] if chance is not None else [])]) or result.status
+
+
 def in_ten(chance: float) -> str:
     """A probability in everyday words: `About 8 in 10`."""
     if chance >= _TOP:

@@ -22,6 +22,7 @@ from agent.config import settings as process_settings
 from agent.conversations import open_checkpointer
 from agent.results import ResultStore
 from agent.server.errors import error_response, install_errors
+from agent.server.learning import Learning
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
@@ -136,6 +137,8 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
         warming = Warmup()
         warming.begin(presets, offline=config.model.offline)
         stack.push_async_callback(warming.end)
+        learning = Learning(config.judging, store, presets)
+        stack.push_async_callback(learning.end)
         yield Services(
             settings=config,
             store=store,
@@ -146,6 +149,7 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
             models=models,
             checkpointer=checkpointer,
             warming=warming,
+            learning=learning,
             auth=tokens_needed(config.server),
         )
 

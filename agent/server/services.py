@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from agent.config import Settings
 from agent.results import ResultStore
 from agent.server.errors import ApiError
+from agent.server.learning import Learning
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.runs import LiveRuns
@@ -30,6 +31,7 @@ class Services:
     checkpointer: Any
     """LangGraph's, in which conversations live."""
     warming: Warmup
+    learning: Learning
     auth: bool
     """A bearer token is asked for."""
 

@@ -138,6 +138,7 @@ async def _answering(
         settings=services.settings.model_copy(update={"model": services.models.settings}),
         conversation=conversation,
         confirmed=await _confirmed(services, record),
+        judged_as=(record.owner, record.preset),
     )
     async with aclosing(cast("AsyncGenerator[Event, None]", events)) as happening:
         async for event in happening:

@@ -10,8 +10,8 @@ linear through (0, 0), (pivot, PIVOT_VALUE) and (1, 1), so the gate passes from 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +26,7 @@ PIVOT_VALUE = 0.30
 (0.70 - 0.075) / 0.85 = 0.735, of which they bring 0.63."""
 NOT_RUN = 0.01
 """Probability for a query that did not run, was refused, or names what does not exist."""
-_SHOWN = 0.05
+SHOWN = 0.05
 """Log-odds below which an observation only informs."""
 
 
@@ -79,7 +79,7 @@ def correctness(
     if case.gold is not None:
         right = case.result is not None and same_result(case.gold, case.result, ordered=case.gold_ordered)
         return float(right), float(right), "" if right else "The result differs from the gold query's."
-    fitted = coefficients()
+    fitted = of_case(case)
     if vetoed:
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
     probability = fitted.probability(seen, case.prior)
@@ -92,13 +92,18 @@ def correctness(
     )
 
 
-def evidence(seen: Iterable[Observation]) -> tuple[Evidence, ...]:
+def of_case(case: Case) -> Coefficients:
+    """The shipped coefficients, or those with the weights that were learned on the case's database."""
+    shipped = coefficients()
+    return shipped if case.weights is None else replace(shipped, weights=dict(case.weights))
+
+
+def evidence(seen: Iterable[Observation], weights: Mapping[str, float]) -> tuple[Evidence, ...]:
     """The observations that have a sentence and speak for or against, the weightiest first."""
-    weights = coefficients().weights
     pieces = []
     for o in seen:
         weight = weights.get(o.name, 0.0) * o.value
         if o.text and sign(o.name):
-            supports = None if abs(weight) < _SHOWN else weight > 0
+            supports = None if abs(weight) < SHOWN else weight > 0
             pieces.append(Evidence(o.name, supports, round(weight, 3), o.text, kind_of(o.name)))
     return tuple(sorted(pieces, key=lambda e: -abs(e.weight)))

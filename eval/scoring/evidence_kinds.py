@@ -35,7 +35,10 @@ _NAMES: Mapping[Kind, str] = {
         value_stored_padded aggregate_of_key aggregate_of_text and_before_or average_multiplied compared_with_null
         count_multiplied count_of_others count_of_outer_rows limit_without_order not_in_nulls outer_join_undone
         share_not_divided sum_multiplied versions_counted whole_number_division window_not_partitioned year_foreign
-        year_missing zero_in_average
+        year_missing zero_in_average absent_left_out average_of_averages count_of_condition day_numbers_subtracted
+        extreme_of_all_rows group_key_unused group_not_kept join_against_key last_day_cut months_of_all_years
+        pairs_twice percent_not_scaled rounding_missing rounding_unasked running_unordered several_numbers
+        unit_not_converted value_missing
     """,
     "agreement": """
         candidates empty_beside_second_reading more_rows_than_second_reading second_reading_agrees
@@ -54,7 +57,7 @@ _NAMES: Mapping[Kind, str] = {
         group_by_several grouped_by_key grouped_by_value having intersect_unasked
         joins key_beside_name membership_subquery negation_question pattern_unquoted set_operations several_values
         subqueries superlative_by_value superlative_of_count superlative_question text_conditions than_any union_unasked
-        words_unused words_unused_count
+        words_unused words_unused_count table_only_joined
     """,
 }
 _KINDS: Mapping[str, Kind] = MappingProxyType({n: kind for kind, names in _NAMES.items() for n in names.split()})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval.scoring.best_practices import best_practices
 from eval.scoring.completeness import completeness
-from eval.scoring.correctness import correctness, evidence
+from eval.scoring.correctness import correctness, evidence, of_case
 from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations
 from eval.scoring.evidence.question_reading import Observation, Reading
@@ -21,7 +21,7 @@ from eval.scoring.vetoes import vetoes
 _JUST_BELOW = 0.01
 SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
-_HABITS = ("habit", "context")
+HABITS = ("habit", "context")
 
 
 def score(case: Case, preset: str = "default") -> Score:
@@ -34,7 +34,7 @@ def score(case: Case, preset: str = "default") -> Score:
     seen = observations(Reading(case))
     confirmed = _confirmed(case, seen)
     if confirmed:
-        seen = tuple(o for o in seen if kind_of(o.name) not in _HABITS)
+        seen = tuple(o for o in seen if kind_of(o.name) not in HABITS)
     right, probability, sentence = correctness(case, seen, vetoed=bool(forbidden), confirmed=confirmed)
     judged = {
         "correctness": (right, sentence),
@@ -49,7 +49,7 @@ def score(case: Case, preset: str = "default") -> Score:
     return Score(
         dimensions={name: judged[name][0] for name in DIMENSIONS},
         weighted=min(total, THRESHOLD - _JUST_BELOW) if forbidden else total,
-        evidence=evidence(seen),
+        evidence=evidence(seen, of_case(case).weights),
         vetoes=forbidden,
         preset=preset,
         notes={name: judged[name][1] for name in DIMENSIONS if judged[name][1]},
@@ -62,7 +62,7 @@ def _confirmed(case: Case, seen: Sequence[Observation]) -> bool:
     checked, nor another query for the same question. Habits are then left out, so that an unusual query passes."""
     if case.gold is not None or (case.relevance or 0.0) < SURE_RELEVANCE:
         return False
-    return not any(e.supports is False and e.kind not in _HABITS for e in evidence(seen))
+    return not any(e.supports is False and e.kind not in HABITS for e in evidence(seen, of_case(case).weights))
 
 
 def final_score(scored: Score, relevance: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -81,6 +82,8 @@ class Case:
     """0..1, the judge's opinion of whether the result answers the question; None where nobody was asked."""
     prior: float | None = None
     """The share (0..1) of the writer's answers that are right, where it is known; else the fitted file's."""
+    weights: Mapping[str, float] | None = None
+    """The weights of the evidence that were learned on this database; None means the shipped ones."""
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False

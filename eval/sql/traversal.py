@@ -1,7 +1,7 @@
 """Find nodes in a syntax tree that is searched many times.
 
 In: a tree or a subtree. Out: its nodes of the given types, from the root down, level by level, in the order of
-sqlglot's `find_all`. Within `unchanging`, the given tree is walked once and every later search reuses that walk.
+sqlglot's `find_all`. Within `unchanging`, what a search finds in the given tree is kept for the next one.
 """
 
 from __future__ import annotations
@@ -9,26 +9,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from sqlglot import exp
 
 Kind = TypeVar("Kind", bound=exp.Expr)
 
-_walked: ContextVar[tuple[exp.Expr, list[exp.Expr]] | None] = ContextVar("walked", default=None)
+
+@dataclass(slots=True)
+class _Walk:
+    """What was found in one tree so far, by the root of the search and the types."""
+
+    tree: exp.Expr
+    nodes: dict[int, list[exp.Expr]] = field(default_factory=dict)
+    found: dict[tuple[int, tuple[type, ...]], list[exp.Expr]] = field(default_factory=dict)
+
+
+_walked: ContextVar[_Walk | None] = ContextVar("walked", default=None)
 
 
 def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
     """All nodes of these types, including subclasses."""
-    known = _walked.get()
-    nodes = known[1] if known is not None and known[0] is tree else _nodes(tree)
-    return [node for node in nodes if isinstance(node, kinds)]
+    walk = _walked.get()
+    if walk is None or tree.root() is not walk.tree:
+        return [node for node in _nodes(tree) if isinstance(node, kinds)]
+    key = id(tree), kinds
+    if key not in walk.found:
+        if id(tree) not in walk.nodes:
+            walk.nodes[id(tree)] = _nodes(tree)
+        walk.found[key] = [node for node in walk.nodes[id(tree)] if isinstance(node, kinds)]
+    return cast("list[Kind]", walk.found[key].copy())
 
 
 @contextmanager
 def unchanging(tree: exp.Expr | None) -> Iterator[None]:
     """While this context is open, the tree must not be changed."""
-    token = _walked.set((tree, _nodes(tree)) if tree is not None else None)
+    token = _walked.set(_Walk(tree) if tree is not None else None)
     try:
         yield
     finally:

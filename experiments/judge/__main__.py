@@ -63,6 +63,12 @@ def _line(m: Measured) -> str:
     )
 
 
+def cached(folder: Path) -> list[Sample]:
+    """The samples of every source that the cache holds."""
+    paths = [folder / f"{source.name}.jsonl" for source in SOURCES]
+    return [sample for path in paths if path.exists() for sample in read_cache(path)]
+
+
 def _samples(chosen: argparse.Namespace) -> list[Sample]:
     chosen.cache.mkdir(parents=True, exist_ok=True)
     halves: tuple[Expectation, Expectation] | None = None

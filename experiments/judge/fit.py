@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.scoring.completeness import SIGNS as INCOMPLETE
-from eval.scoring.correctness import NOT_RUN, Coefficients, dimension, logit
+from eval.scoring.correctness import NOT_RUN, SHOWN, Coefficients, dimension, logit
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import sign
+from eval.scoring.evidence_kinds import kind_of, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.regression import auc, calibration_error, fit
+from eval.scoring.scorer import HABITS, SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
 from experiments.judge.samples import GOLD, Sample
 
@@ -42,6 +43,40 @@ CAPPED = frozenset(
     }
 )
 """A property of the result may come from the data; a single such observation does not refuse an answer."""
+PITFALL = -1.0
+"""Weight that a pitfall has before any answer is seen: the penalty draws it there and not to 0, because SQL that means
+something else than it seems to is seldom right, and each pitfall is too rare for the fit to learn that."""
+PITFALLS = frozenset(
+    {
+        "absent_left_out",
+        "aggregate_of_key",
+        "average_multiplied",
+        "average_of_averages",
+        "compared_with_null",
+        "contradiction",
+        "count_of_condition",
+        "day_numbers_subtracted",
+        "double_negation",
+        "extreme_of_all_rows",
+        "last_day_cut",
+        "limit_without_order",
+        "months_of_all_years",
+        "not_in_nulls",
+        "outer_join_undone",
+        "pairs_twice",
+        "percent_not_scaled",
+        "rounding_missing",
+        "rounding_unasked",
+        "running_unordered",
+        "several_numbers",
+        "sum_multiplied",
+        "unit_not_converted",
+        "versions_counted",
+        "whole_number_division",
+        "window_not_partitioned",
+        "zero_in_average",
+    }
+)
 SET = {"candidates": 1.0, "count_missing": -2.5, "other_table_named": -3.0}
 """Set manually: single answers carry no information about agreement, and recorded models rarely forget to count or read
 an unrelated table."""
@@ -56,6 +91,7 @@ def fitted(samples: Sequence[Sample], recorded: frozenset[str] = frozenset()) ->
         [s.features for s in usable],
         [s.right for s in usable],
         penalty=PENALTY,
+        prior=dict.fromkeys(PITFALLS, PITFALL),
         sign=sign,
         offsets=[logit(min(0.95, max(0.05, right[s.source] / counts[s.source]))) for s in usable],
         importance=[min(MOST_EACH, SOURCE_TOTAL / counts[s.source]) for s in usable],
@@ -72,12 +108,20 @@ def _observed(sample: Sample) -> tuple[Observation, ...]:
     return tuple(Observation(name, value) for name, value in sample.features.items())
 
 
+def _objects(seen: Observation, model: Coefficients) -> bool:
+    """Whether an observation, not a habit, speaks against the query: then a sure judge does not settle it."""
+    return kind_of(seen.name) not in HABITS and model.weights.get(seen.name, 0.0) * seen.value < -SHOWN
+
+
 def passes(sample: Sample, model: Coefficients, relevance: float) -> bool:
     """Whether the gate accepts the answer at the default threshold and preset."""
     if sample.vetoed:
         return False
     by_name, seen = weights("default"), _observed(sample)
-    total = sample.fixed + by_name["correctness"] * dimension(probability(model, sample), model.pivot)
+    chance = probability(model, sample)
+    if relevance >= SURE_RELEVANCE and not any(_objects(o, model) for o in seen):
+        chance = max(model.pivot, model.probability([o for o in seen if kind_of(o.name) not in HABITS]))
+    total = sample.fixed + by_name["correctness"] * dimension(chance, model.pivot)
     total += by_name["completeness"] * charged(INCOMPLETE, seen, model.weights)[0]
     total += by_name["semantic_accuracy"] * charged(OTHER_MEANING, seen, model.weights)[0]
     return (1 - RELEVANCE_WEIGHT) * total + RELEVANCE_WEIGHT * relevance >= THRESHOLD

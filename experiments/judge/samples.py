@@ -55,6 +55,9 @@ class Sample:
     features: dict[str, float]
     fixed: float
     """The weighted sum of the four dimensions that do not use fitted weights."""
+    text: str = ""
+    """The question, for reading failures."""
+    sql: str = ""
 
 
 def of_case(
@@ -67,7 +70,9 @@ def of_case(
     by_name = weights("default")
     fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
     fixed += by_name["best_practices"] * best_practices(case)[0] + by_name["plan_quality"] * plan_quality(case)[0]
-    return Sample(source, database, question, system, right, bool(vetoes(case)), features, fixed)
+    return Sample(
+        source, database, question, system, right, bool(vetoes(case)), features, fixed, case.question, case.parsed.text
+    )
 
 
 @dataclass(frozen=True, slots=True)

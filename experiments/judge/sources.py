@@ -11,7 +11,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from eval.sql.translation import translated
 
 MOST_ANSWERS = 1_600
 """Answers taken from one source; from a larger one, a sample of its questions."""
+MOST_EACH = 10
+"""Answers taken to one question."""
 SEED = 7
 
 
@@ -61,18 +63,21 @@ class Source:
 
 
 def sampled(questions: list[Question], most: int = MOST_ANSWERS) -> list[Question]:
-    """All questions, or a random sample of them that holds about `most` answers."""
-    random.Random(SEED).shuffle(questions)
+    """All questions, or a random sample of them that holds about `most` answers; of a question with very many answers
+    a random few, so that a source is more than a handful of questions."""
+    dice = random.Random(SEED)
+    dice.shuffle(questions)
     kept, answers = [], 0
     for question in questions:
         if answers >= most:
             break
-        kept.append(question)
-        answers += max(3, len(question.answers))
+        some = dice.sample(question.answers, min(MOST_EACH, len(question.answers)))
+        kept.append(replace(question, answers=tuple(some)))
+        answers += max(3, len(some))
     return kept
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)
 
@@ -80,17 +85,17 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 def _held_wrong(folder: Path) -> frozenset[str]:
     path = folder / "gold_verdicts.jsonl"
     return (
-        frozenset(line["id"] for line in _lines(path) if line["verdict"] == "INCORRECT")
+        frozenset(line["id"] for line in lines(path) if line["verdict"] == "INCORRECT")
         if path.exists()
         else frozenset()
     )
 
 
-def _benchmark(folder: Path, databases: Path | None = None, file: str = "questions.jsonl") -> dict[str, Question]:
+def benchmark(folder: Path, databases: Path | None = None, file: str = "questions.jsonl") -> dict[str, Question]:
     """The questions of one folder whose gold query runs and is not considered wrong, by id."""
     wrong = _held_wrong(folder)
     found = {}
-    for item in _lines(folder / file):
+    for item in lines(folder / file):
         usable = item.get("gold_ok") and item.get("gold_sql") and not item.get("time_dependent")
         if not usable or item["id"] in wrong or item.get("gold_verdict") == "INCORRECT":
             continue
@@ -102,7 +107,7 @@ def _benchmark(folder: Path, databases: Path | None = None, file: str = "questio
     return found
 
 
-def _with_answers(questions: Mapping[str, Question], answers: Mapping[str, list[Candidate]]) -> Iterator[Question]:
+def with_answers(questions: Mapping[str, Question], answers: Mapping[str, list[Candidate]]) -> Iterator[Question]:
     for name, given in answers.items():
         if name in questions:
             q = questions[name]
@@ -115,11 +120,11 @@ def _recorded(folder: str, recording: str, *, dialect: str = "sqlite") -> Callab
     def read(bench: Path, recorded: Path) -> Iterator[Question]:
         databases = bench / "spider_dev" / "databases" if folder == "spider_realistic" else None
         answers: dict[str, list[Candidate]] = defaultdict(list)
-        for line in _lines(recorded / f"{recording}.jsonl"):
+        for line in lines(recorded / f"{recording}.jsonl"):
             sql = line["sql"] or ""
             sql = sql if dialect == "sqlite" else translated(sql, dialect_named(dialect), "sqlite")
             answers[line["id"]].append(Candidate(line.get("system") or line["systems"][0], sql, line.get("ex")))
-        yield from _with_answers(_benchmark(bench / folder, databases), answers)
+        yield from with_answers(benchmark(bench / folder, databases), answers)
 
     return read
 
@@ -131,29 +136,29 @@ def _gold(
 
     def read(bench: Path, _: Path) -> Iterator[Question]:
         place = bench / databases / "databases" if databases else None
-        yield from list(_benchmark(bench / folder, place, file).values())[::every]
+        yield from list(benchmark(bench / folder, place, file).values())[::every]
 
     return read
 
 
 def _business(bench: Path, _: Path) -> Iterator[Question]:
     for folder in ("chinook_behaviour", "northwind_snake"):
-        yield from _benchmark(bench / folder).values()
+        yield from benchmark(bench / folder).values()
 
 
 def _archer(bench: Path, _: Path) -> Iterator[Question]:
     for file, databases in (("dev.jsonl", "spider_dev"), ("train.jsonl", "spider_train")):
-        yield from _benchmark(bench / "archer", bench / databases / "databases", file).values()
+        yield from benchmark(bench / "archer", bench / databases / "databases", file).values()
 
 
 def _splash(bench: Path, recorded: Path) -> Iterator[Question]:
     """Wrong answers of three parsers, each with the gold query of its question."""
     answers: dict[str, list[Candidate]] = defaultdict(list)
-    for line in _lines(recorded / "splash_train.jsonl"):
+    for line in lines(recorded / "splash_train.jsonl"):
         given = answers[line["id"]]
         if line["sql"] not in {c.sql for c in given} and len(given) < 2:
             given.append(Candidate(line["system"], line["sql"], line["ex"]))
-    yield from _with_answers(_benchmark(bench / "spider_train"), answers)
+    yield from with_answers(benchmark(bench / "spider_train"), answers)
 
 
 def _library(_: Path, __: Path) -> Iterator[Question]:
@@ -172,16 +177,17 @@ def _expert_labels(bench: Path, _: Path) -> Iterator[Question]:
     answers: dict[str, list[Candidate]] = defaultdict(list)
     questions: dict[str, Question] = {}
     databases = bench / "bird_minidev_schema_only" / "databases"
-    for line in _lines(bench / "nl2sql_bugs_schema_only" / "questions.jsonl"):
+    for line in lines(bench / "nl2sql_bugs_schema_only" / "questions.jsonl"):
         name = line["bird_id"]
         path = databases / f"{line['db']}.sqlite"
         questions[name] = Question(name, path, line["question"], (line["gold_sql"],), hint=line.get("evidence") or "")
         answers[name].append(Candidate("labelled by experts", line["sql"], line["right"]))
-    yield from _with_answers(questions, answers)
+    yield from with_answers(questions, answers)
 
 
 SOURCES: tuple[Source, ...] = (
-    Source("spider_dev", "spider_dev", _recorded("spider_dev", "spider_dev")),
+    Source("spider_dev", "spider_dev", _recorded("spider_dev", "spider_dev_156_runs")),
+    Source("spider_dev_nine", "spider_dev", _recorded("spider_dev", "spider_dev")),
     Source("spider_realistic", "spider_dev", _recorded("spider_realistic", "spider_realistic")),
     Source("spider_test_third", "spider_test", _recorded("spider_test_third", "spider_test_third")),
     Source("classicmodels", "classicmodels", _recorded("classicmodels", "classicmodels_llama-3-8b", dialect="mysql")),

@@ -1,13 +1,13 @@
-"""Learn the weights of agreement and evidence in the choice among candidates, and test them on held-out databases.
+"""Learn how much agreement and evidence count in the choice among candidates, and choose where neither was learned.
 
-In: recorded candidates (`experiments.selection.samples`). Out: the regression's weights; and for each question, the
-choice by weights, and by a judge of single answers, that have seen no answer to any question about its database.
+In: recorded candidates (`experiments.selection.samples`) and the judge's samples. Out: the regression's weights;
+and for each question the choice by weights, and by a judge of single answers, that have seen nothing of its family.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.candidates.choice import choose
@@ -15,9 +15,10 @@ from agent.candidates.features import grouped
 from agent.candidates.result_groups import Examined, log_odds
 from eval.scoring.correctness import Coefficients
 from eval.scoring.regression import Fit, fit
-from experiments.judge.fit import fitted as judge_fitted
-from experiments.judge.fit import probability as judged
-from experiments.selection.samples import Answer, Asked, Lessons, rejudged
+from experiments.judge.fit import fitted, probability
+from experiments.judge.samples import Sample
+from experiments.judge.sources import SOURCES
+from experiments.selection.samples import Answer, Asked, rejudged
 
 PENALTY = 1.0
 FEWER = (2, 3, 4, 5, 6)
@@ -30,16 +31,31 @@ _SEED = 5
 class Trial:
     """One question with some of its candidates: the choice made, and the alternatives."""
 
-    benchmark: str
-    question: str
+    source: str
     right: bool
     probability: float
-    voted: bool
-    """Whether the most frequent result is right; among equally frequent ones, the first."""
+    voted: float
+    """Whether the most frequent result is right; the share of right ones where several are as frequent."""
     by_judge: bool
     """Whether the answer with the best evidence of its own is right."""
     possible: bool
-    systems: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """For a family of sources, the judge and the weights that have seen nothing of it."""
+
+    judge: Coefficients
+    weights: Fit
+
+
+def unseen(asked: Sequence[Asked], samples: Sequence[Sample], recorded: frozenset[str]) -> dict[str, Unseen]:
+    families = {source.name: source.family for source in SOURCES}
+    found = {}
+    for family in dict.fromkeys(one.family for one in asked):
+        judge = fitted([s for s in samples if families[s.source] != family], recorded)
+        found[family] = Unseen(judge, fit_weights([one for one in asked if one.family != family], judge))
+    return found
 
 
 def fit_weights(questions: Sequence[Asked], judge: Coefficients) -> Fit:
@@ -60,67 +76,41 @@ def fit_weights(questions: Sequence[Asked], judge: Coefficients) -> Fit:
     return fit(rows, labels, penalty=PENALTY)
 
 
-def trials(folds: Folds, *, candidates: int | None = None) -> list[Trial]:
-    """Every question decided by weights and a judge that have not seen its database; with `candidates`, among this
-    number of its answers, drawn at random."""
+def trials(
+    asked: Sequence[Asked], known: dict[str, Unseen], *, candidates: int, lead: float | None = None
+) -> list[Trial]:
+    """Every question that has as many candidates, decided among so many drawn at random; a family at a time by what
+    has not seen it."""
     dice = random.Random(_SEED)
     tried = []
-    for question in folds.found.questions:
-        judge, weights = folds.without(question.database)
-        answers = question.answers
-        if candidates is not None:
-            answers = tuple(dice.sample(answers, min(candidates, len(answers))))
-        tried.append(_tried(question, answers, judge, weights))
+    for question in asked:
+        if len(question.answers) >= candidates:
+            answers = dice.sample(question.answers, candidates)
+            tried.append(_tried(question, answers, known[question.family], lead))
     return tried
-
-
-def everything(found: Lessons) -> Fit:
-    """The weights that are shipped: from all questions, by a judge from all answers."""
-    return fit_weights(found.questions, _judge(found, ""))
-
-
-class Folds:
-    """For each database, the judge and the weights that have not seen it; fitted on first use."""
-
-    def __init__(self, found: Lessons) -> None:
-        self.found = found
-        self._known: dict[str, tuple[Coefficients, Fit]] = {}
-
-    def without(self, database: str) -> tuple[Coefficients, Fit]:
-        if database not in self._known:
-            judge = _judge(self.found, database)
-            others = [q for q in self.found.questions if q.database != database]
-            self._known[database] = judge, fit_weights(others, judge)
-        return self._known[database]
-
-
-def _judge(found: Lessons, without: str) -> Coefficients:
-    samples = [a.sample for q in found.questions if q.database != without for a in q.answers]
-    return judge_fitted([*samples, *found.mutants])
 
 
 def _judged(answers: Iterable[Answer], judge: Coefficients) -> tuple[list[Examined], list[bool]]:
     """The answers that ran as the judge sees them, and whether they are right."""
     ran, right = [], []
     for answer in answers:
-        one = rejudged(answer, log_odds(judged(judge, answer.sample)))
+        one = rejudged(answer, log_odds(probability(judge, answer.sample)))
         if one is not None:
             ran.append(one)
             right.append(answer.sample.right)
     return ran, right
 
 
-def _tried(question: Asked, answers: Sequence[Answer], judge: Coefficients, weights: Fit) -> Trial:
-    ran, right = _judged(answers, judge)
-    choice = choose(ran, len(answers), weights)
+def _tried(question: Asked, answers: Sequence[Answer], known: Unseen, lead: float | None) -> Trial:
+    ran, right = _judged(answers, known.judge)
+    choice = choose(ran, len(answers), known.weights, lead)
     votes = [sum(one.bag == other.bag for other in ran) for one in ran]
+    most = {one.bag: right[i] for i, one in enumerate(ran) if votes[i] == max(votes)}
     return Trial(
-        benchmark=question.benchmark,
-        question=question.id,
+        source=question.source,
         right=choice is not None and right[choice.place],
         probability=choice.probability if choice else 0.0,
-        voted=bool(ran) and right[votes.index(max(votes))],
+        voted=sum(most.values()) / len(most) if most else 0.0,
         by_judge=bool(ran) and right[max(range(len(ran)), key=lambda i: ran[i].log_odds)],
         possible=any(right),
-        systems={a.sample.system: a.sample.right for a in answers},
     )

@@ -1,10 +1,10 @@
-"""`python -m experiments.selection.measure --bench DIR --recorded DIR`: what choosing among recorded candidates is
+"""`python -m experiments.selection.measure --bench DIR --recorded DIR --cache DIR`: what choosing among candidates is
 worth.
 
-For each benchmark it prints EX of every system, of the plain vote, of the single best-judged answer and of the choice,
-cross-validated by database: neither the weights of the choice nor the judge of single answers has seen an answer to
-another question about the same database. `--write` fits on everything and writes `weights.txt`. `--cache FILE` keeps
-the examined answers, which take a few minutes to compute; delete it when an evidence file changes.
+Prints for each source and each number of candidates, drawn at random: the plain vote, the single best-judged answer,
+the choice, and any of them right. Neither the weights of the choice nor the judge of single answers has seen any of
+the source's family. `--write` fits on everything and writes `weights.txt`. The judge's samples and candidates are taken
+from the cache; candidates that it lacks are extracted first.
 """
 
 from __future__ import annotations
@@ -16,55 +16,49 @@ from pathlib import Path
 
 from agent.candidates.weights import FITTED, INTERCEPT
 from eval.metrics.intervals import mcnemar_exact, wilson_interval
+from eval.scoring.correctness import coefficients
 from eval.scoring.regression import Fit, calibration_error
-from experiments.selection.fit import Folds, Trial, everything, trials
-from experiments.selection.samples import lessons
+from experiments.judge.__main__ import RECORDED, cached
+from experiments.selection.fit import Trial, Unseen, fit_weights, trials, unseen
+from experiments.selection.samples import Asked, asked
 
-FEWER = (5, 3, 2)
+NUMBERS = (2, 3, 5, 9)
+LEADS = (0.0, 0.5, 1.0, 1.5, 2.0)
+"""Leads over the most voted result that are tried beside the shipped one."""
+_HEADER = "source              candidates questions   vote  judged  choice    any    ECE  choice against vote"
 
 
-def figures(folds: Folds) -> Iterator[str]:
+def figures(questions: Sequence[Asked], known: dict[str, Unseen]) -> Iterator[str]:
     """All printed output, line by line."""
-    whole = trials(folds)
-    fewer = {n: trials(folds, candidates=n) for n in FEWER}
-    for benchmark in dict.fromkeys(t.benchmark for t in whole):
-        yield from _benchmark(benchmark, _of(whole, benchmark), {n: _of(t, benchmark) for n, t in fewer.items()})
+    yield _HEADER
+    for number in NUMBERS:
+        tried = trials(questions, known, candidates=number)
+        for source in dict.fromkeys(t.source for t in tried):
+            yield _line(source, number, [t for t in tried if t.source == source])
+    for lead in LEADS:
+        gains = [
+            sum(t.right - t.voted for t in tried) / len(tried)
+            for number in NUMBERS
+            if (tried := trials(questions, known, candidates=number, lead=lead))
+        ]
+        yield f"lead {lead:3.1f}: gain on the vote {' '.join(f'{gain:+.4f}' for gain in gains)} for {NUMBERS}"
 
 
-def _of(tried: Sequence[Trial], benchmark: str) -> list[Trial]:
-    return [t for t in tried if t.benchmark == benchmark]
-
-
-def _benchmark(name: str, tried: Sequence[Trial], fewer: dict[int, list[Trial]]) -> Iterator[str]:
-    systems = sorted({s for t in tried for s in t.systems})
-    yield f"{name}: {len(tried)} questions, {len(systems)} systems"
-    ranked = sorted(systems, key=lambda s: -sum(t.systems.get(s, False) for t in tried))
-    for system in ranked:
-        yield f"  {rate([t.systems.get(system, False) for t in tried])}  {system}"
-    yield f"  {rate([t.voted for t in tried])}  plain vote by result"
-    yield f"  {rate([t.by_judge for t in tried])}  the best judged alone"
-    yield f"  {rate([t.right for t in tried])}  the choice"
-    yield f"  {rate([t.possible for t in tried])}  any of them right"
-    yield f"  choice against vote: {paired([(t.right, t.voted) for t in tried])}"
-    yield f"  choice against {ranked[0]}: {paired([(t.right, t.systems.get(ranked[0], False)) for t in tried])}"
+def _line(source: str, number: int, tried: Sequence[Trial]) -> str:
+    count = len(tried)
+    vote, judged = sum(t.voted for t in tried) / count, sum(t.by_judge for t in tried) / count
+    choice, possible = sum(t.right for t in tried) / count, sum(t.possible for t in tried) / count
     error = calibration_error([t.probability for t in tried], [t.right for t in tried])
-    yield f"  ECE of the choice's probability: {error:.3f}"
-    for number, some in fewer.items():
-        yield (
-            f"  {number} of them, drawn at random: vote {_share([t.voted for t in some]):.3f}, best judged "
-            f"{_share([t.by_judge for t in some]):.3f}, choice {_share([t.right for t in some]):.3f}, any "
-            f"{_share([t.possible for t in some]):.3f}"
-        )
+    gain = paired([(t.right, t.voted > 0.5) for t in tried])
+    return (
+        f"{source:20} {number:9} {count:9} {vote:6.3f} {judged:7.3f} {choice:7.3f} {possible:6.3f} {error:6.3f}  {gain}"
+    )
 
 
 def rate(right: Sequence[bool]) -> str:
     """`0.874 (0.842-0.901)`: the share with its 95 % interval (Wilson)."""
     low, high = wilson_interval(sum(right), len(right))
-    return f"{_share(right):.3f} ({low:.3f}-{high:.3f})"
-
-
-def _share(right: Sequence[bool]) -> float:
-    return sum(right) / max(1, len(right))
+    return f"{sum(right) / max(1, len(right)):.3f} ({low:.3f}-{high:.3f})"
 
 
 def paired(pairs: Sequence[tuple[bool, bool]]) -> str:
@@ -77,8 +71,7 @@ def written(model: Fit, lines: Sequence[str]) -> str:
     """The text of `weights.txt`."""
     told = [
         "# Log-odds that a result is right: intercept + sum of weight x value of what features.py sees of it.",
-        "# Written by `python -m experiments.selection.measure --write` (docs/candidates.md). Cross-validated by "
-        "database:",
+        "# Written by `python -m experiments.selection.measure --write` (docs/candidates.md). Every source left out:",
         *(f"#   {line}" for line in lines),
         f"{INTERCEPT} {model.intercept:.4f}",
     ]
@@ -91,14 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--bench", type=Path, required=True, help="folder of benchmarks")
     parser.add_argument("--recorded", type=Path, required=True, help="folder of recorded answers")
-    parser.add_argument("--cache", type=Path, help="keep the examined answers here")
+    parser.add_argument("--cache", type=Path, required=True, help="the cache of `experiments.judge`")
     parser.add_argument("--write", action="store_true", help="write weights.txt")
     chosen = parser.parse_args(arguments)
-    folds = Folds(lessons(chosen.bench, chosen.recorded, chosen.cache))
-    lines = list(figures(folds))
+    questions = asked(chosen.bench, chosen.recorded, chosen.cache)
+    known = unseen(questions, cached(chosen.cache), RECORDED)
+    lines = list(figures(questions, known))
     sys.stdout.write("\n".join(lines) + "\n")
     if chosen.write:
-        FITTED.write_text(written(everything(folds.found), lines), encoding="utf-8")
+        FITTED.write_text(written(fit_weights(questions, coefficients()), lines), encoding="utf-8")
     return 0
 
 

@@ -1,38 +1,36 @@
-"""Recorded candidates with their labels, for fitting and measuring: each question with the answers of every system.
+"""Recorded candidates with their labels: each question with the answers that there were to choose among.
 
-In: a folder of benchmarks and one of recordings, as described in docs/candidates.md. Out: `Asked` questions, whose
-answers keep the observations behind their judgement, so that a judge that has not seen their database can judge them
-again; and the answers to training questions from which such a judge starts. Both can be cached in a file, since they
-take minutes to compute.
+In: the folders of benchmarks and of recorded answers. Out: `Asked` questions, whose answers keep the observations
+behind their judgement, so that a judge that has not seen their source can judge them. Examined as the judge's samples
+are (`experiments.judge.samples`) and cached in one file a source.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
-from eval.scoring.expectation import expectation
-from eval.sql.translation import translated
-from experiments.judge.expectation_training import learned
-from experiments.judge.samples import Sample, of_case
-from experiments.selection.golds import Golds, Opinions, training
+from experiments.judge import sources as judge_sources
+from experiments.judge.samples import GOLD, Extraction, Sample, of_case
+from experiments.judge.samples import Answer as Judged
+from experiments.judge.sources import SEED, SOURCES, Question, Source
 
-RECORDED = (("spider_dev", "spider_dev"), ("classicmodels", "classicmodels_llama-3-8b"))
-"""Benchmark, and the name of its recordings."""
-MUTATED = "spider_train"
-EVERY = 3
-"""Every n-th training question is mutated."""
+MOST_QUESTIONS = 120
+MOST_CANDIDATES = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One system's answer to a question."""
+    """One candidate for a question."""
 
     sample: Sample
     examined: Examined | None
@@ -41,87 +39,92 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    benchmark: str
-    database: str
+    source: str
+    family: str
     id: str
     answers: tuple[Answer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lessons:
-    questions: tuple[Asked, ...]
-    mutants: tuple[Sample, ...]
+def _among(folder: str, recording: str, wanted: Callable[[str], bool]) -> Callable[[Path, Path], Iterator[Question]]:
+    """A recording with one line a distinct query: each of its systems that is wanted is a candidate."""
+
+    def read(bench: Path, recorded: Path) -> Iterator[Question]:
+        answers: dict[str, list[judge_sources.Candidate]] = defaultdict(list)
+        for line in judge_sources.lines(recorded / f"{recording}.jsonl"):
+            answers[line["id"]] += [
+                judge_sources.Candidate(system, line["sql"], line["ex"]) for system in line["systems"] if wanted(system)
+            ]
+        yield from judge_sources.with_answers(judge_sources.benchmark(bench / folder), answers)
+
+    return read
 
 
-def lessons(bench: Path, recordings: Path, cache: Path | None = None) -> Lessons:
-    """Read from the cache if there is one; otherwise computed (a few minutes) and stored there."""
-    if cache is not None and cache.exists():
-        return _read(cache.read_text(encoding="utf-8").splitlines())
-    _, halves = learned(bench / MUTATED)
-    opinions = _opinions(bench / MUTATED, EVERY)
-    made = Lessons(tuple(_questions(bench, recordings)), tuple(training(bench, opinions, halves, every=EVERY)))
-    if cache is not None:
-        cache.write_text("".join(line + "\n" for line in _written(made)), encoding="utf-8")
-    return made
+def _one_model(bench: Path, recorded: Path) -> Iterator[Question]:
+    """Several samples of one model for each question."""
+    answers: dict[str, list[judge_sources.Candidate]] = {}
+    for line in judge_sources.lines(recorded / "spider_dev_samples.jsonl"):
+        given = zip(line["samples"], line["ex"], strict=True)
+        made = [judge_sources.Candidate(f"sample {n}", sql or "", right) for n, (sql, right) in enumerate(given)]
+        answers.setdefault(line["id"], made)
+    yield from judge_sources.with_answers(judge_sources.benchmark(bench / "spider_dev"), answers)
 
 
-def _questions(bench: Path, recordings: Path) -> Iterator[Asked]:
-    for benchmark, file in RECORDED:
-        golds = Golds(bench / benchmark, _opinions(bench / benchmark, 1))
-        given: dict[str, list[Candidate]] = {}
-        with (recordings / f"{file}.jsonl").open(encoding="utf-8") as lines:
-            for line in map(json.loads, lines):
-                sql = line["sql"] or ""
-                sql = translated(sql, "mysql", "sqlite") if benchmark == "classicmodels" else sql
-                given.setdefault(line["id"], []).append(Candidate(line["system"], sql))
-        for question, candidates in given.items():
-            if question in golds.questions:
-                yield _asked(benchmark, question, candidates, golds)
+_BY_NAME = {source.name: source for source in SOURCES}
+_THIRD = "spider_test_third"
+CHOICES: tuple[Source, ...] = (
+    _BY_NAME["spider_dev_nine"],
+    Source("spider_dev_samples", "spider_dev", _one_model),
+    _BY_NAME["spider_realistic"],
+    Source("third_systems", "spider_test", _among(_THIRD, _THIRD, lambda system: "#" not in system)),
+    Source("third_samples", "spider_test", _among(_THIRD, _THIRD, lambda system: "fixed_N5#" in system)),
+    Source("third_prompts", "spider_test", _among(_THIRD, _THIRD, lambda system: "mixed#" in system)),
+    _BY_NAME["classicmodels"],
+    Source("bird_systems", "bird", _among("bird_superhero", "bird_superhero", lambda _: True)),
+)
 
 
-def _asked(benchmark: str, question: str, candidates: Sequence[Candidate], golds: Golds) -> Asked:
-    database = golds.questions[question]["db"]
-    samples: list[Sample] = []
-    ran: dict[int, Ran] = {}
-    for i, candidate in enumerate(candidates):
-        case = golds.examined(question, candidate.sql)
-        right = golds.right(question, case)
-        samples.append(of_case(case, benchmark, database, question, candidate.system, right, expectation()))
-        found = ran_or_problem(candidate, case)
-        if isinstance(found, Ran):
-            ran[i] = found
-    examined = dict(zip(ran, labelled(list(ran.values())), strict=True))
-    return Asked(benchmark, database, question, tuple(Answer(s, examined.get(i)) for i, s in enumerate(samples)))
-
-
-def _opinions(folder: Path, every: int) -> Opinions:
-    """The offline engine's readings of every n-th question whose gold query runs."""
-    from agent.parser.second_opinion import second_opinion
-
-    golds = Golds(folder, {})
-    found: dict[str, tuple[str, float]] = {}
-    for question in list(golds.questions.values())[::every]:
-        database = golds.database(question["db"])
-        read = asyncio.run(second_opinion(question["question"], database, database.schema()))
-        if read is not None:
-            found[question["id"]] = read.sql, round(read.confidence, 4)
+def asked(bench: Path, recorded: Path, cache: Path) -> list[Asked]:
+    """Every question of every source, from the cache where there is one."""
+    cache.mkdir(parents=True, exist_ok=True)
+    found: list[Asked] = []
+    for source in CHOICES:
+        path = cache / f"choice_{source.name}.jsonl"
+        if not path.exists():
+            sys.stderr.write(f"{source.name}\n")
+            part = path.with_suffix(".part")
+            with part.open("w", encoding="utf-8") as file:
+                file.writelines(json.dumps(asdict(one)) + "\n" for one in _examined(source, bench, recorded))
+            part.rename(path)
+        found += [_read(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     return found
 
 
-def _written(made: Lessons) -> Iterator[str]:
-    yield from (json.dumps({"asked": asdict(question)}) for question in made.questions)
-    yield from (json.dumps({"mutant": asdict(sample)}) for sample in made.mutants)
+def _examined(source: Source, bench: Path, recorded: Path) -> Iterator[Asked]:
+    dice = random.Random(SEED)
+    questions = [q for q in source.read(bench, recorded) if len(q.answers) > 1]
+    dice.shuffle(questions)
+    some = [
+        replace(q, answers=tuple(dice.sample(q.answers, min(MOST_CANDIDATES, len(q.answers)))))
+        for q in questions[:MOST_QUESTIONS]
+    ]
+    for question, answers in groupby(Extraction(source).samples(some), key=lambda answer: answer.question):
+        yield _asked(source, question, [a for a in answers if a.system != GOLD])
 
 
-def _read(lines: Iterable[str]) -> Lessons:
-    questions, mutants = [], []
-    for line in map(json.loads, lines):
-        if "mutant" in line:
-            mutants.append(Sample(**line["mutant"]))
-        else:
-            asked = line["asked"]
-            questions.append(Asked(**asked | {"answers": tuple(map(_answer, asked["answers"]))}))
-    return Lessons(tuple(questions), tuple(mutants))
+def _asked(source: Source, question: str, answers: Sequence[Judged]) -> Asked:
+    ran: dict[int, Ran] = {}
+    for place, answer in enumerate(answers):
+        found = ran_or_problem(Candidate(answer.system, answer.case.parsed.text), answer.case)
+        if isinstance(found, Ran):
+            ran[place] = found
+    examined = dict(zip(ran, labelled(list(ran.values())), strict=True))
+    samples = [of_case(a.case, a.source, a.database, a.question, a.system, a.right) for a in answers]
+    pairs = (Answer(sample, examined.get(place)) for place, sample in enumerate(samples))
+    return Asked(source.name, source.family, question, tuple(pairs))
+
+
+def _read(kept: dict[str, Any]) -> Asked:
+    return Asked(**kept | {"answers": tuple(map(_answer, kept["answers"]))})
 
 
 def _answer(kept: dict[str, Any]) -> Answer:

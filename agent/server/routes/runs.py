@@ -147,6 +147,7 @@ async def feedback(services: CurrentServices, client: CurrentClient, said: Feedb
         created=datetime.now(UTC),
     )
     await services.store.add_feedback(kept)
+    services.learning.noticed(client, record.preset)
     return FeedbackReply(feedback_id=kept.feedback_id)
 
 

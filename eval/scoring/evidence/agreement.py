@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
+from calendar import day_name, month_name
 from collections import Counter
 
 from eval.databases.types import ExecutionResult
+from eval.language.inflection import light_stem
+from eval.language.numbers import NUMBER_WORDS
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.schema_linking import names_of
 from eval.scoring.types import Case, SecondOpinion
 from eval.sql.types import QueryFacts
 
+_ANYHOW = "|".join((*NUMBER_WORDS, *(name.casefold() for name in (*day_name, *month_name) if name)))
+_SAID_ANYHOW = re.compile(rf"\d+$|(?:{_ANYHOW})$")
+"""Stored values that questions say without looking for them: numbers, days and months."""
+_INCLUDED = re.compile(r"(?:\s+[^\W\d_]+){0,2}\s+(?:counts?|too|included|as well)\b")
 _LOOKED_AT = 2_000
 """Rows beyond which columns are not compared one by one."""
 
@@ -33,12 +42,13 @@ def observe(reading: Reading) -> Observations:
         return
     if any(s.found == "padded" for s in case.stored):
         return  # the reading looks for texts as they are stored, spaces and all: that says nothing of the query's sense
-    apart = tuple(_columns_apart(opinion.result, case.result))
+    apart = tuple(_columns_apart(opinion.result, case.result, opinion.confidence))
     if apart:
         yield from apart
         return
     text = "An independent reading of the question returns other rows."
     yield Observation("second_reading_differs", opinion.confidence, text)
+    yield from _left_out(reading, opinion)
     if opinion.result.rows and not case.result.rows:
         text = "The query returns no rows where an independent reading of the question finds some."
         yield Observation("empty_beside_second_reading", opinion.confidence, text)
@@ -60,6 +70,30 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     elif not same_result(opinion.result, case.result, ordered=True):
         text = "An independent reading of the question returns these rows in another order."
         yield Observation("second_reading_ordered_otherwise", 1, text)
+
+
+def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:
+    """What the reading found in the question and the database, and the query does not use."""
+    if opinion.facts is None:
+        return
+    ours = " ".join(c.value.casefold() for c in r.constants)
+    text = r.case.parsed.text.casefold()
+    known = names_of(r.case.schema)
+    for constant in opinion.facts.literals:
+        value = constant.value.strip("% ").casefold()
+        telling = (
+            constant.is_string and len(value) > 1 and light_stem(value) not in known and not _SAID_ANYHOW.match(value)
+        )
+        if telling and value not in ours and value not in text and _narrows(value, r.question):
+            said = f"The question names “{constant.value[:40]}”, a stored value that the query does not look for."
+            yield Observation("value_missing", 1, said)
+            break
+
+
+def _narrows(value: str, question: str) -> bool:
+    """Whether the question names a value, other than to say that it counts as well."""
+    at = question.find(value)
+    return at >= 0 and not _INCLUDED.match(question, at + len(value))
 
 
 def _way(facts: QueryFacts) -> tuple[object, ...]:
@@ -87,7 +121,7 @@ def _rows_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observatio
         yield Observation("zero_beside_second_reading", 1, text)
 
 
-def _columns_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observations:
+def _columns_apart(opinion: ExecutionResult, result: ExecutionResult, confidence: float) -> Observations:
     """The same columns in another order, more of them or fewer: what differs is what is shown, not which rows."""
     if not opinion.rows or not result.rows or len(opinion.rows) != len(result.rows) or len(result.rows) > _LOOKED_AT:
         return
@@ -95,11 +129,11 @@ def _columns_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observa
     if all(bag in ours for bag in theirs):
         if len(theirs) == len(ours):
             text = "An independent reading returns the same columns in another order."
-            yield Observation("second_reading_reordered", 1, text)
+            yield Observation("second_reading_reordered", confidence, text)
         else:
-            yield Observation("second_reading_narrower", 1, "An independent reading returns fewer columns.")
+            yield Observation("second_reading_narrower", confidence, "An independent reading returns fewer columns.")
     elif all(bag in theirs for bag in ours):
-        yield Observation("second_reading_wider", 1, "An independent reading returns these columns and more.")
+        yield Observation("second_reading_wider", confidence, "An independent reading returns these columns and more.")
 
 
 def _bags(result: ExecutionResult) -> list[Counter[str]]:

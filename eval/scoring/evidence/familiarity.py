@@ -102,10 +102,8 @@ WORDED = frozenset(
         "group_single_row",
         "key_not_returned",
         "known_word_unused",
-        "limit_differs",
         "limit_missing",
         "limit_unasked",
-        "limit_without_order",
         "name_missing",
         "name_not_returned",
         "named_column_unused",
@@ -117,15 +115,13 @@ WORDED = frozenset(
         "number_missing",
         "order_direction_wrong",
         "order_missing",
+        "other_table_named",
         "pattern_missing",
-        "quoted_missing",
         "rank_direction_wrong",
         "share_not_divided",
         "superlative_missing",
         "value_foreign",
         "window_not_partitioned",
-        "year_foreign",
-        "year_missing",
     }
 )
 """Contradictions that rest on the question's words."""

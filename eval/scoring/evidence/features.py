@@ -8,7 +8,9 @@ from eval.scoring.evidence import (
     agreement,
     complexity,
     expected,
+    figures,
     form,
+    grain,
     joins,
     literals,
     logic,
@@ -22,7 +24,20 @@ from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.expectation import Expectation
 from eval.sql.traversal import unchanging
 
-KINDS = (form, logic, pitfalls, literals, shape, projection, schema_linking, joins, agreement, complexity)
+KINDS = (
+    form,
+    logic,
+    pitfalls,
+    grain,
+    figures,
+    literals,
+    shape,
+    projection,
+    schema_linking,
+    joins,
+    agreement,
+    complexity,
+)
 
 
 def observations(reading: Reading, learned: Expectation | None = None) -> tuple[Observation, ...]:

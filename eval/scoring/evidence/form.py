@@ -15,6 +15,9 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:different\s+|distinct\s+|total\s+)?([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
 
+_TIMES_AS = re.compile(r"\bhow many times (?:is|are|was|were|as|more|less|larger|higher|greater|bigger)\b")
+"""Asks for a ratio."""
+
 
 def observe(reading: Reading) -> Observations:
     yield from _counting(reading)
@@ -41,7 +44,7 @@ def _counting(r: Reading) -> Observations:
             yield Observation(
                 "count_from_column", 1, "The question asks how many, and the query reads a stored number."
             )
-        else:
+        elif not counts and not _TIMES_AS.search(r.question):
             yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
     elif intent.count:
         if not counts and "sum" not in facts.aggregates and not any(_counts_already(c) for c in r.output_columns):
@@ -69,6 +72,14 @@ def _of_one(r: Reading) -> bool:
     return r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
 
 
+def _by_other_means(r: Reading, function: str) -> bool:
+    """A total that is counted, an average that is divided."""
+    if function == "sum":
+        return "count" in r.case.facts.aggregates or _of_one(r)
+    tree = r.case.parsed.tree
+    return function == "avg" and tree is not None and bool(every(tree, exp.Div))
+
+
 def _stored_number(r: Reading) -> bool:
     """`How many credits does it have?`: the query returns a column of numbers that the counted words name."""
     counted = _COUNTED.search(r.question)
@@ -92,7 +103,7 @@ def _totals(r: Reading) -> Observations:
         )
         if asked and (function in used or ranked):
             yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")
-        elif asked and not stored and not (function == "sum" and ("count" in used or _of_one(r))):
+        elif asked and not stored and not _by_other_means(r, function):
             yield Observation(
                 "aggregate_missing", 1, f"The question speaks of the {word}, which the query does not compute."
             )

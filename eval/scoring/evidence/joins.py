@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from eval.schema import Table
@@ -20,6 +22,12 @@ def observe(reading: Reading) -> Observations:
     if off_keys:
         text = f"The join of {off_keys[0]} and {off_keys[1]} follows no key."
         yield Observation("join_off_keys", 1, text)
+        if _keyed_elsewhere(reading, off_keys):
+            text = f"The keys link {off_keys[0]} or {off_keys[1]} elsewhere than this join does."
+            yield Observation("join_against_key", 1, text)
+    idle = _only_joined(reading)
+    if idle:
+        yield Observation("table_only_joined", float(min(idle, 2)))
     if facts.group_by and reading.select is not None:
         yield from _groups(reading)
     if _membership(reading):
@@ -56,6 +64,37 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
             if not (_refers(one, left.name, two, right.name) or _refers(two, right.name, one, left.name)):
                 return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
     return None
+
+
+def _keyed_elsewhere(r: Reading, pair: tuple[str, str]) -> bool:
+    """Whether a declared key starts from either column, or links the two tables by other columns."""
+    (one, column), (two, other) = (tuple(side.rsplit(".", 1)) for side in pair)
+    for table_name, name, rival in ((one, column, two), (two, other, one)):
+        table = r.case.schema.table(table_name)
+        for key in table.foreign_keys if table is not None else ():
+            if name.casefold() in {c.casefold() for c in key.columns} or key.ref_table.casefold() == rival.casefold():
+                return True
+    return False
+
+
+def _only_joined(r: Reading) -> int:
+    """Tables of which the outermost query uses join columns and nothing else, and that end a chain of joins."""
+    if r.select is None or len(r.select.args.get("joins") or ()) < 1:
+        return 0
+    inside = {id(c) for j in r.select.args.get("joins") or () for c in every(j, exp.Column)}
+    used = {c.table.casefold() for c in every(r.select, exp.Column) if id(c) not in inside}
+    if "" in used or (r.select.args.get("where") is not None and any(_joined_in_where(r.select))):
+        return 0
+    places: dict[str, int] = {}
+    for join in r.select.args["joins"]:
+        for name in {c.table.casefold() for c in every(join, exp.Column)}:
+            places[name] = places.get(name, 0) + 1
+    return sum(count == 1 and name not in used for name, count in places.items())
+
+
+def _joined_in_where(select: exp.Select) -> Iterator[bool]:
+    for equality in every(select.args["where"], exp.EQ):
+        yield isinstance(equality.left, exp.Column) and isinstance(equality.right, exp.Column)
 
 
 def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:

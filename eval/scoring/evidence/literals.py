@@ -14,6 +14,8 @@ _SMALL = {0.0, 1.0}
 _YEARS = (1800, 2199)
 _DATE = re.compile(r"(\d{4})(?:$|%|-\d{2}|(?:0[1-9]|1[0-2])(?:[0-3]\d)?$)")
 _LAST_DAY = 31
+_EXAMPLE = re.compile(r"\b(?:like|form|format|such as|e\.g\.)\s+(?:of\s+)?['\"“]?(\d{4})\b")
+"""A year that only shows how a date is to be written."""
 
 
 def observe(reading: Reading) -> Observations:
@@ -59,7 +61,10 @@ def _question_side(r: Reading) -> Observations:
 
 def _years(r: Reading) -> frozenset[int]:
     """The years that the question names."""
-    return frozenset(int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1])
+    shown = set(_EXAMPLE.findall(r.question))
+    return frozenset(
+        int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1] and f"{n:.0f}" not in shown
+    )
 
 
 def _year_of(constant: Constant) -> int | None:

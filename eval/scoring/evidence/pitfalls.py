@@ -44,11 +44,12 @@ def _table(r: Reading, name: str) -> Table | None:
     return r.case.schema.table(name)
 
 
-def _multiplies(r: Reading) -> dict[str, set[str]]:
-    """For each table that is joined, those in reach of it that hold several rows for one of its own."""
+def _multiplies(r: Reading, select: exp.Select) -> dict[str, set[str]]:
+    """For each table that a SELECT itself joins, those in reach of it that hold several rows for one of its own."""
     steps: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    for (one, one_column), (other, other_column) in r.case.facts.join_columns:
-        if one != other:
+    beside = _beside(r, select)
+    for (one, one_column), (other, other_column) in r.case.facts.join_columns if len(beside) > 1 else ():
+        if one != other and one in beside and other in beside:
             steps[one].append((other, not _unique(_table(r, other), other_column)))
             steps[other].append((one, not _unique(_table(r, one), one_column)))
     reached: dict[str, set[str]] = {}
@@ -67,6 +68,21 @@ def _multiplies(r: Reading) -> dict[str, set[str]]:
     return reached
 
 
+def _beside(r: Reading, select: exp.Select) -> set[str]:
+    """The real tables of a SELECT's own FROM; none where it selects from itself twice or keeps one row of several."""
+    first = select.args.get("from_")
+    sources = [first.this] if first is not None else []
+    sources += [join.this for join in select.args.get("joins") or ()]
+    names = [t.name for s in sources if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
+    return set(names) if len(set(names)) == len(names) else set()
+
+
+def _anti_join(select: exp.Select) -> bool:
+    """`LEFT JOIN ... WHERE other.key IS NULL` keeps what has no match: nothing is repeated."""
+    where = select.args.get("where")
+    return where is not None and any(j.side == "LEFT" for j in select.args["joins"]) and bool(every(where, exp.Is))
+
+
 def _unique(table: Table | None, column: str) -> bool:
     """Whether one value of the column is in one row at most, as far as keys say; unknown counts as unique."""
     if table is None or (not table.primary_key and not table.foreign_keys):
@@ -81,12 +97,15 @@ def _unique(table: Table | None, column: str) -> bool:
 
 def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
     """A sum or count of one table's rows while a join repeats them."""
-    reached = _multiplies(r)
-    if not reached or any(isinstance(s.args.get("from_"), exp.From) and s.find(exp.Lateral) for s in r.selects):
+    if not r.case.facts.joins or any(
+        isinstance(s.args.get("from_"), exp.From) and s.find(exp.Lateral) for s in r.selects
+    ):
         return
     for call in every(tree, *_MEASURES):
-        if isinstance(call.this, exp.Distinct) or call.find_ancestor(exp.Subquery, exp.CTE):
+        select = call.find_ancestor(exp.Select)
+        if select is None or isinstance(call.this, exp.Distinct) or isinstance(call.parent, exp.Window):
             continue
+        reached = _multiplies(r, select)
         owners = {t for c in every(call, exp.Column) for t in _owners(r, c)}
         if len(owners) == 1:
             table = owners.pop()
@@ -101,7 +120,9 @@ def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
     counted = _counted_table(r)
     if counted is None or "count" not in r.case.facts.output_aggregates or r.case.facts.count_distinct:
         return
-    if reached.get(counted):
+    if r.select is None or not r.select.args.get("joins") or _anti_join(r.select):
+        return
+    if _multiplies(r, r.select).get(counted):
         yield Observation(
             "count_multiplied", 1, f"The query counts rows of a join; one of {counted} may be in several."
         )

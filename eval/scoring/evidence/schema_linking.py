@@ -89,24 +89,30 @@ def _named_but_unused(r: Reading) -> Observations:
         w for t in used for w in name_words(t)
     }
     inside, outside = None, None
-    for table in r.case.schema.tables:
-        for column in table.columns:
-            parts = name_words(column.name)
-            if column.name.casefold() in used_columns or not parts or not all(p in r.words for p in parts):
-                continue
-            if all(p in used_words for p in parts):
-                continue
-            if table.name in used:
-                inside = inside or column.name
-            else:
-                outside = outside or column.name
+    for table, column, parts in _column_words(r.case.schema):
+        if not parts <= r.words or parts <= used_words or column.casefold() in used_columns:
+            continue
+        if table in used:
+            inside = inside or column
+        else:
+            outside = outside or column
     if inside and not r.case.facts.projects_star:
         yield Observation("named_column_unused", 1, f"The question names {inside}, which the query does not use.")
     elif outside:
         yield Observation("named_column_elsewhere", 1, f"The question names {outside}, a column of another table.")
 
 
-def _known_words(schema: Schema) -> frozenset[str]:
+def _column_words(schema: Schema) -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Table, column and the words of its name, for columns that have any; kept with the schema."""
+    known: tuple[tuple[str, str, frozenset[str]], ...] | None = schema.__dict__.get("_column_words")
+    if known is None:
+        every_column = ((t.name, c.name, frozenset(name_words(c.name))) for t in schema.tables for c in t.columns)
+        known = tuple(named for named in every_column if named[2])
+        schema.__dict__["_column_words"] = known
+    return known
+
+
+def names_of(schema: Schema) -> frozenset[str]:
     """All words of the schema's names; kept with the schema, which is frozen and lives longer than one question."""
     known: frozenset[str] | None = schema.__dict__.get("_known_words")
     if known is None:
@@ -127,7 +133,7 @@ def _coverage(r: Reading) -> Observations:
     if left:
         yield Observation("words_unused", len(left) / len(r.words))
         yield Observation("words_unused_count", min(len(left), 6) / 3)
-        known = _known_words(r.case.schema)
+        known = names_of(r.case.schema)
         ignored = [w for w in left if w in known]
         if ignored:
             text = f"The database has a name for “{ignored[0]}”, which the query does not use."

@@ -15,7 +15,7 @@ def observe(reading: Reading) -> Observations:
     result = reading.case.result
     if result is not None and result.truncated:
         yield Observation("truncated", 1, "The result was cut at a limit.")
-    if not rows and all(t.row_count == 0 for n in reading.tables if (t := reading.case.schema.table(n))):
+    if all(t.row_count == 0 for n in reading.tables if (t := reading.case.schema.table(n))):
         return  # a schema without rows: nothing could have come back
     if not rows:
         yield Observation("empty_result", 1, "The query returns no rows.")
@@ -47,7 +47,7 @@ def observe(reading: Reading) -> Observations:
 
 def _nothing_found(r: Reading) -> Observations:
     """Nothing matched, and a text that is looked for is not written as the question writes it."""
-    texts = [c.value.strip("% ") for c in r.constants if c.is_string and c.value.strip("% ")]
+    texts = [c.value.strip("% ") for c in r.constants if c.is_string and c.operator and c.value.strip("% ")]
     strange = [t for t in texts if t not in r.case.question]
     if strange:
         text = f"Nothing matches, and the question does not write “{strange[0][:40]}” as the query does."

@@ -59,7 +59,7 @@ async def exercise(client: Client) -> None:
     assert found["sql"].startswith("SELECT COUNT(*)")
     assert "480" in found["answer"]
     assert steps[0] == "schema analyzer"
-    assert any(step.startswith("attempt 1: success, score 0.") for step in steps)
+    assert any(step.startswith("attempt 1: passes, about ") for step in steps)
 
     rows = await called(client, "run_sql", sql="SELECT customer_id FROM customers ORDER BY 1", database="shop")
     assert (len(rows["rows"]), rows["rows"][0], rows["truncated"]) == (50, [1], True)

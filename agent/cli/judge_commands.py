@@ -1,0 +1,127 @@
+"""`python -m agent.main judge learn|show|forget`: what the judge learned from verdicts on a database's answers.
+
+In: the words after `judge`. Out: what was learned and on which figures, on standard output; an exit code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent.cli import exits
+
+if TYPE_CHECKING:
+    from agent.judging.learning import Learned
+    from eval.databases.base import Database
+
+judge = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+_File = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="FILE", help="The file of learned judges. Default: TEXT2SQL_LEARNED_JUDGE."),
+]
+_Owner = Annotated[str, typer.Option(metavar="NAME", help="Whose verdicts.")]
+_Preset = Annotated[str, typer.Argument(metavar="ID", help="The database, as the server names it.")]
+
+
+@judge.callback()
+def _judge() -> None:
+    """What the judge learned from verdicts on answers."""
+
+
+@judge.command("learn")
+def learn(
+    preset: _Preset,
+    db: Annotated[str | None, typer.Option(metavar="URL|FILE|DEMO", help="Where it is, unless ID is a demo.")] = None,
+    owner: _Owner = "local",
+    file: _File = None,
+) -> None:
+    """Learn from the verdicts on a database's answers, and keep what holds on answers held out."""
+    from agent.judging.local import keep, name_of
+    from agent.runtime.catalogue import resolve_database
+
+    with _told():
+        path = _path(file)
+        from agent.config import settings
+
+        found = asyncio.run(_learned(owner, preset, resolve_database(db or preset, settings().database)))
+        typer.echo(f"{found.answers} judged answers")
+        for name, loss in found.losses.items():
+            typer.echo(f"  {name}: log-loss {loss:.3f} an answer held out")
+        if found.judge is None:
+            typer.echo("The shipped judge stays: nothing learned holds on answers held out, or they are too few.")
+            return
+        keep(path, name_of(owner, preset), found.judge)
+        typer.echo(f"Kept in {path}. `judge forget {preset}` takes it back.")
+
+
+@judge.command("show")
+def show(file: _File = None) -> None:
+    """Print what was learned."""
+    from agent.judging.local import kept
+
+    with _told():
+        for name, judges in kept(_path(file)).items():
+            priors = ", ".join(f"{writer} {share:.2f}" for writer, share in judges[0].priors.items())
+            moved = "own weights" if judges[0].weights is not None else "the shipped weights"
+            typer.echo(f"{name}: {judges[0].answers} answers; share right: {priors}; {moved}")
+
+
+@judge.command("forget")
+def forget(preset: _Preset, owner: _Owner = "local", file: _File = None) -> None:
+    """Bring back what held before: what was learned earlier, or the shipped judge."""
+    from agent.judging.local import forget, name_of
+
+    with _told():
+        known = forget(_path(file), name_of(owner, preset))
+        typer.echo("What held before holds again." if known else "Nothing was learned there.")
+
+
+def _path(file: Path | None) -> Path:
+    from agent.config import settings
+
+    configured = file or settings().judging.learned
+    if configured is None:
+        typer.echo("Name the file of learned judges: --file, or TEXT2SQL_LEARNED_JUDGE.", err=True)
+        raise typer.Exit(exits.USAGE)
+    return Path(configured)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Failures that a user can do something about, as a sentence and an exit code."""
+    from pydantic import ValidationError
+
+    from agent.config import settings_problem
+    from agent.judging.local import BadJudge
+    from agent.store import StoreError
+    from eval.databases import DatabaseError
+
+    try:
+        yield
+    except ValidationError as error:
+        typer.echo(settings_problem(error), err=True)
+        raise typer.Exit(exits.USAGE) from None
+    except BadJudge as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(exits.USAGE) from None
+    except (StoreError, DatabaseError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(exits.DATABASE) from None
+
+
+async def _learned(owner: str, preset: str, database: Database) -> Learned:
+    from agent.config import settings
+    from agent.judging.verdicts import learned_from
+    from agent.store import open_store
+
+    store = await open_store(settings().state)
+    try:
+        return await learned_from(store, owner, preset, database)
+    finally:
+        await store.close()

@@ -1,0 +1,117 @@
+"""What was learned on a database, kept in one JSON file: each writer's share of right answers, and weights.
+
+In: a path and a name, `owner/database`. Out: a `LocalJudge`. The one before is kept beside it, so that `forget` brings
+it back.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from eval.errors import Text2SQLError
+
+OWNER = "local"
+"""Whose the answers of the command line are."""
+
+
+class BadJudge(Text2SQLError):
+    """The file is not what `keep` writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalJudge:
+    priors: dict[str, float] = field(default_factory=dict)
+    """By the writer's name, the share (0..1) of its answers that are right."""
+    weights: dict[str, float] | None = None
+    """In place of the shipped ones; None where too few answers were judged, or they gained nothing."""
+    answers: int = 0
+    """From which it was learned."""
+
+
+def name_of(owner: str, database: str) -> str:
+    return f"{owner}/{database}"
+
+
+def local_judge(path: str | None, owner: str, database: str) -> LocalJudge | None:
+    """What was learned on a database; None if nothing was. Raises BadJudge."""
+    if not path:
+        return None
+    file = Path(path)
+    try:
+        state = file.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadJudge(f"{path} cannot be read: {error.strerror}") from None
+    found = _read(file, (state.st_size, state.st_mtime_ns)).get(name_of(owner, database))
+    return found[0] if found else None
+
+
+def kept(path: Path) -> Mapping[str, list[LocalJudge]]:
+    """By `owner/database`, what holds there and what held before, the latest first. Raises BadJudge."""
+    if not path.exists():
+        return {}
+    state = path.stat()
+    return _read(path, (state.st_size, state.st_mtime_ns))
+
+
+def keep(path: Path, name: str, judge: LocalJudge) -> None:
+    """Put a judge before the one that held. Raises BadJudge."""
+    known = dict(kept(path))
+    known[name] = [judge, *known.get(name, [])[:1]]
+    _write(path, known)
+
+
+def forget(path: Path, name: str) -> bool:
+    """Bring back what held before, or the shipped judge. False if nothing was learned there. Raises BadJudge."""
+    known = dict(kept(path))
+    if not known.get(name):
+        return False
+    known[name] = known[name][1:]
+    _write(path, {n: judges for n, judges in known.items() if judges})
+    return True
+
+
+def _write(path: Path, known: Mapping[str, list[LocalJudge]]) -> None:
+    """In one step, so that a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({name: [asdict(judge) for judge in judges] for name, judges in known.items()}, indent=1)
+    try:
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        Path(part).replace(path)
+    except OSError as error:
+        raise BadJudge(f"{path} cannot be written: {error.strerror}") from None
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, _: tuple[int, int]) -> dict[str, list[LocalJudge]]:
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return {name: [_judge(one) for one in judges] for name, judges in said.items()}
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise BadJudge(f"{path} holds no learned judge: {error}") from None
+
+
+def _judge(said: dict[str, Any]) -> LocalJudge:
+    priors = {str(name): _number(value, 0.0, 1.0) for name, value in said["priors"].items()}
+    weights = said["weights"]
+    if weights is not None:
+        weights = {str(name): _number(value, -20.0, 20.0) for name, value in weights.items()}
+    return LocalJudge(priors, weights, int(said["answers"]))
+
+
+def _number(value: object, least: float, most: float) -> float:
+    number = float(value) if isinstance(value, int | float) else math.nan
+    if not least <= number <= most:
+        raise ValueError(f"{value!r} is not a number from {least:g} to {most:g}")
+    return number

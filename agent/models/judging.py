@@ -1,0 +1,83 @@
+"""The ways in which a model judges a result: as a whole, condition by condition, or by reading its query back.
+
+In: a `JudgeRequest`, and how to ask the model. Out: a `Judgement` whose score is 0..1. A place that the model names for
+a condition has to be in the query, so that it cannot be invented. Reading back costs two calls: the first sees the
+query alone, the second compares what it answers with the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from agent.models.prompts import Prompt, compare_prompt, conditions_prompt, judge_prompt, read_back_prompt
+from agent.models.protocol import Judgement, JudgeRequest, Usage
+from agent.models.replies import UnusableReply, complete_text, extract_json
+from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, read_judgement
+
+if TYPE_CHECKING:
+    from agent.models.chat import Reply
+
+Ask = Callable[[Prompt, dict[str, Any], Callable[["Reply"], Any]], Awaitable[tuple[Any, Usage]]]
+
+_MOST = 20
+"""Conditions that are looked at."""
+_SPACE = re.compile(r"\s+")
+
+
+async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
+    if request.way == "conditions":
+        (score, reasoning, conditions), usage = await ask(conditions_prompt(request), CONDITIONS_SCHEMA, _conditions_in)
+        return _by_conditions(request.sql, score, reasoning, conditions, usage)
+    if request.way == "read_back":
+        answered, first = await ask(read_back_prompt(request), READ_BACK_SCHEMA, _question_in)
+        (score, reasoning), second = await ask(compare_prompt(request, answered), JUDGE_SCHEMA, _judgement_in)
+        return Judgement(score, f"Read back: {answered} {reasoning}".strip(), first + second)
+    (score, reasoning), usage = await ask(judge_prompt(request), JUDGE_SCHEMA, _judgement_in)
+    return Judgement(score, reasoning, usage)
+
+
+def _by_conditions(
+    sql: str, score: float, reasoning: str, conditions: list[tuple[str, str]], usage: Usage
+) -> Judgement:
+    """No better than the share of the conditions that have their place."""
+    text = _folded(sql)
+    unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]
+    if not unplaced:
+        return Judgement(score, reasoning, usage)
+    share = 1 - len(unplaced) / len(conditions)
+    said = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
+    return Judgement(min(score, share), said.strip(), usage)
+
+
+def _folded(text: str) -> str:
+    return _SPACE.sub("", text).casefold().rstrip(";")
+
+
+def _json(reply: Reply, key: str) -> dict[str, object]:
+    return extract_json(complete_text(reply), keys=(key,))
+
+
+def _judgement_in(reply: Reply) -> tuple[float, str]:
+    return read_judgement(_json(reply, "score"))
+
+
+def _question_in(reply: Reply) -> str:
+    question = _json(reply, "question").get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise UnusableReply("`question` must be a sentence")
+    return " ".join(question.split())[:1_000]
+
+
+def _conditions_in(reply: Reply) -> tuple[float, str, list[tuple[str, str]]]:
+    said = _json(reply, "score")
+    listed = said.get("conditions")
+    if not isinstance(listed, list):
+        raise UnusableReply("`conditions` must be a list")
+    found = []
+    for one in listed[:_MOST]:
+        condition, place = (one.get("condition"), one.get("place")) if isinstance(one, dict) else (None, None)
+        if isinstance(condition, str) and condition.strip():
+            found.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
+    return (*read_judgement(said), found)

@@ -1,0 +1,92 @@
+"""Figures: the unit, the scale and the number of the figures that come back, against what the question asks for."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.language.words import name_words
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
+
+_PERCENT = re.compile(r"\bpercent(?:age)?s?\b|\bpct\b|%")
+_ONE_NUMBER = re.compile(
+    r"\b(?:(?:give|return|as|is|just|only) (?:me )?(?:one|a single) (?:number|figure|value)|one number only)\b"
+)
+_ROUNDED = re.compile(r"\brounded (?:to|up|down)\b|\bto (?:one|two|three|\d) (?:decimal|digit)")
+_UNROUNDED = re.compile(r"\b(?:unrounded|not rounded|without rounding)\b")
+_ALSO_NONE = re.compile(
+    r"\b(?:even (?:if|those|the ones|when|with)|also (?:those|the ones|one|ones) with(?:out)?"
+    r"|includ\w+ (?:those|the ones|\w+) (?:with(?:out| no)|that have (?:no|none))"
+    r"|count(?:s|ed)? as (?:0|zero)|(?:with|as|or|show) (?:0|zero)\b(?! \w+s)|or none)\b"
+)
+_UNITS = (
+    (("cent", "cents"), ("euro", "euros", "dollar", "dollars", "eur", "usd")),
+    (("gram", "grams", "g"), ("kilogram", "kilograms", "kilo", "kilos", "kg", "ton", "tons", "tonnes")),
+    (("meter", "meters", "metre", "metres", "m"), ("kilometer", "kilometers", "kilometre", "kilometres", "km")),
+    (("second", "seconds", "sec"), ("minute", "minutes", "hour", "hours", "day", "days")),
+    (("minute", "minutes", "min", "mins"), ("hour", "hours", "day", "days")),
+    (("ms", "millisecond", "milliseconds"), ("second", "seconds", "minute", "minutes", "hour", "hours")),
+    (("bytes", "byte"), ("kilobyte", "kilobytes", "megabyte", "megabytes", "mb", "gb", "kb", "gigabyte", "gigabytes")),
+)
+"""What a column's name says that it holds, and larger units of the same quantity."""
+
+
+def observe(reading: Reading) -> Observations:
+    tree = reading.case.parsed.tree
+    if tree is None:
+        return
+    yield from _scale(reading, tree)
+    yield from _unit(reading, tree)
+    yield from _rounding(reading, tree)
+    yield from _how_many(reading)
+    facts = reading.case.facts
+    absent = _ALSO_NONE.search(reading.question)
+    inner = facts.joins and not (facts.outer_joins or facts.set_operations or facts.subqueries)
+    if absent and inner and facts.aggregates:
+        text = "The question wants those without any as well, and an inner join leaves them out."
+        yield Observation("absent_left_out", 1, text)
+
+
+def _scale(r: Reading, tree: exp.Expr) -> Observations:
+    """A percentage without its hundred."""
+    if not _PERCENT.search(r.question) or not every(tree, exp.Div):
+        return
+    said = {n for n in r.intent.numbers if n}
+    hundred = re.search(r"\b(?:100|0?\.01)\b", r.case.parsed.text)
+    shown = [e for e in r.output if e.find(exp.Div)]
+    if shown and not hundred and not said:
+        yield Observation(
+            "percent_not_scaled", 1, "The question asks for a percentage, and nothing is multiplied by 100."
+        )
+
+
+def _unit(r: Reading, tree: exp.Expr) -> Observations:
+    """A column in one unit returned as it is, where the question names a larger unit of the same quantity."""
+    words = set(re.findall(r"[a-z]+", r.question))
+    if every(tree, exp.Div, exp.Mul):
+        return
+    for expression in r.output:
+        for column in every(expression, exp.Column):
+            parts = {p for p in re.split(r"[^a-z]+", column.name.casefold()) if p} | set(name_words(column.name))
+            for small, large in _UNITS:
+                asked = words.intersection(large)
+                if parts.intersection(small) and asked and not words.intersection(small):
+                    text = f"{column.name} is returned as it is, and the question asks for {min(asked)}."
+                    yield Observation("unit_not_converted", 1, text)
+                    return
+
+
+def _rounding(r: Reading, tree: exp.Expr) -> Observations:
+    rounds = bool(every(tree, exp.Round)) or "round(" in r.case.parsed.text.casefold() or bool(every(tree, exp.Cast))
+    if _ROUNDED.search(r.question) and not _UNROUNDED.search(r.question) and not rounds:
+        yield Observation("rounding_missing", 1, "The question asks for rounded figures, and nothing is rounded.")
+    elif _UNROUNDED.search(r.question) and every(tree, exp.Round):
+        yield Observation("rounding_unasked", 1, "The question asks for unrounded figures, and the query rounds.")
+
+
+def _how_many(r: Reading) -> Observations:
+    if _ONE_NUMBER.search(r.question) and r.ran and (len(r.rows) > 1 or len(r.output) > 1):
+        text = f"The question asks for one number, and {len(r.rows)} rows of {len(r.output)} columns come back."
+        yield Observation("several_numbers", 1, text)

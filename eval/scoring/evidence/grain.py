@@ -1,0 +1,178 @@
+"""Grain: what one row of the result, of a group or of a count stands for, against what the question means.
+
+Each check reads query, keys and column types: a condition that is counted instead of applied, an average of averages,
+months of different years in one group, a group that the question names and the query lacks, an extreme taken over more
+rows than it is compared with, pairs that come twice.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.language.inflection import light_stem
+from eval.language.words import name_words
+from eval.schema import Table
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.sql.traversal import every
+
+_GROUP = re.compile(r"\b(?:each|every|per)\s+((?:[^\W\d_]+\s+){0,2}[^\W\d_]+)")
+_RUNNING = re.compile(r"\b(?:running|cumulative|cumulated|year[- ]to[- ]date|so far)\b")
+_PAIRS = re.compile(r"\bpairs?\b")
+_YEARLY = re.compile(r"\b(?:seasonal\w*|(?:any|all|which|every) years?|regardless of (?:the )?year|calendar months?)\b")
+_MONTH_ONLY = re.compile(r"%m'|\bmonth\b|, ?6, ?2\)", re.IGNORECASE)
+_YEAR_TOO = re.compile(r"%Y|\byear\b|, 1, [47]\)|, 1, 10\)|date_trunc|yyyy", re.IGNORECASE)
+_DAY_NUMBER = re.compile(r"date|day", re.IGNORECASE)
+_MOMENT = re.compile("timestamp|datetime", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d$")
+
+
+def observe(reading: Reading) -> Observations:
+    tree = reading.case.parsed.tree
+    if tree is None:
+        return
+    yield from _counts(tree)
+    yield from _averages(reading, tree)
+    yield from _groups(reading, tree)
+    yield from _months(reading, tree)
+    yield from _extremes(reading)
+    yield from _pairs(reading)
+    yield from _days(reading, tree)
+    if _RUNNING.search(reading.question):
+        windows = every(tree, exp.Window)
+        if windows and not any(w.args.get("order") for w in windows):
+            yield Observation("running_unordered", 1, "The question asks for a running figure; no window has an order.")
+
+
+def _counts(tree: exp.Expr) -> Observations:
+    """COUNT of a condition counts the rows where it is false as well."""
+    for call in every(tree, exp.Count):
+        inside = call.this.unnest() if isinstance(call.this, exp.Expression) else None
+        default = inside.args.get("default") if isinstance(inside, exp.Case) else None
+        never_null = default is not None and not isinstance(default, exp.Null | exp.Column)
+        if never_null or isinstance(inside, exp.Predicate | exp.Not | exp.And | exp.Or):
+            yield Observation("count_of_condition", 1, "COUNT counts the rows where its condition is false as well.")
+            return
+
+
+def _averages(r: Reading, tree: exp.Expr) -> Observations:
+    """An average over groups' averages weighs a small group as much as a large one."""
+    averaged = {
+        e.alias.casefold()
+        for s in r.selects[1:]
+        for e in s.expressions
+        if isinstance(e, exp.Alias) and isinstance(e.this, exp.Avg)
+    }
+    for call in every(tree, exp.Avg) if averaged else ():
+        if isinstance(call.this, exp.Column) and call.this.name.casefold() in averaged:
+            text = "The query averages averages, so that a small group weighs as much as a large one."
+            yield Observation("average_of_averages", 1, text)
+            return
+
+
+def _groups(r: Reading, tree: exp.Expr) -> Observations:
+    """A group that the question names and the schema knows, by which nothing is grouped, ordered or returned."""
+    facts = r.case.facts
+    if not facts.aggregates or len(r.tables) == 0:
+        return
+    used = {w for _, c in r.case.references.columns for w in name_words(c)} | {
+        w for t in r.tables for w in name_words(t)
+    }
+    for found in _GROUP.finditer(r.question):
+        said = [light_stem(w) for w in found[1].split()][:2]
+        if said and said[0] in _schema_words(r) and not any(w in used for w in said):
+            text = f"The question asks per {found[1].split()[0]}, which the query does not use."
+            yield Observation("group_key_unused", 1, text)
+            return
+    grouped = bool(facts.group_by) or facts.distinct or any(w.args.get("partition_by") for w in every(tree, exp.Window))
+    several = facts.subqueries or "with" in tree.args or "with_" in tree.args
+    if not grouped and not several and facts.output_aggregates and _GROUP.search(r.question) and len(r.rows) == 1:
+        named = next((f for f in _GROUP.finditer(r.question) if light_stem(f[1].split()[0]) in _schema_words(r)), None)
+        if named is not None and not r.intent.average:
+            text = f"The question asks per {named[1].split()[0]}, and one row comes back for all."
+            yield Observation("group_not_kept", 1, text)
+
+
+def _schema_words(r: Reading) -> frozenset[str]:
+    """The head words of the schema's tables and columns."""
+    known: frozenset[str] | None = r.case.schema.__dict__.get("_head_words")
+    if known is None:
+        names = [t.name for t in r.case.schema.tables] + [c.name for t in r.case.schema.tables for c in t.columns]
+        known = frozenset(words[-1] for name in names if (words := name_words(name)))
+        r.case.schema.__dict__["_head_words"] = known
+    return known
+
+
+def _months(r: Reading, tree: exp.Expr) -> Observations:
+    if not _MONTH_ONLY.search(r.case.parsed.text):
+        return
+    for group in every(tree, exp.Group):
+        keys = " ".join(e.sql(r.case.parsed.dialect) for e in group.expressions)
+        whole = group.parent.sql(r.case.parsed.dialect) if group.parent is not None else ""
+        one_year = bool(r.intent.numbers) or _YEAR_TOO.search(whole) or re.search(r"\b(?:19|20)\d\d", whole)
+        if _MONTH_ONLY.search(keys) and not one_year and not _YEARLY.search(r.question):
+            text = "The query groups by the month alone, so the same months of all years fall together."
+            yield Observation("months_of_all_years", 1, text)
+            return
+
+
+def _extremes(r: Reading) -> Observations:
+    """`WHERE city = 'X' AND age = (SELECT MIN(age) FROM t)`: the least of all, which may not be among those of X."""
+    for select in r.selects:
+        where = select.args.get("where")
+        if where is None or not isinstance(where.this, exp.And) or where.find(exp.Or):
+            continue
+        sides = list(where.this.flatten())
+        compared = [s for s in sides if isinstance(s, exp.EQ) and isinstance(s.right, exp.Subquery)]
+        for side in compared:
+            inner = side.right.find(exp.Select)
+            call = inner.expressions[0].unalias() if inner is not None and len(inner.expressions) == 1 else None
+            free = inner is not None and not any(inner.args.get(n) for n in ("where", "joins", "group", "with_"))
+            others = [s for s in sides if s is not side and not _joins(s)]
+            if free and isinstance(call, exp.Max | exp.Min) and others:
+                text = "The extreme is taken over all rows, and the query then keeps only some of them."
+                yield Observation("extreme_of_all_rows", 1, text)
+                return
+
+
+def _joins(side: exp.Expr) -> bool:
+    return isinstance(side, exp.EQ) and isinstance(side.left, exp.Column) and isinstance(side.right, exp.Column)
+
+
+def _pairs(r: Reading) -> Observations:
+    if not _PAIRS.search(r.question):
+        return
+    for select in r.selects:
+        tables = [t for t in every(select, exp.Table) if t.find_ancestor(exp.Select) is select]
+        names = [t.name.casefold() for t in tables]
+        if len(set(names)) < len(names) and not every(select, exp.LT, exp.GT, exp.LTE, exp.GTE):
+            text = "A table is joined with itself and nothing orders the two: each pair comes twice."
+            yield Observation("pairs_twice", 1, text)
+            return
+
+
+def _days(r: Reading, tree: exp.Expr) -> Observations:
+    for node in every(tree, exp.Sub):
+        sides = [s for s in (node.left, node.right) if isinstance(s, exp.Column)]
+        if len(sides) == 2 and all(_DAY_NUMBER.search(s.name) and _written_as_number(r, s) for s in sides):
+            text = f"{sides[0].name} and {sides[1].name} are dates written as numbers; their difference is not in days."
+            yield Observation("day_numbers_subtracted", 1, text)
+            break
+    for bounded in every(tree, exp.Between, exp.LTE):
+        bound = bounded.args.get("high") or bounded.args.get("expression")
+        text = bound.name if isinstance(bound, exp.Literal) and bound.is_string else ""
+        if _DAY.match(text) and isinstance(bounded.this, exp.Column) and _MOMENT.search(_type(r, bounded.this)):
+            said = f"{bounded.this.name} has a time of day: of {text} only midnight is kept."
+            yield Observation("last_day_cut", 1, said)
+            break
+
+
+def _written_as_number(r: Reading, column: exp.Column) -> bool:
+    return re.search(r"\bint|number|numeric", _type(r, column), re.IGNORECASE) is not None
+
+
+def _type(r: Reading, column: exp.Column) -> str:
+    tables: list[Table] = [t for n in r.tables if (t := r.case.schema.table(n)) is not None]
+    types = {found.type for t in tables if (found := t.column(column.name)) is not None}
+    return types.pop() if len(types) == 1 else ""
