@@ -10,13 +10,16 @@ from typing import Any
 
 from agent.events import RetryEvent, RetryInfo
 from agent.knowledge.privacy import for_feedback, privacy_of
-from agent.runtime.attempts import attempts_at, passes
+from agent.runtime.attempts import attempts_at, shortfall
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
-from agent.runtime.verdict import objections, of_attempt
+from agent.runtime.verdict import objections
 from agent.state import AgentState, Hallucinations, QueryResult, Retry, RetryCategory, standalone, with_evidence
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
+
+WEAK = 0.6
+"""A dimension below this is named as weak in generic feedback."""
 
 
 async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -59,16 +62,22 @@ def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]
         return "safety", f"Only one read-only SELECT statement is allowed. Refused: {why}"
     if report and report.relevance.score < 0.5:
         return "relevance", (
-            f"The result does not answer the question. Issue: {report.relevance.reasoning}\n"
-            "Rewrite the query so that it answers the question directly."
+            f"The result does not answer the question (relevance {report.relevance.score:.2f}). "
+            f"Issue: {report.relevance.reasoning}\nRewrite the query so that it answers the question directly."
         )
     if result.status == "success" and result.rows_returned == 0:
         return "empty_result", (
             "The query ran but returned no rows. Review the WHERE and JOIN conditions: are the constants spelled as "
             "they are stored, do the joined keys match, are conditions too narrow?" + _against(result)
         )
-    said = of_attempt(result, passes=passes(result, threshold))
-    return "generic", f"The query was {said}. Look again at what the question asks for.{_against(result)}"
+    weak = ", ".join(f"{name} {value:.2f}" for name, value in sorted(dimensions.items(), key=_by_value) if value < WEAK)
+    because = f" Weak: {weak}." if weak else ""
+    why = shortfall(result.score, threshold)
+    return "generic", f"{why[0].upper()}{why[1:]}.{because}{_against(result)}"
+
+
+def _by_value(item: tuple[str, float]) -> float:
+    return item[1]
 
 
 def _phantoms(of: Hallucinations) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from agent.runtime.probability import STATED_DOUBT
@@ -64,6 +65,14 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
         if result.truncated:
             lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(lines)
+
+
+def shortfall(score: float, threshold: float) -> str:
+    """`the score 0.61 is below 0.70`, rounded down so that it never looks like the threshold itself; a query may also
+    be held back whatever its score."""
+    if score >= threshold:
+        return "a check forbids it whatever its score"
+    return f"the score {math.floor(score * 100) / 100:.2f} is below {threshold:.2f}"
 
 
 def failure_text(result: QueryResult) -> str:
