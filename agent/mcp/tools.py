@@ -22,14 +22,12 @@ from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInf
 from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.results.edited import SqlOutcome
 from agent.results.edited import run_sql as run_checked_sql
-from agent.runtime.attempts import passes
-from agent.runtime.verdict import of_attempt
+from agent.runtime.verdict import attempt_words
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.server.submission import begin
-from agent.state import QueryResult
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError, Limits
 from eval.version import VERSION
@@ -178,8 +176,10 @@ def _step(kind: str, event: dict[str, Any], threshold: float) -> str:
     if kind == "node" and event["status"] == "running":
         return str(event["node"]).replace("_", " ")
     if kind == "query_result":
-        attempt = QueryResult.model_validate(event["data"])
-        return f"attempt {attempt.attempt}: {of_attempt(attempt, passes=passes(attempt, threshold))}"
+        attempt = event["data"]
+        report = attempt.get("eval_report") or {}
+        passed = attempt["score"] >= threshold and not report.get("vetoes")
+        return f"attempt {attempt['attempt']}: {attempt_words(attempt['status'], report.get('probability'), passed)}"
     if kind == "retry":
         return f"trying again: {str(event['data']['category']).replace('_', ' ')}"
     if kind == "revision":

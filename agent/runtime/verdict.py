@@ -68,11 +68,15 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
 def of_attempt(result: QueryResult, *, passes: bool | None = None) -> str:
     """One attempt in a few words, for a line of progress: `passes, about 8 in 10 right`; without the verdict where it
     is not known."""
-    if result.status != "success":
-        return result.status
-    chance = probability(result, calibrated=False)
+    return attempt_words(result.status, probability(result, calibrated=False), passes)
+
+
+def attempt_words(status: str, chance: float | None, passes: bool | None) -> str:
+    """The same for an attempt of which only this is known."""
+    if status != "success":
+        return status
     said = [] if passes is None else ["passes" if passes else "held back"]
-    return ", ".join([*said, *([f"{in_ten(chance).lower()} right"] if chance is not None else [])]) or result.status
+    return ", ".join([*said, *([f"{in_ten(chance).lower()} right"] if chance is not None else [])]) or status
 
 
 def in_ten(chance: float) -> str:
