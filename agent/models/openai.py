@@ -513,7 +513,7 @@ def _review_in(reply: Reply) -> tuple[bool, str, str]:
 
 
 def _object_in(reply: Reply) -> dict[str, object]:
-    return extract_json(_complete(reply))
+    return extract_json(complete_text(reply))
 
 
 def _sql_in(reply: Reply) -> tuple[str, str]:
