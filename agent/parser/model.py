@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from agent.knowledge.memory import Example
+from agent.knowledge.memory.examples import Example
 from agent.knowledge.semantics import ModelView, SemanticModel, model_view_of
 from agent.knowledge.values import value_index
 from agent.models.protocol import (

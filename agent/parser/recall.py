@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.knowledge.memory import Example
-from agent.knowledge.memory.examples import usable
+from agent.knowledge.memory.examples import Example, usable
 from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan, fold
 from agent.parser.periods import period_at
 from eval.language.lexicon import FUNCTION_WORDS, word_set

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -69,10 +70,10 @@ async def test_each_turn_of_a_thread_answers_its_own_question_through_the_sdk(se
     async with get_client(url=server) as client:
         thread = (await client.threads.create())["thread_id"]
         for question in ("How many customers are there?", "How many cities are there?", "How many orders are there?"):
-            state = await client.runs.wait(thread, "text2sql", input={"question": question})
+            state: Any = await client.runs.wait(thread, "text2sql", input={"question": question})
             assert len(state["query_results"]) == 1, state
             rows.append(state["query_results"][0]["data"])
-        schemas = await client.assistants.get_schemas((await client.assistants.search())[0]["assistant_id"])
+        schemas: Any = await client.assistants.get_schemas((await client.assistants.search())[0]["assistant_id"])
 
     assert rows == [[[4]], [[3]], [[4]]]
     assert {"question", "final_answer"} <= schemas["input_schema"]["properties"].keys()

@@ -59,7 +59,7 @@ def few(tmp_path: Path, firm: Path) -> str:
 
 async def test_a_whole_evolution_with_outages_and_garbage(
     session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
-):
+) -> None:
     endpoint.otherwise = answering()
     options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 2}
 
@@ -76,7 +76,7 @@ async def test_a_whole_evolution_with_outages_and_garbage(
 @pytest.mark.parametrize("calls", [0, 7])
 async def test_no_request_goes_beyond_the_budget(
     calls: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
-):
+) -> None:
     endpoint.otherwise = answering()
 
     result = await session(settings=there, model="", questions=few, evolver="reflective", calls=calls, jobs=3).finish()
@@ -88,7 +88,7 @@ async def test_no_request_goes_beyond_the_budget(
 
 async def test_a_model_that_stays_away_ends_the_command_and_the_next_one_goes_on(
     session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
-):
+) -> None:
     options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 1}
     endpoint.otherwise = error(401, "no such key")
     with pytest.raises(LabStopped, match="does not answer"):
@@ -100,14 +100,14 @@ async def test_a_model_that_stays_away_ends_the_command_and_the_next_one_goes_on
     assert result.random.n > 0
 
 
-def test_dollars_cannot_be_counted_without_prices(session: Tuned, there: Settings):
+def test_dollars_cannot_be_counted_without_prices(session: Tuned, there: Settings) -> None:
     unpriced = there.changed(model={"price_input": None})
 
     with pytest.raises(InputError, match="TEXT2SQL_PRICE_INPUT"):
         session(settings=unpriced, model="", dollars=1.0)
 
 
-async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str):
+async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str) -> None:
     pytest.importorskip("gepa", reason="the extra `lab` is not installed")
     usual = answering(faults=False)
 

@@ -24,7 +24,7 @@ def expression(text: str, dialect: str = "ANSI_SQL") -> dict[str, Any]:
     return {"dialects": [{"dialect": dialect, "expression": text}]}
 
 
-def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path):
+def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path) -> None:
     model = read_model(
         saved(
             tmp_path,
@@ -70,7 +70,7 @@ def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path):
         assert part in notes
 
 
-def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path):
+def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path) -> None:
     orders = {
         "name": "orders",
         "node_relation": {"alias": "fct_orders", "schema_name": "dbt"},
@@ -104,7 +104,7 @@ def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path):
     assert any("metrics[growing]" in note for note in model.not_handled)
 
 
-def test_a_snowflake_model_is_read(tmp_path: Path):
+def test_a_snowflake_model_is_read(tmp_path: Path) -> None:
     model = read_model(
         saved(
             tmp_path,
@@ -129,20 +129,20 @@ def test_a_snowflake_model_is_read(tmp_path: Path):
     assert model.not_handled == ("tables[orders].filters: not used",)
 
 
-def test_a_glossary_is_a_model_too(tmp_path: Path):
+def test_a_glossary_is_a_model_too(tmp_path: Path) -> None:
     path = tmp_path / "glossary.yaml"
     path.write_text("metrics:\n  - {metric: revenue, synonyms: [turnover], sql: SUM(order_items.line_total)}\n")
     assert [(m.name, m.synonyms) for m in read_model(path).metrics] == [("revenue", ("turnover",))]
 
 
-def test_what_is_written_reads_the_same():
+def test_what_is_written_reads_the_same() -> None:
     model = read_model(SHOP_MODEL)
     again = yaml.safe_load(written(model))
     assert again["version"] == "0.2.0.dev0"
     assert [m["name"] for m in again["semantic_model"][0]["metrics"]] == [m.name for m in model.metrics]
 
 
-def test_a_file_of_no_known_form_says_what_is_expected(tmp_path: Path):
+def test_a_file_of_no_known_form_says_what_is_expected(tmp_path: Path) -> None:
     with pytest.raises(BadMemory, match="semantic_model"):
         load_model(saved(tmp_path, {"models": []}))
     with pytest.raises(BadMemory, match="cannot be read"):

@@ -42,13 +42,13 @@ def model() -> SemanticModel:
 @pytest.mark.parametrize(("kind", "question", "sql"), CASES)
 def test_a_metric_written_otherwise_is_a_contradiction(
     kind: str, question: str, sql: str, shop: Database, model: SemanticModel
-):
+) -> None:
     tree = parse(sql, "sqlite").tree
     assert tree is not None
     assert bool(departures(question, tree, model, shop.schema())) == (kind == "wrong")
 
 
-def test_at_least_forty_wrong_queries_are_tried():
+def test_at_least_forty_wrong_queries_are_tried() -> None:
     assert sum(kind == "wrong" for kind, *_ in CASES) >= 40
 
 
@@ -69,13 +69,13 @@ def test_at_least_forty_wrong_queries_are_tried():
 )
 def test_columns_of_the_model_are_expanded_on_the_tree(
     written: str, expanded: str, shop: Database, model: SemanticModel
-):
+) -> None:
     tree = parse(written, "sqlite").tree
     assert tree is not None
     assert render(model_view_of(model, shop.schema()).expand(tree), "sqlite") == expanded
 
 
-async def test_a_question_is_answered_by_the_metrics_definition(tmp_path: Path):
+async def test_a_question_is_answered_by_the_metrics_definition(tmp_path: Path) -> None:
     values = {"TEXT2SQL_SEMANTIC_MODEL": str(SHOP_MODEL), "TEXT2SQL_CACHE_DIR": str(tmp_path)}
     settings = Settings(_env_file=None, **values)
     answer = await run("stock value by category", database=str(demo_path("shop")), model="offline", settings=settings)
@@ -87,14 +87,14 @@ async def test_a_question_is_answered_by_the_metrics_definition(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["shop", "enterprise"])
-def test_a_draft_fits_its_database(name: str):
+def test_a_draft_fits_its_database(name: str) -> None:
     with open_database(demo_path(name)) as database:
         draft = drafted(database.schema(), name)
         assert checked(draft, database) == []
         assert len(draft.datasets) == len(database.schema().tables)
 
 
-def test_the_check_names_what_does_not_fit(tmp_path: Path):
+def test_the_check_names_what_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
     path.write_text("""
 name: broken
