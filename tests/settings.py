@@ -24,6 +24,6 @@ PLACES: dict[str, tuple[str, str, FieldInfo]] = {
 def overridden(config: Settings, **fields: Any) -> Settings:
     """A copy with other values: `overridden(config, run_seconds=1)`."""
     for name, value in fields.items():
-        group, field, _ = PLACES[f"TEXT2SQL_{name.upper()}"]
+        group, field, _ = PLACES[next(v for v in (f"TEXT2SQL_{name.upper()}", name.upper()) if v in PLACES)]
         config = config.changed(**{group: {field: value}})
     return config

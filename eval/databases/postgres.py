@@ -151,6 +151,9 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
             f"SET LOCAL statement_timeout = {int(run.seconds_left * 1000) + 500}"
         ).encode()
         connection.execute(begin)
+        if run.settings:
+            calls = ", ".join(["set_config(%s, %s, true)"] * len(run.settings))
+            connection.execute(f"SELECT {calls}".encode(), [part for pair in run.settings for part in pair])
 
     def _lost(self) -> tuple[type[Exception], ...]:
         import psycopg

@@ -232,7 +232,7 @@ def _filtered(page: Page, endpoint: OpenAIServer) -> None:
     page.get_by_role("button", name="Filter").click()
     page.get_by_label("Filter name").fill("c")
     page.get_by_role("group", name="Rows, 7 in all").wait_for()
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Parquet").wait_for()
 
 

@@ -86,14 +86,14 @@ def test_types_are_named_and_null_is_told_apart_from_empty_text(long_result: Pag
 
 @pytest.mark.parametrize(("name", "start"), [("Excel (XLSX)", b"PK"), ("Parquet", b"PAR1")])
 def test_a_result_is_saved_as_a_file(long_result: Page, name: str, start: bytes) -> None:
-    long_result.get_by_role("button", name="Save").click()
+    long_result.get_by_role("button", name="Save", exact=True).click()
     with long_result.expect_download() as found:
         long_result.get_by_role("button", name=name).click()
     assert found.value.path().read_bytes().startswith(start)
 
 
 def test_a_saved_csv_holds_every_row(long_result: Page) -> None:
-    long_result.get_by_role("button", name="Save").click()
+    long_result.get_by_role("button", name="Save", exact=True).click()
     with long_result.expect_download() as found:
         long_result.get_by_role("button", name="CSV").click()
     rows = list(csv.reader(io.StringIO(found.value.path().read_text("utf-8-sig"))))

@@ -37,7 +37,8 @@ def test_costly_statements_end_in_time_beside_ordinary_questions(served: Served,
         started = time.perf_counter()
         served.run(dialect, sql)
         assert time.perf_counter() - started < SECONDS + 3 * GRACE, sql
-    assert found.statuses["timeout"] > 0
+    stopped = found.statuses["timeout"] + found.statuses["error"]  # an error: it ran into its memory's bound
+    assert stopped > 0, found.statuses
     assert found.unanswered == 0
     assert found.growth_mb < 300
     assert found.usage.temporary_mb <= 1024

@@ -103,7 +103,8 @@ async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path
     await store.close()
     file = tmp_path / "state.sqlite"
     content = bytearray(file.read_bytes())
-    content[4096 * 12 : 4096 * 30] = os.urandom(4096 * 18)
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096 * 18] = os.urandom(4096 * 18)
     file.write_bytes(content)
 
     store = await open_store(settings(tmp_path))
