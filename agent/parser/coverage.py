@@ -39,6 +39,8 @@ RELATIONAL = word_set(
 """Verbs that only link a thing to its description: followed by a value, column or table, they add no meaning."""
 _REACH = 5
 _STRANDED = word_set("in from to at with for on by . ?")
+_ASKING = word_set("what whom how why")
+"""Words that ask for the verb's object, which the reading then lacks (`and what do they teach?`)."""
 _NAMED = word_set("table column value")
 
 
@@ -74,7 +76,8 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`)."""
     at = _position(word, q)
     if at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED:
-        return len({n for x, n in zip(q.items[:at], q.sorts, strict=False) if n in _NAMED}) > 0 and at > 2
+        named = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]
+        return bool(named) and at > 2 and not any(x.lower in _ASKING for x in q.items[named[-1] + 1 : at])
     for k in range(at + 1, min(len(q.items), at + 1 + _REACH)):
         item = q.items[k]
         if item.lower in (".", "?", "!", ";"):

@@ -92,13 +92,17 @@ def linked_by_fallback(
                 )
                 at = end
                 break
-        if replacement is None:
+        if replacement is None and lemma(item.lower) in CALENDAR_UNITS:  # `by month` is no `monthly_fee`
+            replacement = item
+            at += 1
+        elif replacement is None:
             replacement = _near_schema(item, vocabulary) or _near_meaning(item, vocabulary) or item
             at += 1
         linked.append(replacement)
     return tuple(linked)
 
 
+CALENDAR_UNITS = word_set("year quarter month week day hour")
 CATEGORIES = 60
 """A column with at most this many distinct values is a category, whose values people name by a part."""
 _DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")

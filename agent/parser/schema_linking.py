@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.external_knowledge import Meaning
-from agent.parser.fallback_linking import linked_by_fallback
+from agent.parser.fallback_linking import CALENDAR_UNITS, linked_by_fallback
 from agent.parser.mentions import Item, Mention
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
@@ -27,6 +27,7 @@ _PLACES = frozenset(("first", "last"))
 """Words that name a column only when its other word follows (`first and last name`)."""
 _COUNTED = ("count",)
 """Words of columns that hold the number of something (`room_count`)."""
+_RECURRING = word_set("yearly annual annually quarterly monthly weekly daily hourly")
 _ORDERS = {"list", "show", "give", "display", "return", "find", "get", "tell", "present", "name"}
 _AFTER_ORDERS = {"all", "the", "me", "us", "every", "each", "any", "out"}
 _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
@@ -84,6 +85,8 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
         if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens, vocabulary)):
             continue
         meant = vocabulary.affinities(token.lower)
+        if token.lemma in CALENDAR_UNITS:  # `by month` is no monthly fee
+            meant = {word: score for word, score in meant.items() if word not in _RECURRING}
         if token.lower == "number" and i + 1 < len(tokens) and tokens[i + 1].lower == "of":
             meant |= {word: 0.95 for word in _COUNTED if word in vocabulary.holders and word not in meant}
         for word, score in meant.items():

@@ -136,6 +136,8 @@ def _several(result: QueryResult, many: str) -> str:
         )
     best = max(range(len(values)), key=lambda k: values[k])
     least = min(range(len(values)), key=lambda k: values[k])
+    if values[best] == values[least]:
+        return f"There are {many} rows, all with the same {label}: **{_cell(values[best])}**."
     return (
         f"There are {many} rows. **{called[best]}** has the highest {label}: **{_cell(values[best])}**; "
         f"{called[least]} the lowest: {_cell(values[least])}."

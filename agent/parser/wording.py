@@ -75,6 +75,10 @@ _REPLACED = tuple(
          r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
         (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
         (r"\bthe boss of\b", "the manager of"),
+        (r"^who (?:manages|supervises) "
+         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+         r"who is the manager of \1"),
+        (r"^whom? (?:does|do|did) (.+?) (?:manage|supervise)\b", r"who reports to \1"),
         (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
     )
 )  # fmt: skip

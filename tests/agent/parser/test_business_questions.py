@@ -192,6 +192,11 @@ BOSS = f"SELECT report.name {PAIRS} WHERE e.name = 'Ada'"
     [
         ("who is the boss of Ada", BOSS),
         ("who does Ada report to?", BOSS),
+        ("who manages Ada?", BOSS),
+        (
+            "who does Ada manage?",
+            "SELECT name FROM employee WHERE reports_to = ( SELECT id FROM employee WHERE name = 'Ada' )",
+        ),
         (
             "employees who report to Ada",
             "SELECT name FROM employee WHERE reports_to = ( SELECT id FROM employee WHERE name = 'Ada' )",
@@ -221,3 +226,20 @@ def test_says_that_discounts_are_not_subtracted() -> None:
 def test_a_percentile_is_a_value_that_occurs(answer: Callable[[str], list[tuple[object, ...]]]) -> None:
     assert answer("80th percentile of quantity") == [(9,)]
     assert answer("what is the 20th percentile of the quantity") == [(1,)]
+
+
+def test_a_month_is_a_part_of_a_date_and_no_monthly_fee() -> None:
+    table = Table(
+        name="payment",
+        columns=(
+            Column(name="id", type="INTEGER", primary_key=True),
+            Column(name="amount", type="REAL"),
+            Column(name="monthly_fee", type="REAL"),
+            Column(name="paid_on", type="DATE"),
+        ),
+    )
+    schema = Schema(dialect="sqlite", tables=(table,))
+    sql = " ".join(read("total amount by month", schema, ValueIndex([])).sql.split())
+    assert "STRFTIME('%Y-%m', paid_on)" in sql
+    assert "monthly_fee" not in sql
+    assert "SUM(monthly_fee)" in read("total monthly fee", schema, ValueIndex([])).sql

@@ -51,6 +51,13 @@ def test_a_doubt_names_a_word_and_a_decline_the_guess(schema: Schema, values: Va
         assert "My best guess was: " in reading.interpretation
 
 
+@pytest.mark.parametrize("question", ["who are the authors and what do they teach?", "members and what they rent"])
+def test_the_second_half_of_a_question_is_not_passed_over(schema: Schema, values: ValueIndex, question: str) -> None:
+    reading = read(question, schema, values)
+    assert reading.not_understood
+    assert reading.confidence < STATED_DOUBT
+
+
 def test_nothing_understood_still_offers_questions(schema: Schema, values: ValueIndex) -> None:
     assert read("asdf qwerty", schema, values).alternatives
 
