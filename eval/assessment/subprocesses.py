@@ -72,7 +72,7 @@ def _words(command: str | Sequence[str]) -> list[str]:
         raise SpawnError("there is no command to start")
     if words[0] in ("python", "python3"):
         return [sys.executable, *words[1:]]
-    beside = Path(sys.executable).with_name(words[0])
+    beside = Path(sys.executable).parent / words[0]
     return [str(beside), *words[1:]] if "/" not in words[0] and beside.is_file() else words
 
 

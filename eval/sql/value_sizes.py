@@ -112,6 +112,8 @@ def _format_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
     if name not in _FORMATS or dialect == "mysql":  # MySQL's FORMAT writes a number
         return None
     template = _argument(call, 0)
+    if template is None:
+        return None
     if not isinstance(template, exp.Literal):
         return f"calls {name} with a template that is not a constant"
     return f"calls {name} with a width over 999" if _WIDE.search(template.name) else None

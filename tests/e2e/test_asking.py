@@ -139,6 +139,7 @@ def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: Op
     expect(page.get_by_label("SQL to run")).to_be_visible()
     page.get_by_label("Other ways to ask").get_by_role("button").first.click()
     expect(page.locator("article")).to_have_count(2)
+    expect(page.get_by_label("Result")).to_be_visible()
     ask(page, "Show blorptastic customers by frobnication")
     guess = page.get_by_role("group", name="Best guess and SQL")
     expect(guess.get_by_label("Best guess", exact=True)).to_contain_text("SELECT")

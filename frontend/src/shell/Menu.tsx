@@ -25,12 +25,15 @@ export function Menu({ label, icon, items, compact = false }: Props) {
   useLayoutEffect(() => {
     if (!open || !list.current || !box.current) return;
     list.current.showPopover();
-    place(list.current, box.current.getBoundingClientRect());
+    const follow = () => {
+      if (list.current && box.current) place(list.current, box.current.getBoundingClientRect());
+    };
+    follow();
+    window.addEventListener("scroll", follow);
     const close = () => setOpen(false);
-    window.addEventListener("scroll", close);
     window.addEventListener("resize", close);
     return () => {
-      window.removeEventListener("scroll", close);
+      window.removeEventListener("scroll", follow);
       window.removeEventListener("resize", close);
     };
   }, [open, box]);

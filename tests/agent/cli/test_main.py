@@ -16,7 +16,7 @@ from agent.cli.as_json import FIELDS
 from agent.config import settings
 from agent.main import app
 from agent.runtime.catalogue import close_all
-from tests.openai_server import OpenAIServer, completion, error
+from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, completion, error
 from tests.settings import PLACES
 
 Type = Callable[..., Result]
@@ -52,13 +52,18 @@ def server() -> Iterator[OpenAIServer]:
 PLAN = {"plan_type": "single", "confidence": 0.9, "tasks": [{"id": "t1", "description": "x", "depends_on": []}]}
 
 
+def judged_or_summed_up(answer: str, relevance: float = 1.0) -> Callable[[Request], Reply]:
+    """The reply to the judge or to the summary: the two run side by side."""
+    judged = {"score": relevance, "reasoning": "fits"}
+    return lambda request: completion(answer if request.body.get("stream") else judged)
+
+
 def scripted(server: OpenAIServer, *sql: str, relevance: float = 1.0, answer: str = "Here it is.") -> dict[str, str]:
     """Let the server plan, write each SQL in turn with its judgement, and sum up; the variables that point to it."""
-    replies = [completion(PLAN | {"reasoning": "one step"})]
+    replies: list[Behaviour] = [completion(PLAN | {"reasoning": "one step"})]
     for statement in sql:
-        replies.append(completion({"sql": statement, "reasoning": "as asked"}))
-        replies.append(completion({"score": relevance, "reasoning": "fits"}))
-    server.script(*replies, completion(answer))
+        replies += [completion({"sql": statement, "reasoning": "as asked"}), judged_or_summed_up(answer, relevance)]
+    server.script(*replies, judged_or_summed_up(answer, relevance))
     return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test-secret", "TEXT2SQL_MODEL": "small"}
 
 
@@ -216,8 +221,8 @@ def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: 
         completion(PLAN),
         completion({"sql": "SELECT COUNT(*) FROM custmers", "reasoning": "a slip"}),
         completion({"sql": "SELECT COUNT(*) AS customers FROM customers", "reasoning": "mended"}),
-        completion({"score": 1.0, "reasoning": "a count"}),
-        completion("There are **4** customers."),
+        judged_or_summed_up("There are **4** customers."),
+        judged_or_summed_up("There are **4** customers."),
     )
 
     done = type_(

@@ -120,7 +120,9 @@ async def test_a_strategy_calls_the_model_for_its_parts_alone(
 
     _, answer = await ask(QUESTION, model, strategy=name)
 
-    assert [kind(request) for request in server.requests] == calls
+    kinds = [kind(request) for request in server.requests]
+    assert kinds[:2] == calls[:2]
+    assert sorted(kinds[2:]) == sorted(calls[2:])  # the judge and the summary run side by side
     assert len(answer.rows) == 4
 
 

@@ -53,7 +53,7 @@ async def test_an_unrecorded_question_ends_in_an_error_that_says_so(
 async def test_the_agent_survives_whichever_reply_goes_wrong(
     recording: Path, questions: Path, port: Database, model_at: ModelAt, kind: str
 ) -> None:
-    """Plan, three queries, a judgement and a streamed summary: six replies, of which each fails in turn."""
+    """Plan, three queries, a judgement and a streamed summary side by side: six replies, each of which fails once."""
     faults = Nth(1, {kind: 1.0})
     with server_of(recording, questions, faults) as url:
         model = model_at(url)
@@ -64,7 +64,7 @@ async def test_the_agent_survives_whichever_reply_goes_wrong(
             assert faults.sent >= 6
             assert heavy.rows == [["Bo"], ["Ra"]], (number, heavy)
             assert len(heavy.attempts) == 3
-            assert SUMMARY in heavy.answer or (kind == "garbled" and number == 6)
+            assert SUMMARY in heavy.answer or (kind == "garbled" and number >= 5)
 
 
 async def test_a_reply_whose_own_json_is_broken_costs_an_attempt(
