@@ -1,7 +1,8 @@
 """Questions that can be asked of a database, made from its own names: what it counts, measures and groups by.
 
-In: a schema and, where it has been read, a profile. Out: a few questions that the engine without a model reads with
-confidence, so that a model can answer them, too. They hold names only, no value of a row.
+In: a schema, its profile and the semantic model, where there are such. Out: a few questions that are verified, or that
+the engine without a model reads with confidence, so that a model can answer them, too. Those that are made hold names
+only, no value of a row.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from agent.config import JudgingSettings
+from agent.knowledge.memory.examples import Example, usable
+from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.privacy import Privacy
 from agent.knowledge.profile import Profile, kept_profile
 from agent.knowledge.profile.facts import ColumnFacts
+from agent.knowledge.semantics.files import semantic_model_of
 from agent.parser.engine import read
 from eval.databases.base import Database
 from eval.language.inflection import lemma, plural
@@ -31,9 +36,20 @@ _GROUP = re.compile(r"(^|_)(status|type|category|kind|country|region|state|group
 _LABEL = re.compile(r"(^|_)(id|code|year|no|number|zip|phone|lat|lon|key)s?$", re.IGNORECASE)
 
 
-def examples_of(database: Database, schema: Schema, privacy: Privacy) -> list[str]:
-    """Example questions with what the database's profile knows. Blocks while the profile is first computed."""
-    return example_questions(schema, kept_profile(database, schema, privacy=privacy))
+def examples_of(database: Database, schema: Schema, privacy: Privacy, judging: JudgingSettings) -> list[str]:
+    """Example questions: those that the semantic model verifies and that fit this schema, then others made with what
+    the database's profile knows. Blocks while the profile is first computed."""
+    made = example_questions(schema, kept_profile(database, schema, privacy=privacy))
+    return list(dict.fromkeys([*_verified(schema, judging)[: MOST // 2], *made]))[:MOST]
+
+
+def _verified(schema: Schema, judging: JudgingSettings) -> list[str]:
+    try:
+        model = semantic_model_of(judging)
+    except BadMemory:  # whoever asks a question is told what is wrong with the file
+        return []
+    verified = [Example(v.question, v.sql) for v in model.verified] if model else []
+    return [example.question for example in verified if usable(example, schema) is None]
 
 
 def example_questions(schema: Schema, profile: Profile | None = None) -> list[str]:

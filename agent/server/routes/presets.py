@@ -77,12 +77,13 @@ async def profile(
 
 @router.get("/schema/{preset_id}/examples", responses=refusals(404))
 async def examples(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> list[str]:
-    """Questions that this database can answer, made from its names and its profile."""
+    """Questions that this database can answer, made from the semantic model, its names and its profile."""
     preset = await services.presets.find(client, preset_id)
     if preset.reply.examples:
         return preset.reply.examples
     database, found = await services.presets.schema(preset)
-    return await asyncio.to_thread(examples_of, database, found, services.settings.privacy.mode)
+    settings = services.settings
+    return await asyncio.to_thread(examples_of, database, found, settings.privacy.mode, settings.judging)
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))

@@ -75,3 +75,19 @@ def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_
         first = server.ask("How many customers are there in each country?")
         alone = server.ask("only Germany", thread_id=first.thread_id, alone=True)
         assert len(alone.of("answer")[0]["rows"]) != 1 or "COUNT" not in alone.of("answer")[0]["sql"]
+
+
+def test_examples_begin_with_what_the_semantic_model_verifies(tmp_path: Path) -> None:
+    model = tmp_path / "model.yaml"
+    model.write_text(
+        "name: sales\ntables: [{name: sales, base_table: {table: sales}}]\nverified_queries:\n"
+        "  - {name: a, question: Which shop sold most?, sql: SELECT shop FROM sales ORDER BY amount DESC LIMIT 1}\n"
+        "  - {name: b, question: Who works where?, sql: SELECT name FROM staff}\n"
+    )
+    with running(settings_for(tmp_path, TEXT2SQL_SEMANTIC_MODEL=model)) as server, server.client() as client:
+        made = client.post(
+            "/databases/upload", files={"file": ("sales.csv", b"shop,amount\nnorth,1.5\nsouth,2\n")}
+        ).json()
+        examples = client.get(f"/schema/{made['id']}/examples").json()
+    assert examples[0] == "Which shop sold most?"
+    assert "Who works where?" not in examples
