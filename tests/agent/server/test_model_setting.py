@@ -81,8 +81,8 @@ def test_examples_begin_with_what_the_semantic_model_verifies(tmp_path: Path) ->
     model = tmp_path / "model.yaml"
     model.write_text(
         "name: sales\ntables: [{name: sales, base_table: {table: sales}}]\nverified_queries:\n"
-        "  - {name: a, question: Which shop sold most?, sql: SELECT shop FROM sales ORDER BY amount DESC LIMIT 1}\n"
-        "  - {name: b, question: Who works where?, sql: SELECT name FROM staff}\n"
+        '  - {name: a, question: "Which shop sold most?", sql: SELECT shop FROM sales ORDER BY amount DESC LIMIT 1}\n'
+        '  - {name: b, question: "Who works where?", sql: SELECT name FROM staff}\n'
     )
     with running(settings_for(tmp_path, TEXT2SQL_SEMANTIC_MODEL=model)) as server, server.client() as client:
         made = client.post(
