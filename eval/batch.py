@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eval.engines import listed
 from eval.jsonl import INTERRUPTED, LineError, Record, answer_lines, input_lines, output, text_field, workers
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _commands() -> None:
 
 @app.command()
 def check(
-    dialect: Annotated[str, typer.Option(metavar="D", help="sqlite, duckdb, postgres or mysql.")],
+    dialect: Annotated[str, typer.Option(metavar="D", help=f"{listed()}.")],
     file: _File = None,
     databases: Annotated[str | None, typer.Option(metavar="DIR|URL", help=_PLACE)] = None,
     jobs: _Jobs = 1,
@@ -59,7 +60,7 @@ def check(
 
     Example: echo '{"id": 1, "sql": "SELECT 1"}' | python -m eval.batch check --dialect sqlite
     """
-    from eval.schema import dialect_named
+    from eval.engines import dialect_named
 
     try:
         named = dialect_named(dialect)

@@ -10,30 +10,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 Dialect = Literal["sqlite", "duckdb", "postgres", "mysql"]
-"""The four dialects, by sqlglot's names. `dialect_named` also accepts other common spellings."""
+"""The dialects, by sqlglot's names. `eval.engines` says what else is to know of each."""
 
-DIALECTS: tuple[Dialect, ...] = ("sqlite", "duckdb", "postgres", "mysql")
-
-_DIALECT_ALIASES: dict[str, Dialect] = {
-    "postgresql": "postgres",
-    "pg": "postgres",
-    "mariadb": "mysql",
-    "sqlite3": "sqlite",
-}
-
-
-def dialect_named(name: str) -> Dialect:
-    """Return the canonical dialect for a name such as `postgresql` or `MariaDB`; ValueError if there is none."""
-    key = name.strip().lower()
-    for dialect in DIALECTS:
-        if key == dialect:
-            return dialect
-    if key in _DIALECT_ALIASES:
-        return _DIALECT_ALIASES[key]
-    raise ValueError(f"unknown SQL dialect {name!r}; known: {', '.join(DIALECTS)}")
+DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +52,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or a view. Column look-up ignores case, as all four engines do for unquoted names."""
+    """A table or a view. Column look-up ignores case, as engines do for unquoted names."""
 
     name: str
     columns: tuple[Column, ...]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent.a2a.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
+from eval.engines import ENGINES
 from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 from eval.tasks.demos import demo_ids, demo_named
@@ -32,8 +33,6 @@ _TYPED = re.compile(
 """`id INTEGER PRIMARY KEY` and `id: INTEGER` where only a name is expected; types in capitals, so that a column called
 `Order Date` stays one."""
 _DDL = re.compile(r"\bcreate\s+(?:\w+\s+){0,3}table\b", re.IGNORECASE)
-_BARE_NAMESPACES = {"sqlite": None, "mysql": None, "postgres": "public", "duckdb": "main"}
-"""The default namespace of bare names; None if names are never qualified."""
 
 
 def read_structure(given: Any, dialect: Dialect) -> Schema:
@@ -240,7 +239,7 @@ def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]]) -> None:
 
 
 def _namespace(given: str | None, dialect: Dialect) -> str | None:
-    bare = _BARE_NAMESPACES[dialect]
+    bare = ENGINES[dialect].bare_namespace
     if given is None or bare is None or given.casefold() == bare:
         return None
     if given.casefold() == "information_schema" or given.casefold().startswith("pg_"):

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.a2a.structure import read_structure
 from agent.runner import MAX_QUESTION
+from eval.engines import dialect_named, listed
 from eval.errors import InputError
-from eval.schema import Dialect, Schema, dialect_named
+from eval.schema import Dialect, Schema
 
 MAX_ID = 200
 """Characters of a task's id that are echoed."""
@@ -40,7 +41,7 @@ class TaskRequest(BaseModel):
         description="`tables` as a list or by name, each with `columns` ({name, type, nullable, primary_key, "
         "foreign_key, default}, or only names); or CREATE TABLE statements in a text.",
     )
-    dialect: str | None = Field(None, description="sqlite, duckdb, postgres or mysql.")
+    dialect: str | None = Field(None, description=f"{listed()}.")
     task_id: str | None = Field(None, description="Echoed in the answer.")
     evidence: str | None = Field(None, description="What helps to read the question.")
 

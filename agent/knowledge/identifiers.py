@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from eval.engines import ENGINES
 from eval.schema import Dialect
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
@@ -28,7 +29,7 @@ RESERVED = frozenset(
     variadic varying verbose view when where while window with within without write xor year_month zerofill
     """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
 )
-"""Words that at least one of the four engines refuses or misreads as a bare name. Unnecessary quoting is harmless."""
+"""Words that at least one engine refuses or misreads as a bare name. Unnecessary quoting is harmless."""
 
 
 def quoted_if_needed(name: str, dialect: Dialect) -> str:
@@ -37,5 +38,5 @@ def quoted_if_needed(name: str, dialect: Dialect) -> str:
     plain = _PLAIN if dialect == "postgres" else _PLAIN_ANY_CASE
     if plain.match(name) and name.lower() not in RESERVED:
         return name
-    quote = "`" if dialect == "mysql" else '"'
+    quote = ENGINES[dialect].quote
     return quote + name.replace(quote, quote * 2) + quote

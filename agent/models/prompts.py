@@ -16,14 +16,8 @@ from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import one_line
 from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
 from agent.state import QueryResult, with_evidence
+from eval.engines import ENGINES
 from eval.schema import Dialect
-
-DIALECT_NAMES: dict[Dialect, str] = {
-    "sqlite": "SQLite",
-    "duckdb": "DuckDB",
-    "postgres": "PostgreSQL",
-    "mysql": "MySQL or MariaDB",
-}
 
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
@@ -253,7 +247,7 @@ def _prompt(name: str, dialect: Dialect | None, *, raw: dict[str, str] | None = 
     values = {key: as_data(text) for key, text in data.items()} | (raw or {})
     prompt = template(name)
     if dialect is not None:
-        values["dialect_name"] = DIALECT_NAMES[dialect]
+        values["dialect_name"] = ENGINES[dialect].title
         values["dialect_notes"] = template(f"dialect_{dialect}").system
     return Prompt(fill(prompt.system, values).rstrip(), fill(prompt.user, values).rstrip())
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -33,6 +33,7 @@ from agent.store.private_folder import private_folder
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, DatabaseError, Limits, Value
 from eval.databases.values import json_value
+from eval.schema import Dialect
 from eval.sql.types import ReadStatement
 
 _ABANDONED_SECONDS = 3600.0
@@ -48,7 +49,7 @@ class KeptResult(BaseModel):
     id: str
     """Identifies the result for its owner; nobody else can use it."""
     database: str
-    dialect: Literal["sqlite", "duckdb", "postgres", "mysql"]
+    dialect: Dialect
     sql: str
     """What was sent."""
     columns: list[ColumnFacts]

@@ -19,7 +19,7 @@ from agent.sources.files import is_data, open_files
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, DatabaseNotFound
-from eval.schema import dialect_named
+from eval.engines import dialect_named
 from eval.tasks import DEMOS, demo_ids, demo_path
 
 if TYPE_CHECKING:

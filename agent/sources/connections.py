@@ -20,14 +20,14 @@ from agent.config import ConnectionSettings
 from agent.sources.errors import SourceRefused
 from eval.databases import Database, DatabaseError, DatabaseUnreachable, in_statement_thread, open_database
 from eval.databases.urls import Target, parse_target
+from eval.engines import SERVERS
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _MAX_URL = 2000
 _RESOLVE_SECONDS = 5.0
-_SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql", "mariadb": "mysql"}
+_SCHEMES = {scheme: engine for engine in SERVERS for scheme in engine.schemes}
 _FILES = {"sqlite", "duckdb"}
-_OPTIONS = {"postgres": {"sslmode", "channel_binding"}, "mysql": set[str]()}
 _PASSED_OVER = {"connect_timeout", "charset"}
 """Harmless options that URLs often contain. They are ignored, because the time limit and UTF-8 are always set here."""
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*\.?")
@@ -35,7 +35,7 @@ _METADATA = frozenset(
     map(ipaddress.ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"))
 )
 """Addresses where clouds serve credentials, besides the link-local 169.254.0.0/16 and fe80::/10."""
-_DATABASE_PORTS = frozenset({3306, 5432})
+_DATABASE_PORTS = frozenset(engine.port for engine in SERVERS if engine.port)
 _EMBEDS_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 """NAT64 (RFC 6052, RFC 8215), translated (RFC 2765) and compatible addresses: the last 32 bits are an IPv4 address."""
 
@@ -104,7 +104,7 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
     if ("postgresql" if scheme == "postgres" else scheme) not in policy.schemes:
         raise SourceRefused(f"{scheme}:// is not allowed here; allowed: {', '.join(sorted(policy.schemes))}")
     target = parse_target(_without_passed_over(url.strip()))
-    if bad := sorted({key for key, _ in target.options} - _OPTIONS[_SCHEMES[scheme]]):
+    if bad := sorted({key for key, _ in target.options} - _SCHEMES[scheme].strangers_options):
         raise SourceRefused(f"the option {bad[0]!r} is not allowed in a database URL here")
     if not target.user:
         raise SourceRefused("the database URL names no user")

@@ -15,8 +15,9 @@ from typing import Any
 
 from eval.assessment.wire import structure_message
 from eval.databases import DatabaseError, open_database
+from eval.engines import dialect_named
 from eval.errors import InputError
-from eval.schema import Dialect, dialect_named
+from eval.schema import Dialect
 from eval.tasks.cache_folder import cache_folder
 from eval.tasks.library import DIFFICULTIES, tasks
 from eval.tasks.library.checks import demo_file, demos_on

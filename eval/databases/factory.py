@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 from eval.databases.base import Database
 from eval.databases.urls import Target, parse_target
+from eval.engines import ENGINES
 
 Isolation = Literal["process", "none"]
 
@@ -27,7 +30,8 @@ def open_database(
     """Open a database for reading.
 
     `target` is a path to a SQLite or DuckDB file (distinguished by content), `:memory:` (an empty SQLite), or a URL:
-    `sqlite:///path`, `duckdb:///path`, `postgresql://user:password@host:port/database`, `mysql://…`, `mariadb://…`.
+    `sqlite:///path`, `duckdb:///path`, `postgresql://user:password@host:port/database`, or one of the other schemes in
+    `eval.engines`.
     It may also be a `Target` that was already parsed, and possibly checked.
     `infer_keys` adds foreign keys that the database does not declare, marked `inferred`.
     `connect_seconds` bounds each attempt to reach a server.
@@ -47,21 +51,12 @@ def open_database(
 
 
 def _opened(place: Target, infer_keys: bool, connect_seconds: float) -> Database:
-    if place.dialect == "sqlite":
-        from eval.databases.sqlite import SQLiteDatabase
-
-        return SQLiteDatabase(place, infer_keys=infer_keys)
-    if place.dialect == "duckdb":
-        from eval.databases.duckdb import DuckDBDatabase
-
-        return DuckDBDatabase(place, infer_keys=infer_keys)
-    if place.dialect == "postgres":
-        from eval.databases.postgres import PostgresDatabase
-
-        return PostgresDatabase(place, infer_keys=infer_keys, connect_seconds=connect_seconds)
-    from eval.databases.mysql import MySQLDatabase
-
-    return MySQLDatabase(place, infer_keys=infer_keys, connect_seconds=connect_seconds)
+    engine = ENGINES[place.dialect]
+    module, _, name = engine.opened_by.partition(":")
+    opener: Callable[..., Database] = getattr(import_module(module), name)
+    if engine.is_file:
+        return opener(place, infer_keys=infer_keys)
+    return opener(place, infer_keys=infer_keys, connect_seconds=connect_seconds)
 
 
 def _can_be_isolated(place: Target) -> bool:

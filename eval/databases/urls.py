@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from eval.databases.types import DatabaseError, DatabaseNotFound
+from eval.engines import BY_SCHEME, ENGINES, Engine
 from eval.schema import Dialect
 
 MEMORY = ":memory:"
@@ -21,21 +22,7 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
 """At byte 8 of the file, after an 8-byte checksum (https://duckdb.org/docs/stable/internals/storage)."""
 
-_SCHEMES: dict[str, Dialect] = {
-    "sqlite": "sqlite",
-    "sqlite3": "sqlite",
-    "duckdb": "duckdb",
-    "postgresql": "postgres",
-    "postgres": "postgres",
-    "mysql": "mysql",
-    "mariadb": "mysql",
-}
-_SERVER_OPTIONS: dict[Dialect, frozenset[str]] = {
-    "postgres": frozenset({"host", "sslmode", "sslrootcert", "sslcert", "sslkey", "gssencmode", "channel_binding"}),
-    "mysql": frozenset({"unix_socket", "ssl_ca", "ssl_cert", "ssl_key"}),
-}
-_DEFAULT_PORTS: dict[Dialect, int] = {"postgres": 5432, "mysql": 3306}
-_KNOWN = "sqlite:///path, duckdb:///path, postgresql://user@host/database, mysql://user@host/database"
+_KNOWN = ", ".join(engine.example for engine in ENGINES.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +66,10 @@ def parse_target(target: str | Path) -> Target:
     if "://" not in text:
         return _file_target(Path(target).expanduser(), None)
     scheme = text.split("://", 1)[0].lower().split("+", 1)[0]
-    dialect = _SCHEMES.get(scheme)
-    if dialect is None:
+    engine = BY_SCHEME.get(scheme)
+    if engine is None:
         raise DatabaseError(f"unknown database URL scheme {scheme!r}; known: {_KNOWN}")
-    if dialect in ("sqlite", "duckdb"):
-        return _file_url(text, dialect)
-    return _server_url(text, dialect)
+    return _file_url(text, engine.dialect) if engine.is_file else _server_url(text, engine)
 
 
 def _file_url(text: str, dialect: Dialect) -> Target:
@@ -166,11 +151,12 @@ def _looks_like(head: bytes) -> str:
     return "it looks like text, such as CSV or SQL: load it into a database first"
 
 
-def _server_url(text: str, dialect: Dialect) -> Target:
-    example = f"{'postgresql' if dialect == 'postgres' else dialect}://user:password@host:port/database"
+def _server_url(text: str, engine: Engine) -> Target:
+    scheme = engine.schemes[0]
+    example = f"{scheme}://user:password@host:port/database"
     try:
         parts = urlsplit(text)
-        port = parts.port or _DEFAULT_PORTS[dialect]
+        port = parts.port or engine.port or 0
         host = parts.hostname or ""
         pairs = tuple(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
     except ValueError:
@@ -179,21 +165,20 @@ def _server_url(text: str, dialect: Dialect) -> Target:
         ) from None
     options = dict(pairs)
     for key in options:
-        if key not in _SERVER_OPTIONS[dialect]:
-            known = ", ".join(sorted(_SERVER_OPTIONS[dialect]))
+        if key not in engine.options:
+            known = ", ".join(sorted(engine.options))
             raise DatabaseError(
                 f"the database URL has an option {key[:40]!r} that is not supported; supported: {known}"
             )
     host = host or options.pop("host", "") or "localhost"
-    database = unquote(parts.path.removeprefix("/"))
+    database = unquote(parts.path.removeprefix("/")) or engine.default_database
     if not database:
         raise DatabaseError(f"the database URL names no database; write it as {example}")
     user = unquote(parts.username or "")
     shown_host = f"[{host}]" if ":" in host else quote(host, safe="")
     shown_user = f"{quote(user, safe='')}@" if user else ""
-    scheme = "postgresql" if dialect == "postgres" else "mysql"
     return Target(
-        dialect=dialect,
+        dialect=engine.dialect,
         name=database,
         url=f"{scheme}://{shown_user}{shown_host}:{port}/{quote(database, safe='')}",
         host=host,

@@ -21,8 +21,8 @@ from pydantic import (
 
 from eval.assessment import Filters, Options, Participant, ParticipantUnusable, participant
 from eval.assessment.replies import objects_in
+from eval.engines import dialect_named
 from eval.errors import InputError
-from eval.schema import dialect_named
 from eval.scoring import PRESETS
 
 MAX_PARTICIPANTS = 16

@@ -109,11 +109,13 @@ def ablation(
 
 
 def _recording(file: Path | None, dialect: str | None) -> Recording | None:
+    from eval.engines import listed
+    from eval.schema import DIALECTS
     from experiments.ablation.evaluation import Recording
 
-    if dialect not in (None, "sqlite", "duckdb", "postgres", "mysql"):
-        raise ValueError(f"--recorded-dialect is sqlite, duckdb, postgres or mysql, not {dialect!r}")
-    return Recording(file, dialect) if file else None  # type: ignore[arg-type]
+    if dialect not in (None, *DIALECTS):
+        raise ValueError(f"--recorded-dialect is {listed()}, not {dialect!r}")
+    return Recording(file, dialect) if file else None
 
 
 def _kept(

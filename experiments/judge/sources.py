@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from eval.schema import dialect_named
+from eval.engines import dialect_named
 from eval.sql.translation import translated
 
 MOST_ANSWERS = 1_600

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from eval.databases import open_database
-from eval.schema import DIALECTS, Dialect, dialect_named
+from eval.engines import dialect_named
+from eval.schema import DIALECTS, Dialect
 from experiments.walls import costly as costly_statements
 from experiments.walls.calls import call_at_random
 from experiments.walls.serving import QUESTIONS, scratch, serving

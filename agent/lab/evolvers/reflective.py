@@ -23,8 +23,9 @@ from agent.lab.journal import BASE
 from agent.lab.measuring import LabStopped, Outcome
 from agent.lab.questions import Question
 from agent.models.openai import OpenAIModel
-from agent.models.prompts import DIALECT_NAMES, Prompt, as_data, fill, template
+from agent.models.prompts import Prompt, as_data, fill, template
 from agent.models.protocol import ModelError, ModelReplyError
+from eval.engines import ENGINES
 from eval.errors import InputError, Text2SQLError
 
 __all__ = ["APPROACHES", "Reflective"]
@@ -99,7 +100,7 @@ class Reflective:
         feedback: str = "",
     ) -> Draft:
         schema = view.measurer.schema(view.questions[0].db)
-        values = {"dialect_name": DIALECT_NAMES[schema.dialect], "tokens": f"{INSTRUCTION_TOKENS:,}"}
+        values = {"dialect_name": ENGINES[schema.dialect].title, "tokens": f"{INSTRUCTION_TOKENS:,}"}
         values |= {
             "schema": as_data(schema_context(schema, budget_tokens=SHOWN)),
             "approach": APPROACHES[approach],

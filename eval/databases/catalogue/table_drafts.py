@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from eval.engines import ENGINES
 from eval.schema import Column, Dialect, ForeignKey, Index, Table
 
 
@@ -52,9 +53,8 @@ class Draft:
 
 
 def quoted(parts: Sequence[str], dialect: Dialect) -> str:
-    """A name as the dialect quotes it: backticks in MySQL, double quotes elsewhere; quote characters inside are
-    doubled."""
-    mark = "`" if dialect == "mysql" else '"'
+    """A name as the dialect quotes it (backticks in MySQL); quote characters inside are doubled."""
+    mark = ENGINES[dialect].quote
     return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
 
 

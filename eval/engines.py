@@ -1,0 +1,114 @@
+"""The table of engines: what the rest of the project needs to know of an engine by name, in one place.
+
+In: a dialect, a URL scheme or a spelling. Out: the `Engine`. A new engine is one entry here, one file in
+`eval.databases`, one dialect in `eval.sql` and one template of dialect notes in `prompts`. A leaf module: it opens and
+imports nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from eval.schema import DIALECTS, Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine, by the dialect that it speaks."""
+
+    dialect: Dialect
+    title: str
+    """Its name for people and for language models."""
+    schemes: tuple[str, ...]
+    """The schemes of its URLs; the first one is written in URLs that are shown."""
+    example: str
+    """A URL as its user would write it."""
+    opened_by: str
+    """`module:class` of its `Database`, imported when a database is opened."""
+    spellings: tuple[str, ...] = ()
+    """Other names of the dialect."""
+    port: int | None = None
+    """Its server's default port; None for an engine that opens files."""
+    default_database: str | None = None
+    """The database of a URL that names none; None where a URL must name one."""
+    options: frozenset[str] = frozenset()
+    """Options that a URL may have."""
+    strangers_options: frozenset[str] = frozenset()
+    """Those among them that a user of a server may set, because they name no file of the server."""
+    bare_namespace: str | None = None
+    """The namespace (schema) of names without a qualifier; None if names are never qualified."""
+    quote: Literal['"', "`"] = '"'
+    """The character around a quoted name."""
+
+    @property
+    def is_file(self) -> bool:
+        return self.port is None
+
+
+ENGINES: dict[Dialect, Engine] = {
+    engine.dialect: engine
+    for engine in (
+        Engine(
+            dialect="sqlite",
+            title="SQLite",
+            schemes=("sqlite", "sqlite3"),
+            example="sqlite:///path",
+            opened_by="eval.databases.sqlite:SQLiteDatabase",
+            spellings=("sqlite3",),
+        ),
+        Engine(
+            dialect="duckdb",
+            title="DuckDB",
+            schemes=("duckdb",),
+            example="duckdb:///path",
+            opened_by="eval.databases.duckdb:DuckDBDatabase",
+            bare_namespace="main",
+        ),
+        Engine(
+            dialect="postgres",
+            title="PostgreSQL",
+            schemes=("postgresql", "postgres"),
+            example="postgresql://user@host/database",
+            opened_by="eval.databases.postgres:PostgresDatabase",
+            spellings=("postgresql", "pg"),
+            port=5432,
+            options=frozenset({"host", "sslmode", "sslrootcert", "sslcert", "sslkey", "gssencmode", "channel_binding"}),
+            strangers_options=frozenset({"sslmode", "channel_binding"}),
+            bare_namespace="public",
+        ),
+        Engine(
+            dialect="mysql",
+            title="MySQL or MariaDB",
+            schemes=("mysql", "mariadb"),
+            example="mysql://user@host/database",
+            opened_by="eval.databases.mysql:MySQLDatabase",
+            spellings=("mariadb",),
+            port=3306,
+            options=frozenset({"unix_socket", "ssl_ca", "ssl_cert", "ssl_key"}),
+            quote="`",
+        ),
+    )
+}
+"""Every engine, in the order of `DIALECTS`."""
+
+BY_SCHEME: dict[str, Engine] = {scheme: engine for engine in ENGINES.values() for scheme in engine.schemes}
+
+SERVERS: tuple[Engine, ...] = tuple(engine for engine in ENGINES.values() if not engine.is_file)
+
+_BY_NAME: dict[str, Dialect] = {
+    name: engine.dialect for engine in ENGINES.values() for name in (engine.dialect, *engine.spellings)
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """The canonical dialect for a name such as `postgresql` or `MariaDB`; ValueError if there is none."""
+    dialect = _BY_NAME.get(name.strip().lower())
+    if dialect is None:
+        raise ValueError(f"unknown SQL dialect {name!r}; known: {', '.join(DIALECTS)}")
+    return dialect
+
+
+def listed(names: tuple[str, ...] = DIALECTS, last: str = "or") -> str:
+    """Names as a phrase: `sqlite, duckdb, postgres or mysql`."""
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,0 +1,46 @@
+"""The table of engines names each dialect once, with a class that opens it and dialect notes for the models."""
+
+from __future__ import annotations
+
+from importlib import import_module, resources
+
+import pytest
+
+from eval.databases.base import Database
+from eval.engines import BY_SCHEME, ENGINES, SERVERS, dialect_named, listed
+from eval.schema import DIALECTS, Dialect
+
+
+def test_every_dialect_has_one_entry_in_order() -> None:
+    assert tuple(ENGINES) == DIALECTS
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_entry_names_a_database_class_of_its_dialect(dialect: Dialect) -> None:
+    module, _, name = ENGINES[dialect].opened_by.partition(":")
+    opened_by = getattr(import_module(module), name)
+    assert issubclass(opened_by, Database)
+    assert opened_by.dialect == dialect
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_has_notes_for_the_models(dialect: Dialect) -> None:
+    notes = resources.files("prompts").joinpath(f"dialect_{dialect}.txt").read_text(encoding="utf-8")
+    assert notes.startswith("# version: ")
+
+
+def test_schemes_and_spellings_lead_to_their_engine() -> None:
+    assert BY_SCHEME["postgresql"].dialect == "postgres"
+    assert dialect_named(" MariaDB ") == "mysql"
+    with pytest.raises(ValueError, match="unknown SQL dialect 'cobol'"):
+        dialect_named("cobol")
+
+
+def test_a_server_has_a_port_and_a_file_has_none() -> None:
+    assert {engine.dialect for engine in SERVERS} >= {"postgres", "mysql"}
+    assert ENGINES["sqlite"].is_file
+    assert ENGINES["duckdb"].is_file
+
+
+def test_names_are_listed_as_a_phrase() -> None:
+    assert listed(("a", "b", "c")) == "a, b or c"
