@@ -1,6 +1,8 @@
 """Resolves names: a preset, a path or a URL → an open database; settings → a run's context.
 
-Databases stay open for the life of the process, so later questions need not open them.
+Databases stay open for the life of the process, so later questions need not open them. Each name has a lock of its
+own: a slow import or build of one database holds up nobody who asks another. Data files are looked at again for each
+question; a changed one is imported again, and questions that run meanwhile end on the copy that they began with.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +18,7 @@ from agent.config import DatabaseSettings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
-from agent.sources.files import is_data, open_files
+from agent.sources.files import files_state, is_data, open_files
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, DatabaseNotFound
@@ -27,8 +30,28 @@ if TYPE_CHECKING:
 
 DEFAULT_DEMO = "shop"
 
-_open: dict[str, Database] = {}
-_opening = threading.Lock()
+
+@dataclass(slots=True)
+class _Place:
+    """What one name stands for."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    database: Database | None = None
+    state: str | None = None
+    """The state of the data files that were imported; None for every other database."""
+    previous: Database | None = None
+    """The import before this one, kept open for the questions that began on it."""
+
+    def close(self) -> None:
+        with self.lock:
+            for database in (self.database, self.previous):
+                if database is not None:
+                    database.close()
+            self.database = self.previous = self.state = None
+
+
+_places: dict[str, _Place] = {}
+_places_lock = threading.Lock()
 
 
 def _ignore(_: str) -> None:
@@ -51,10 +74,16 @@ def resolve_database(
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
-    with _opening:
-        if name not in _open:
-            _open[name] = _opened(name, config, on_progress, on_note)
-        database = _open[name]
+    with _places_lock:
+        place = _places.setdefault(name, _Place())
+    with place.lock:
+        state = files_state(Path(name)) if _names_data(name) else None
+        if place.database is None or state != place.state:
+            database = _opened(name, config, on_progress, on_note)
+            if place.previous is not None:
+                place.previous.close()
+            place.previous, place.database, place.state = place.database, database, state
+        database = place.database
     return database if whole else as_person(database, config)
 
 
@@ -88,18 +117,25 @@ def _opened(
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
-    if "://" not in name and Path(name).exists() and is_data(Path(name)):
+    if _names_data(name):
         return open_files(Path(name), config.cache_dir, on_note)
     if name == config.path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
     return open_database(name, isolation="process")
 
 
+def _names_data(name: str) -> bool:
+    """Whether the name is that of a data file, or of a folder of them."""
+    return name not in demo_ids() and "://" not in name and Path(name).exists() and is_data(Path(name))
+
+
 def close_all() -> None:
     """Close every kept database (at the end of a process, between tests)."""
-    with _opening:
-        while _open:
-            _open.popitem()[1].close()
+    with _places_lock:
+        places = list(_places.values())
+        _places.clear()
+    for place in places:
+        place.close()
 
 
 async def default_context(target: str | None) -> RunContext:

@@ -1,7 +1,8 @@
 """A data file, or a folder of them, as a database: `--db sales.csv`.
 
 In: the path of a CSV, TSV, Parquet or Excel file, or of a folder of such files. Out: a database that is imported on
-first use, kept in the cache folder, and imported again when a file changes.
+first use, kept in the cache folder, and imported again when a file changes. The import before the latest one is kept,
+because questions may still run on it.
 """
 
 from __future__ import annotations
@@ -40,17 +41,36 @@ def open_files(path: Path, cache: str | None, on_note: Callable[[str], None]) ->
     try:
         files = _data_files(path)
         folder = cache_folder(cache) / "files" / hashlib.sha256(str(path).encode()).hexdigest()[:16]
-        state = repr([(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files])
-        if not UploadStore(folder, LIMITS).sources(owner=state):
-            shutil.rmtree(folder)  # imports of earlier states of the files
-            asyncio.run(_imported(files, UploadStore(folder, LIMITS), state, on_note))
+        state = _state(files)
         store = UploadStore(folder, LIMITS)
+        if not store.sources(owner=state):
+            _forget_earlier(folder)
+            asyncio.run(_imported(files, store, state, on_note))
         [source, *_] = store.sources(owner=state)
         database = store.open(source.id, owner=state)
     except (SourceError, OSError) as error:
         raise DatabaseError(f"{path.name} cannot be imported: {error}") from None
     database.name = path.stem
     return database
+
+
+def files_state(path: Path) -> str | None:
+    """What changes when a data file, or one of the folder, is written; None where that cannot be seen."""
+    try:
+        return _state(_data_files(path.absolute()))
+    except (SourceError, OSError):
+        return None
+
+
+def _state(files: list[Path]) -> str:
+    return repr([(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files])
+
+
+def _forget_earlier(folder: Path) -> None:
+    """Remove imports of earlier states, except the latest one, which running questions may still read."""
+    imports = sorted((f for f in folder.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime)
+    for place in imports[:-1]:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _data_files(path: Path) -> list[Path]:
