@@ -139,6 +139,8 @@ class QueryResult(_Value):
     """Whether the model accepted the rows in its review; None if there was no review."""
     retry_category: RetryCategory | None = None
     """Why this attempt was retried, if it was."""
+    verdict: str = ""
+    """Whether it passes and how likely it is right, in the few words that every interface shows."""
 
 
 class Retry(_Value):

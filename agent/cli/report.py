@@ -13,7 +13,6 @@ from rich.text import Text
 
 from agent.cli.console import one_line, printable
 from agent.cli.table import rows_shown, rows_table
-from agent.runtime.verdict import of_attempt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,7 +122,7 @@ def _show_attempts(console: Console, attempts: list[QueryResult]) -> None:
     _heading(console, "Attempts")
     before: dict[str, str] = {}
     for attempt in attempts:
-        outcome = of_attempt(attempt)
+        outcome = attempt.verdict or attempt.status
         why = f", tried again: {attempt.retry_category}" if attempt.retry_category else ""
         took = f", {attempt.execution_time_ms:.1f} ms" if attempt.execution_time_ms else ""
         _line(console, f"{attempt.task_id}.{attempt.attempt}: {outcome}{took}{why}")

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from agent.cli.console import one_line, printable
 from agent.runtime.attempts import passes
-from agent.runtime.verdict import of_attempt
 from eval.language.inflection import counted
 
 if TYPE_CHECKING:
@@ -137,8 +136,7 @@ class Steps:
         if not self._execute:
             return "allowed, not run", True
         rows = counted(result.rows_returned, "row")
-        good = passes(result, self.threshold)
-        return f"{rows} · {of_attempt(result, passes=good)}", good
+        return f"{rows} · {result.verdict}", passes(result, self.threshold)
 
     def _line(self, mark: str, text: str, style: str) -> None:
         if not self._quiet:

@@ -22,7 +22,6 @@ from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInf
 from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.results.edited import SqlOutcome
 from agent.results.edited import run_sql as run_checked_sql
-from agent.runtime.verdict import attempt_words
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
@@ -161,7 +160,7 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
                     asked_back = data
                 elif kind == "error":
                     failure = data["message"]
-                elif step := _step(kind, event_data, here.settings.judging.score_threshold):
+                elif step := _step(kind, event_data):
                     await context.report_progress(position, message=step)
             await run.log.beyond(position)
     finally:
@@ -171,15 +170,13 @@ async def _answer(run: LiveRun, context: Context, here: Services) -> Answered:
     return _answered(run, answer, asked_back, hidden=here.settings.privacy.mode != "full")
 
 
-def _step(kind: str, event: dict[str, Any], threshold: float) -> str:
+def _step(kind: str, event: dict[str, Any]) -> str:
     """A step in words, without data; empty if the event is not a step."""
     if kind == "node" and event["status"] == "running":
         return str(event["node"]).replace("_", " ")
     if kind == "query_result":
         attempt = event["data"]
-        report = attempt.get("eval_report") or {}
-        passed = attempt["score"] >= threshold and not report.get("vetoes")
-        return f"attempt {attempt['attempt']}: {attempt_words(attempt['status'], report.get('probability'), passed)}"
+        return f"attempt {attempt['attempt']}: {attempt['verdict']}"
     if kind == "retry":
         return f"trying again: {str(event['data']['category']).replace('_', ' ')}"
     if kind == "revision":

@@ -17,10 +17,11 @@ from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
-from agent.runtime.attempts import attempts_at
+from agent.runtime.attempts import attempts_at, passes
 from agent.runtime.context import RunContext
 from agent.runtime.probability import SETTLED
 from agent.runtime.summary_start import begin_summary
+from agent.runtime.verdict import of_attempt
 from agent.state import (
     AgentState,
     Analysis,
@@ -93,8 +94,9 @@ async def _shown(
         result = _without_statement(step, draft, number, f"internal error: {type(error).__name__}")
     if before is not None and stands(result, before):
         replaces = [before.attempt]
-    if replaces or draft.agreeing:
-        result = result.model_copy(update={"replaces": list(replaces), "agreeing": draft.agreeing})
+    calibrated, threshold = step.context.model.capabilities.calibrated, step.context.judging.score_threshold
+    said = of_attempt(result, calibrated=calibrated, passes=passes(result, threshold))
+    result = result.model_copy(update={"verdict": said, "replaces": list(replaces), "agreeing": draft.agreeing})
     step.context.emit(QueryResultEvent(data=result))
     return result
 

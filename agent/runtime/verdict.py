@@ -65,18 +65,12 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
     return f"Passed the checks, but the evidence is thin.{odds}"
 
 
-def of_attempt(result: QueryResult, *, passes: bool | None = None) -> str:
-    """One attempt in a few words, for a line of progress: `passes, about 8 in 10 right`; without the verdict where it
-    is not known."""
-    return attempt_words(result.status, probability(result, calibrated=False), passes)
-
-
-def attempt_words(status: str, chance: float | None, passes: bool | None) -> str:
-    """The same for an attempt of which only this is known."""
-    if status != "success":
-        return status
-    said = [] if passes is None else ["passes" if passes else "held back"]
-    return ", ".join([*said, *([f"{in_ten(chance).lower()} right"] if chance is not None else [])]) or status
+def of_attempt(result: QueryResult, *, calibrated: bool, passes: bool) -> str:
+    """One attempt in a few words: `passes, about 8 in 10 right`. What did not run is told by its status."""
+    if result.status != "success":
+        return result.status
+    said, chance = "passes" if passes else "held back", probability(result, calibrated=calibrated)
+    return said if chance is None else f"{said}, {in_ten(chance).lower()} right"
 
 
 def in_ten(chance: float) -> str:

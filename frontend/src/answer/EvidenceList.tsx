@@ -1,4 +1,4 @@
-/** What speaks for and against the answer, and how it scored on the seven dimensions. */
+/** What speaks for and against the answer, and the seven dimensions that the gate adds up. */
 import type { Answer } from "../api/events";
 import css from "./EvidenceList.module.css";
 import { DIMENSIONS, shownAttempt, weighed } from "./sureness";
@@ -39,10 +39,8 @@ export function EvidenceList({ answer }: { answer: Answer }) {
           )}
         </ul>
       </section>
-      <section role="group" aria-label="Score">
-        <h3 className={css["heading"]}>
-          Score <span className={css["score"]}>{report.overall.toFixed(2)}</span>
-        </h3>
+      <section role="group" aria-label="Dimensions">
+        <h3 className={css["heading"]}>Dimensions</h3>
         <dl>
           {DIMENSIONS.map(({ key, name, meaning }) => {
             const value = report.dimensions[key];

@@ -77,6 +77,8 @@ export interface Attempt {
   /** Whether the model accepted the rows when it saw them. */
   verified?: boolean | null;
   retry_category: RetryCategory | null;
+  /** Whether it passes and how likely it is right, in a few words; attempts stored by an older server have none. */
+  verdict?: string | undefined;
 }
 
 export interface Tokens {

@@ -69,11 +69,8 @@ function AttemptCard({ attempt, before, after, outdone, run }: CardProps) {
         Attempt {attempt.attempt}
         {kept && <span className={css["kept"]}>behind the answer</span>}
       </h4>
+      {attempt.verdict && attempt.status === "success" && <p className={css["note"]}>{sentence(attempt.verdict)}</p>}
       <dl className={css["facts"]}>
-        <div>
-          <dt>Score</dt>
-          <dd>{attempt.score.toFixed(2)}</dd>
-        </div>
         <div>
           <dt>Rows</dt>
           <dd>{attempt.rows_returned.toLocaleString("en")}</dd>
@@ -113,6 +110,9 @@ function AttemptCard({ attempt, before, after, outdone, run }: CardProps) {
     </li>
   );
 }
+
+/** The server's few words as a sentence. */
+const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
 /** The database's own words, and what forbids the attempt. */
 function WhatIsWrong({ attempt }: { attempt: Attempt }) {

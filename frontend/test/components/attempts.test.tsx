@@ -25,6 +25,17 @@ describe("attempts side by side", () => {
     expect(chosen?.getByText("The model looked at the rows and accepted them.")).toBeTruthy();
   });
 
+  it("says how likely each is in the server's words, and shows no score", () => {
+    serve({});
+    const run = stateAfter(recorded("retried"));
+    const attempts = run.attempts.map((one) => ({ ...one, verdict: "held back, about 3 in 10 right" }));
+    show(<AttemptsCompare run={{ ...run, attempts }} onClose={vi.fn()} />);
+
+    expect(screen.getAllByText("Held back, about 3 in 10 right.")).toHaveLength(1);
+    expect(screen.queryByText(/score/i)).toBeNull();
+    for (const one of attempts) expect(screen.queryByText(one.score.toFixed(2))).toBeNull();
+  });
+
   it("says nothing of candidates where there were none", () => {
     serve({});
     show(<AttemptsCompare run={stateAfter(recorded("retried"))} onClose={vi.fn()} />);

@@ -41,7 +41,7 @@ describe("an answered question", () => {
     await userEvent.click(screen.getByRole("button", { name: "Why?" }));
     const evidence = within(screen.getByRole("group", { name: "Evidence" })).getAllByRole("listitem");
     expect(evidence.length).toBeGreaterThan(2);
-    expect(within(screen.getByRole("group", { name: "Score" })).getAllByRole("definition")).toHaveLength(7);
+    expect(within(screen.getByRole("group", { name: "Dimensions" })).getAllByRole("definition")).toHaveLength(7);
   });
 
   it("underlines a number that is in the result as a way to its cell", async () => {

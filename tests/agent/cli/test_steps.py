@@ -37,7 +37,7 @@ def events() -> Iterator[Event]:
     yield NodeEvent(node="planner", status="done", elapsed_ms=3.21)
     yield NodeEvent(node="set_first_task", status="running")
     yield NodeEvent(node="set_first_task", status="done", elapsed_ms=0.1)
-    for number, result in ((1, failed), (2, attempt("SELECT y", number=2, rows_returned=1200))):
+    for number, result in ((1, failed), (2, attempt("SELECT y", number=2, rows_returned=1200, verdict="passes"))):
         yield NodeEvent(node="query_generator", status="running", task_id="t1", attempt=number)
         yield NodeEvent(node="query_generator", status="done", elapsed_ms=2100, task_id="t1", attempt=number)
         yield NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=number)
@@ -86,7 +86,7 @@ def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen) -> 
 def test_a_score_below_the_threshold_is_marked(pipe: Screen) -> None:
     with Steps(pipe.console, threshold=0.95) as steps:
         steps.show(NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=1))
-        steps.show(QueryResultEvent(data=attempt("SELECT y")))
+        steps.show(QueryResultEvent(data=attempt("SELECT y", verdict="held back")))
         steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1, task_id="t1", attempt=1))
 
     assert pipe.lines == ["✗ ran and checked it · 1 row · held back · 1.0 ms"]
