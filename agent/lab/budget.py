@@ -65,9 +65,10 @@ class Budget:
         self.under_way += 1
         self._keep({"calls": 1})
 
-    def after_call(self, dollars: float) -> None:
+    def after_call(self, dollars: float, *, sent: bool = True) -> None:
+        """Count what a call cost; one that was given up before it was sent is taken back."""
         self.under_way = max(0, self.under_way - 1)
-        self._keep({"dollars": dollars, "seconds": round(self.seconds, 3)})
+        self._keep({"dollars": dollars, "seconds": round(self.seconds, 3)} | ({} if sent else {"calls": -1}))
 
     def add(self, line: Mapping[str, float]) -> None:
         """Count a line of the file, which an earlier process wrote."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config import Settings
 from agent.knowledge.kit import Kit, digest, read_kit
 from agent.knowledge.memory import remembered
-from agent.lab.budget import Budget
+from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.journal import BASE
 from agent.lab.questions import Question
 from agent.models import OFFLINE
@@ -150,8 +150,11 @@ class Measurer:
         async def measure(key: tuple[str, str], question: Question) -> None:
             nonlocal done
             async with turns:
-                self.budget.check()
-                self._keep(key, await self._outcome(name, question))
+                try:
+                    self.budget.check()
+                    self._keep(key, await self._outcome(name, question))
+                except BudgetSpent:  # raised below: what others have under way is paid for, so they are not cancelled
+                    return
                 done += 1
                 if self.heard is not None:
                     self.heard(done, len(questions))
@@ -162,6 +165,8 @@ class Measurer:
                     group.create_task(measure(key, question))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        if any(key not in self._outcomes for key in keys):
+            self.budget.check()
         return [self._outcomes[key] for key in keys]
 
     async def _outcome(self, name: str, question: Question) -> Outcome:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 import httpx2
 import openai
 
+from agent.models.sending import watched
+
 CALLS = 8
 """Maximum concurrent calls on one pool."""
 IDLE_SECONDS = 30.0
@@ -60,7 +62,12 @@ class Connections:
             await pool.http.aclose()
 
     def _http(self) -> httpx2.AsyncClient:
-        return openai.DefaultAsyncHttpxClient(timeout=self._timeout, follow_redirects=True, verify=self._certificates)
+        return openai.DefaultAsyncHttpxClient(
+            timeout=self._timeout,
+            follow_redirects=True,
+            verify=self._certificates,
+            event_hooks={"request": [watched]},
+        )
 
     def _another(self) -> _Pool:
         http = self._http()

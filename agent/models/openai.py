@@ -57,6 +57,7 @@ from agent.models.protocol import (
 from agent.models.quirks import Quirks, Structure, learn, learned
 from agent.models.replies import UnusableReply, complete_text, extract_json, extract_sql
 from agent.models.retry_policy import RetryPolicy
+from agent.models.sending import begin_sending
 from agent.models.structured import (
     REVIEW_SCHEMA,
     SQL_SCHEMA,
@@ -319,7 +320,7 @@ class OpenAIModel:
         while True:
             if self._meter is not None:
                 self._meter.before_call()
-            cost = 0.0
+            cost, sending = 0.0, begin_sending()
             try:
                 found = await once(quirks)
                 cost = self._cost(getattr(found, "tokens", None))
@@ -331,7 +332,7 @@ class OpenAIModel:
                 failure = self._failure(error)
             finally:
                 if self._meter is not None:
-                    self._meter.after_call(cost)
+                    self._meter.after_call(cost, sent=sending.sent)
             quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
 
     def _received(self, reply: Reply, messages: Messages, ledger: _Ledger) -> Reply:

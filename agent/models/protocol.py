@@ -317,8 +317,8 @@ class Meter(Protocol):
     def before_call(self) -> None:
         """Called before each request. May raise a ModelError, and then it is not sent."""
 
-    def after_call(self, dollars: float) -> None:
-        """Called when its reply is there, or it has failed."""
+    def after_call(self, dollars: float, *, sent: bool) -> None:
+        """Called when its reply is there, or it has failed. `sent` is False if it was given up before it left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ async def test_a_whole_evolution_with_outages_and_garbage(
     assert read_kit(result.kit).memory.analysis == ""
     assert "root:" not in "".join(request.prompt for request in endpoint.requests)
     spent = [json.loads(line) for line in (tmp_path / "out/spent.jsonl").read_text().splitlines()]
-    assert 0 <= sum(line.get("calls", 0) for line in spent) - len(endpoint.requests) < 3  # some are stopped unsent
+    assert sum(line.get("calls", 0) for line in spent) == len(endpoint.requests)
 
 
 @pytest.mark.parametrize("calls", [0, 7])
@@ -81,7 +81,7 @@ async def test_no_request_goes_beyond_the_budget(
 
     result = await session(settings=there, model="", questions=few, evolver="reflective", calls=calls, jobs=3).finish()
 
-    assert calls - 3 < len(endpoint.requests) <= calls  # of three at once, the last may be stopped before they are sent
+    assert len(endpoint.requests) == calls
     assert not result.accepted
     assert f"{calls} calls" in result.why
 

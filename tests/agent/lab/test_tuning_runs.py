@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from agent.config import settings
+from agent.config import Settings, settings
 from agent.knowledge.kit import read_kit
 from agent.lab.__main__ import app
 from agent.lab.budget import Budget, BudgetSpent
@@ -18,10 +19,15 @@ from agent.lab.journal import Journal
 from agent.lab.questions import needed, read_questions, splits
 from agent.lab.rating import bradley_terry, elo
 from agent.lab.run import too_few
+from agent.models import shared_model
+from agent.models.openai import OpenAIModel
+from agent.models.prompts import Prompt
+from agent.models.protocol import ModelError
 from agent.runner import run
 from eval.databases import open_database
 from eval.errors import InputError
 from tests.agent.lab.conftest import NAMES, Tuned, verified
+from tests.openai_server import OpenAIServer, completion
 from tests.settings import overridden
 
 GOOD = {"glossary.yaml": "terms:\n  - term: wergild\n    means: people.pay\n"}
@@ -167,6 +173,26 @@ def test_a_budget_refuses_the_call_that_would_go_beyond_it(tmp_path: Path) -> No
     now[0] = 3_601.0
     with pytest.raises(BudgetSpent, match="1 hours"):
         hours.before_call()
+
+
+async def test_a_request_that_never_left_is_given_back(config: Settings, endpoint: OpenAIServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    budget, prompt = Budget(calls=2), Prompt("Reply in JSON.", "Now.")
+    endpoint.otherwise = completion({"said": "yes"})
+    away = shared_model(config.changed(model={"base_url": nobody, "seconds": 1.0}).model, "m", budget)
+    there = shared_model(config.changed(model={"base_url": endpoint.url}).model, "m", budget)
+    assert isinstance(away, OpenAIModel)
+    assert isinstance(there, OpenAIModel)
+
+    with pytest.raises(ModelError):
+        await away.compose(prompt, {"type": "object"})
+    await there.compose(prompt, {"type": "object"})
+
+    assert budget.spent_calls == len(endpoint.requests) == 1
+    assert budget.under_way == 0
+    await away.close()
+    await there.close()
 
 
 def test_an_unknown_evolver_is_refused() -> None:

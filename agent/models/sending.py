@@ -1,0 +1,41 @@
+"""Whether a request to a model left this machine: one that did not costs nothing, and its budget gets it back.
+
+In: the requests of an HTTP client. Out: its `Sending`, which says whether it left.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["Sending", "begin_sending", "watched"]
+
+
+@dataclass(slots=True)
+class Sending:
+    sent: bool = False
+    """Set just before the request's body is written to the connection."""
+
+
+_current: ContextVar[Sending | None] = ContextVar("sending", default=None)
+
+
+def begin_sending() -> Sending:
+    """Watch the next request of the current task."""
+    sending = Sending()
+    _current.set(sending)
+    return sending
+
+
+async def watched(request: httpx2.Request) -> None:
+    """The client's hook on each request: notice when its body begins to be written."""
+    if (sending := _current.get()) is not None:
+
+        async def heard(event: str, _: dict[str, object]) -> None:
+            sending.sent = sending.sent or event.endswith("send_request_body.started")
+
+        request.extensions = {**request.extensions, "trace": heard}
