@@ -22,6 +22,8 @@ _DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
+_WHOLE_NAMES = tuple((who, "name") for who in ("company", "business", "organization", "customer", "client", "person"))
+"""Names of rows, whatever the table is called (`accounts.company_name`)."""
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table"}
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
@@ -105,6 +107,9 @@ class Vocabulary:
             return (titled[0],)
         if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
             return (next((c for c in named if not c.numeric), named[0]),)
+        whole = [c for c in named if c.words in _WHOLE_NAMES and not c.numeric]
+        if whole:
+            return (whole[0],)
         same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
         if same:
             return (same[0],)
@@ -166,11 +171,13 @@ def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
                 return (left, right)
     if len(piece) > 4 and piece[1:] in ("name", "names", "title", "type", "date", "code"):
         return (piece[1:],)
-    if len(piece) in (4, 5) and piece.endswith("id") and piece not in ("paid", "void", "grid", "said", "avoid"):
+    if len(piece) in (4, 5) and piece.endswith("id") and piece not in _NO_KEYS:
         return (*_expand(piece[:-2], known), "id")
     return (piece,)
 
 
+_NO_KEYS = word_set("paid void grid said avoid valid rapid solid fluid covid humid maid acid laid bid")
+"""Words that end in `id` without being a key."""
 _TAILS = word_set("name names id ids code date time number num no type price count year title key")
 
 

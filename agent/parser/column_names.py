@@ -35,7 +35,7 @@ def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
     )
     names: list[tuple[exp.Expression, str]] = []
     for shown, meant in zip(list(tree.expressions), query.select, strict=False):
-        if isinstance(shown, exp.Column | exp.Star | exp.Alias) or not (meant.function or meant.part):
+        if isinstance(shown, exp.Column | exp.Star | exp.Alias) or not (meant.function or meant.part or meant.until):
             continue
         name = _unused(_name(meant, vocabulary), taken, "sum" if meant.function == "sum" else "count")
         if name:
@@ -72,6 +72,8 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
         return _plural(list(vocabulary.tables[e.table].words)) if e.table else "number_of_rows"
     if e.since is not None:
         return "average_days"
+    if e.until is not None:
+        return f"{_FUNCTIONS[e.function]}_age" if e.function else "age"
     assert e.column is not None
     column = vocabulary.columns[e.column]
     if e.factor is not None:

@@ -6,7 +6,7 @@ In: a reading at a comparing phrase or a number. Out: conditions on columns, cou
 from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import periods, units
+from agent.parser import ages, periods, self_references, units
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
 from agent.parser.conditions import OPPOSITE, add, target_column
 from agent.parser.interpretation import (
@@ -77,6 +77,14 @@ def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
             continue
         if sort == "column" and target is None and _introduces_number(q, r, j):
             continue
+        if sort == "column" and target is None and q.items[j + 1 : j + 2] and q.items[j + 1].lower == "than":
+            target = Expression(column=r.column_of(j, "number").key)  # `a higher salary than their manager`
+            r.use(j)
+            r.use(j + 1)
+            continue
+        left = target or (Expression(column=named_before.key) if named_before is not None else None)
+        if sort == "column" and self_references.against_reference(q, r, j, operator, left):
+            return
         if sort in ("table", "column", "measure"):
             _against_named(q, r, j, operator, named_before)
         return
@@ -192,11 +200,24 @@ def _between(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> None:
             low, high = q.items[j].number, q.items[k].number
             column = target_column(q, r, i) or _column_after(q, r, k)
             if column is None:
+                _between_ages(q, r, j, k)
                 return
             for used in range(j, k + 1):
                 r.use(used)
             add(q, r, Condition(Expression(column=column.key), "between", (low, high)))
             return
+
+
+def _between_ages(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
+    """`between 20 and 30 years old`, where only the date of birth is stored."""
+    low, high, born = q.items[j].number, q.items[k].number, ages.born_here(q, r.entities)
+    if born is None or not isinstance(low, int) or not isinstance(high, int) or not 0 < low <= high < 130:
+        return
+    add(q, r, ages.between_ages(born, low, high, q.today))
+    for used in range(j, len(q.items)):
+        if used > k and q.items[used].lower not in ("year", "years", "old", "of", "age"):
+            break
+        r.use(used)
 
 
 def _column_after(q: LinkedQuestion, r: ReadingState, j: int) -> ColumnWord | None:
@@ -230,6 +251,9 @@ def compare(
             add(q, r, Condition(target, operator, (figure,)))
             return
         target = named_target(q, r, i, j, operator)
+    if (dated := _age_compared(q, r, j, operator, target, unit)) is not None:
+        add(q, r, dated)
+        return
     if target is None:
         guessed = amount_column(q, r.entities)
         if guessed is None:
@@ -257,6 +281,25 @@ def compare(
         if j + 1 < len(q.items):
             r.use(j + 1)
     add(q, r, Condition(target, operator, (figure,)))
+
+
+def _age_compared(
+    q: LinkedQuestion, r: ReadingState, j: int, operator: Operator, target: Expression | None, unit: str
+) -> Condition | None:
+    """`older than 60`, `members under 30`: an age where only the date of birth is stored."""
+    column = q.vocabulary.columns[target.column] if target is not None and target.column else None
+    figure = q.items[j].number
+    if figure is None or (target is not None and target.function):
+        return None
+    if column is None and operator in FLIPPED and not unit:
+        column, operator = ages.born_here(q, r.entities), FLIPPED[operator]
+    condition = ages.of_age(column, operator, figure, q.today) if column is not None else None
+    if condition is not None:
+        for k in range(j + 1, min(len(q.items), j + 4)):
+            if q.items[k].lower not in ("year", "years", "old", "of", "age"):
+                break
+            r.use(k)
+    return condition
 
 
 def _against_aggregate(

@@ -143,6 +143,12 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
     return column
 
 
+_COUNTED = word_set(
+    "founded established built released opened created sold played lost won used scored received ordered shipped "
+    "produced printed employed visited owned bought born hired joined started ended published issued launched added "
+    "earned speed need seed feed bed weed reed breed unemployed acquired updated modified completed passed failed"
+)
+"""Numbers that end like a participle without being a state."""
 _STATES = word_set("discontinued deleted archived disabled enabled blocked active inactive available unavailable "
                    "verified approved published cancelled canceled closed retired hidden locked")  # fmt: skip
 
@@ -150,10 +156,14 @@ _STATES = word_set("discontinued deleted archived disabled enabled blocked activ
 def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
     integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
-    if column.role == "flag" or (integer and column.words[-1] in _STATES and len(column.words) == 1):
+    if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
         return True
     known = [v.lower() for v in values.values(*column.key)]
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
+
+
+def _state(word: str) -> bool:
+    return word in _STATES or (word.endswith("ed") and word not in _COUNTED)
 
 
 def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:

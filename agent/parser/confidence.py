@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.gradient_boosting import Forest, parsed
-from agent.parser.interpretation import Condition, Membership
+from agent.parser.interpretation import Condition, Expression, Membership
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.state import Draft
@@ -152,6 +152,11 @@ def _held(conditions: Sequence[Condition], word: str) -> bool:
     return any(c.left.column is not None and word in c.left.column[1].lower() for c in conditions)
 
 
+def _compared_rows(conditions: Sequence[Condition]) -> bool:
+    """Whether a column is compared with another column (`than their manager`)."""
+    return any(isinstance(v, Expression) for c in conditions for v in c.values)
+
+
 def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict[str, float]:
     """Features for signal words of the question whose effect is missing from the query."""
     query = draft.query
@@ -174,11 +179,12 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
         and query.limit is None
         and not functions & {"max", "min"},
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
-        or any(i.keyword is None and i.lower == "than" for i in items),
+        or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
         "negation": bool(kinds & {"neg", "except"}) and not denied and not query.keep_empty,
         "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
         "both": "both" in kinds and query.intersect is None,
         "order": bool(kinds & {"order", "dir"}) and not query.order,
+        "share": "percent" in kinds and not any(e.share for e in shown) and query.shape is None,
         "distinct": "distinct" in kinds and not query.distinct and not query.group and "count" not in functions,
     }
     return {f"unmet {name}": float(missing) for name, missing in absent.items()}
@@ -272,10 +278,23 @@ CAP = 0.3
 """The highest confidence of a reading that leaves a decisive part of the question open."""
 DOUBTFUL = 0.6
 """The highest confidence when a word is left out: such an answer always states its doubt."""
-_ALWAYS_DOUBTED = ("words left out", "doubt unit_assumed", "doubt qualifier_by_synonym", "doubt qualifier_open")
+_ALWAYS_DOUBTED = (
+    "words left out",
+    "doubt unit_assumed",
+    "doubt qualifier_by_synonym",
+    "doubt qualifier_open",
+    "doubt one_rating_of_many",
+    "doubt count_or_amount",
+    "doubt kinds_counted_together",
+    "doubt share_of_part",
+)
 _NEVER_SURE = (
     "default shown, nouns unread",
     "unread nouns",
+    "doubt date_averaged",
+    "doubt own_rows_counted",
+    "doubt date_as_text",
+    "unmet share",
     "doubt rank_open",
     "doubt superlative_open",
     "doubt adjective_without_column",

@@ -129,7 +129,7 @@ def _held(query: Query) -> tuple[set[str], set[ColumnKey]]:
         tables.update(q.tables)
         for e in (*q.select, *q.group, *q.within, *(e for e, _ in q.order)):
             take(e)
-        for part in (*(c for clause in q.where for c in clause), *q.having):
+        for part in (*(c for clause in (*q.where, *q.base) for c in clause), *q.having):
             condition(part)
         for inner in (q.intersect, q.minus, q.alternatives):
             if inner is not None:

@@ -20,6 +20,7 @@ from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
+from agent.parser.implausible import doubted
 from agent.parser.interpretation import Condition, Expression, Query
 from agent.parser.joins import join_graph
 from agent.parser.mentions import Item
@@ -137,7 +138,7 @@ class _Door:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := declining.not_about_rows(text, self._words):
             return _abstain(reply)
-        wording = worded(text, self._words, self._today)
+        wording = worded(text, self._words, self._today, self._values)
         shape = wording.shape
         if shape is not None and not self._shapes(wording):
             wording, shape = Wording(text), None
@@ -212,9 +213,10 @@ class _Door:
             return _Attempt(q, draft, unread, problem=declining.nothing_shown(q, unread))
         if wording is not None:
             draft.notes.extend(wording.notes)
-            if wording.shape is not None and not fitted(draft.query, wording.shape, self._words):
+            if wording.shape is not None and not fitted(draft.query, wording.shape, self._words, self._today):
                 return _Attempt(q, draft, unread, problem="I could not tell what to compute.")
         repaired(draft, q)
+        doubted(draft, q)
         builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
             tree = builder.build(draft.query)
@@ -280,7 +282,7 @@ class _Door:
         """A function that tells whether a question is read with enough confidence."""
 
         def sure(question: str) -> bool:
-            wording = worded(question, self._words, self._today)
+            wording = worded(question, self._words, self._today, self._values)
             tokens = tokenize(wording.text)
             attempt = self._attempt(tokens, self._linked(tokens), wording=wording)
             return attempt.tree is not None and attempt.confidence >= threshold and not attempt.unread

@@ -82,7 +82,7 @@ class _Speaker:
     def expression(self, e: Expression) -> str:
         if e.function == "count":
             if e.share:
-                return "the share, in percent, of all rows"
+                return "the share, in percent"
             if e.column is not None:
                 return f"number of {'different ' if e.distinct else ''}{self.column(e.column)} values"
             return f"number of {self.table(e.table)} rows" if e.table else "number of rows"
@@ -93,6 +93,9 @@ class _Speaker:
             return f"average days from {self.column(e.since)} to {name}"
         if e.part:
             return f"{e.part} of {name}"
+        if e.until is not None:
+            years = f"age, from {name} to {e.until.isoformat()}"
+            return f"{_FUNCTIONS[e.function]} {years}" if e.function else years
         if e.via:
             return f"{name} of the row that {' '.join(self._vocabulary.columns[e.column[0], e.via].words)} names"
         if e.factor is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.parser import group_by, order_by
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, ReadingState
 from eval.language.inflection import root
@@ -20,6 +20,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query = r.query
     if r.counting and not query.select:
         _count_entity(r.entities, r.query, r.draft)
+    _split_share(q, query, r.share_at)
     query.where = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
@@ -67,6 +68,25 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
+
+
+def _split_share(q: LinkedQuestion, query: Query, at: int) -> None:
+    """`what percentage of female patients in 2023 smoke`: the conditions named before the noun, and periods, restrict
+    the whole; the others select the part. If only such conditions exist, they select the part."""
+    if not any(e.share for e in query.select):
+        return
+
+    def period(clause: Clause) -> bool:
+        return all(
+            isinstance(c, Condition) and c.left.column is not None and c.operator not in ("null", "not null")
+            and q.vocabulary.columns[c.left.column].role in ("date", "year")
+            for c in clause
+        )  # fmt: skip
+
+    parts = [c for c in query.where[at:] if not period(c)] or [c for c in query.where[:at] if not period(c)]
+    if parts:
+        query.base = [c for c in query.where if c not in parts]
+        query.where = parts
 
 
 _USING = word_set(

@@ -5,6 +5,7 @@ The reader fills a `Query`, `sql_builder` turns it into SQL, and `explanation` i
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,6 +35,8 @@ class Expression:
     two include their year."""
     since: ColumnKey | None = None
     """The days from this date to the column's date."""
+    until: dt.date | None = None
+    """The completed years from the column's date until this day (an age)."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -99,11 +102,12 @@ class Shape:
         "count",
         "top",
         "days",
+        "age",
     ]
     """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
     previous period; change: as a percentage from one year to another; periods, compare: groups for two years or two
     values; median, percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the
-    group with the highest figure; days: from one date to another."""
+    group with the highest figure; days: from one date to another; age: years since a birth."""
     years: tuple[int, ...] = ()
     percent: int = 50
     """For percentile: the share of values at or below it."""
@@ -121,6 +125,8 @@ class Query:
     tables: list[str] = field(default_factory=list)
     """Tables that the question names, the entity first."""
     where: list[Clause] = field(default_factory=list)
+    base: list[Clause] = field(default_factory=list)
+    """For a share: the conditions on all the rows that it is a share of; `where` selects the part."""
     group: list[Expression] = field(default_factory=list)
     having: list[Condition] = field(default_factory=list)
     order: list[tuple[Expression, bool]] = field(default_factory=list)

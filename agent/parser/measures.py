@@ -63,7 +63,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
             if column.foreign or column.role in ("name", "flag"):
                 continue
             for rank, (words, sign) in enumerate(adjective.properties):
-                if _OF_BIRTH & set(column.words) and not _OF_BIRTH & set(words):
+                if _not_meant(adjective, column, words, gap):
                     continue
                 exact = column.words == words
                 if (
@@ -72,6 +72,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     or (column.words[: len(words)] == words and column.words[-1] in _UNITS)
                     or column.words[-len(words) :] == words
                     or (column.words[-1] in _UNITS and column.words[-len(words) - 1 : -1] == words)
+                    or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
                 ):
@@ -82,6 +83,18 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                         best = (score, column, sign)
                     break
     return (best[1], best[2]) if best else None
+
+
+def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...], gap: float) -> bool:
+    """Whether a column cannot be the property: a birth date is no other date, nor the age of another table's rows, and
+    a point in time is no duration."""
+    born = bool(_OF_BIRTH & set(column.words))
+    if born and (gap or not _OF_BIRTH & set(words)):
+        return True
+    return adjective.base in _LASTING and column.role in ("date", "year")
+
+
+_LASTING = ("long", "short", "fast", "slow")
 
 
 _SALES = word_set("sale order invoice transaction purchase line item booking detail")

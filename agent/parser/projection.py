@@ -7,8 +7,8 @@ In: a reading at a mention of a column. Out: its query's projection, or a condit
 from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import conditions, time_conditions
-from agent.parser.interpretation import Clause, Condition, Expression, Function, Query
+from agent.parser import conditions, self_references, time_conditions
+from agent.parser.interpretation import Expression, Function
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
@@ -23,7 +23,7 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if r.grouping:
         _group_by(q, r, i)
         return
-    if (r.in_head and _superior(q, r, i)) or _refers_to_named(q, r, i):
+    if (r.in_head and self_references.superior(q, r, i)) or self_references.refers_to_named(q, r, i):
         return
     if conditions.condition_follows(q, r.in_head, i) and not (r.in_head and r.functions and _close_function(q, i)):
         r.use(i)
@@ -36,6 +36,9 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     column = r.column_of(i, "number" if added else "")
     r.use(i)
     if _only_prefix(q, i, column) or _only_ties(q, r, i, column):
+        return
+    if r.in_head and not mention.opposite and _qualifies_next(q, i, column):
+        conditions.flag(q, r, column)
         return
     if listed := _listed_with(q, r, i, column):
         shown = () if r.query.select else q.naming_columns(r.head_entity or r.entities[0])
@@ -74,7 +77,7 @@ def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
 
 def _says_nothing_new(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """Whether the mention is used up by another row, a verb or the adjacent column."""
-    if r.in_head and _referred(q, r, i):
+    if r.in_head and self_references.referred(q, r, i):
         return True
     context = r.in_head and _only_context(q, r, i)
     if context:
@@ -179,91 +182,6 @@ def _only_verb(q: LinkedQuestion, c: Context, i: int) -> bool:
     return i > 0 and named and mention.columns[0][1] < 0.9 and bool(c.entities or c.query.select)
 
 
-def _referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
-    """`employees and the name of their manager`: the column refers to another row of its own table; that row is
-    shown."""
-    mention = q.items[i].mention
-    assert mention is not None
-    if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
-        return False
-    for column, _ in mention.columns[:6]:
-        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
-        if not tied or column.table not in r.entities:
-            continue
-        named = [Expression(column=c.key) for c in q.naming_columns(column.table)]
-        between = q.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
-        whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
-        while whose and r.query.select and _is_name(q, r.query.select[-1]):
-            r.query.select.pop()
-        for k in (i + 1, i + 2):
-            if k < len(q.items) and q.items[k].lower in ("'s", "name", "names"):
-                r.use(k)
-        if not r.query.select:
-            r.query.select.extend(named)
-        r.query.select.extend(Expression(column=e.column, via=column.name) for e in named)
-        r.use(i)
-        return True
-    return False
-
-
-def _superior(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
-    """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
-    mention, following = q.items[i].mention, q.next_mention(i)
-    asked = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
-    of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
-    last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
-    if mention is None or not asked or not (of or last):
-        return False
-    for column, _ in mention.columns[:6]:
-        if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
-            named = q.naming_columns(column.table)
-            r.query.select.extend(Expression(column=c.key, via=column.name) for c in named)
-            r.use(i)
-            r.entity(column.table)
-            return True
-    return False
-
-
-def _refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
-    """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
-    mention = q.items[i].mention
-    following = q.next_mention(i)
-    if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
-        return False
-    for column, _ in mention.columns[:6]:
-        tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
-        if not tied:
-            continue
-        where: list[Clause] = []
-        at = following
-        while at < len(q.items) and q.sorts[at] == "value":
-            named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
-            stored = q.items[at].mention
-            hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
-            if not hits:
-                break
-            taken = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
-            hit = next((h for h in hits if (h.table, h.column) not in taken), hits[0])
-            where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
-            r.use(at)
-            at += 1
-        if not where:
-            return False
-        r.use(i)
-        if r.counting and not r.query.select:
-            r.query.select.append(Expression("count", table=column.table))
-            r.counting = ""
-        r.entity(column.table)
-        key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
-        conditions.add(q, r, Condition(Expression(column=column.key), "=", (), against=key))
-        return True
-    return False
-
-
-def _is_name(q: LinkedQuestion, e: Expression) -> bool:
-    return e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
-
-
 def _amount_counted(c: Context, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
     return (
@@ -278,6 +196,15 @@ def _amount_counted(c: Context, column: ColumnWord) -> bool:
 
 def _holds_table_next(q: LinkedQuestion, i: int) -> bool:
     return i + 1 < len(q.items) and q.sorts[i + 1] == "table"
+
+
+def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
+    """`current subscriptions`, `current price`: a yes-or-no column directly before what it describes."""
+    if i + 1 >= len(q.items) or not conditions.is_flag(q.values, column):
+        return False
+    if q.sorts[i + 1] == "table":
+        return q.table_of(i + 1) == column.table
+    return q.sorts[i + 1] == "column" and q.holds(i + 1, column.table) and q.previous_word(i) not in ("and", ",")
 
 
 def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:

@@ -117,7 +117,7 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int) -> bool:
         exact = max((s for c, s in mention.columns if c.role in ("flag", "number", "text")), default=0.0)
         if exact >= 0.9:
             return False
-    elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED):
+    elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED | _PARTICIPLES):
         return False
     after = items[k + 1] if k + 1 < len(items) else None
     if after is not None and after.mention is not None and after.mention.tables and not after.mention.values:
@@ -139,6 +139,8 @@ def _complemented(items: Sequence[Item], k: int) -> bool:
         return after.is_keyword("period")
     if after.lower in ("in", "during", "since", "on", "last", "this") or after.is_keyword("cmp"):
         further = items[k + 2] if k + 2 < len(items) else None
+        if further is not None and further.lower in ("their", "his", "her", "its"):
+            return True
         return further is None or further.is_keyword("period") or further.kind in ("number", "literal")
     return True
 

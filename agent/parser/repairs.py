@@ -21,6 +21,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
             _having_per_row(query, q, draft.entities)
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
+    _average_of_rows(query, q)
     _without_repeats(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
@@ -34,6 +35,18 @@ def _without_repeats(query: Query, q: LinkedQuestion) -> None:
         return
     others = {t for clause in query.where for c in clause if isinstance(c, Condition) for t in c.tables} - shown
     query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
+
+
+def _average_of_rows(query: Query, q: LinkedQuestion) -> None:
+    """`average seats per subscription`: over the rows of the table that holds the seats, not one row at a time."""
+    figures = [e for e in query.select if e.function]
+    tables = {t for e in (*query.select, *query.group) for t in e.tables} | set(query.tables)
+    if len(figures) != 1 or figures[0].function != "avg" or len(tables) != 1 or query.having or query.within:
+        return
+    key = q.vocabulary.key_column(next(iter(tables)))
+    if key is None or Expression(column=key.key) not in query.group or query.limit is not None:
+        return
+    query.select, query.group, query.order = figures, [], []
 
 
 def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) -> None:

@@ -144,6 +144,8 @@ def _share(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
     if match is None:
         return None
     what = _groups(match["x"], match["x2"], match["x3"], match["x4"])
+    if re.search(r" (?:that|which|who|whose) ", f"{what} "):
+        return None
     by = re.sub(r"^each ", "by ", _groups(match["g"], match["g2"], match["g3"], match["g4"]), flags=re.I)
     return Wording(f"{_subject(what)} {by}", Shape("share", grouped=True))
 

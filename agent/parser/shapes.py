@@ -12,14 +12,17 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.ages import aged
 from agent.parser.interpretation import Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
 _TIMES = ("day", "week", "month", "quarter", "year")
 
 
-def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
+def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -> bool:
     """Complete the query for its shape; False when they do not fit together."""
+    if shape.kind == "age":
+        return aged(query, vocabulary, today)
     figures = [e for e in query.select if e.function]
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.kind == "days":

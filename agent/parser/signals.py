@@ -91,8 +91,8 @@ def _alternative(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
 
 
 def _percent(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
-    following = q.next_mention(i)
-    if following is not None and q.sorts[following] == "table":
+    named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
+    if named == "table":
         r.share = True
         r.counting = r.counting or "rows"
 

@@ -69,7 +69,8 @@ class TreeBuilder:
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
         select = exp.Select()
-        alone = len(plan.tables) == 1 and not any(e.via for e in query.select)
+        references = _references(query)
+        alone = len(plan.tables) == 1 and not references
         counted = [self._expression(e, plan, alone, query) for e in query.select]
         select = select.select(*counted, copy=False) if counted else select.select(exp.Star(), copy=False)
         if query.distinct:
@@ -79,10 +80,10 @@ class TreeBuilder:
         for table, edge in plan.steps:
             select = select.join(self._table(table, False), on=self._on(edge), join_type=join, copy=False)
         shares = any(e.share for e in query.select)
-        for table, referring in dict.fromkeys((e.column[0], e.via) for e in query.select if e.via and e.column):
+        for table, referring in references:
             other, on = self._reference(table, referring)
             select = select.join(other, on=on, join_type="left", copy=False)
-        for clause in () if shares else query.where:
+        for clause in query.base if shares else query.where:
             select = select.where(self._clause(clause, alone), copy=False)
         if query.group:
             select = select.group_by(*(self._expression(e, plan, alone, query) for e in query.group), copy=False)
@@ -137,7 +138,7 @@ class TreeBuilder:
             needed.extend(e.tables)
         needed.extend(query.tables)
         needed.extend(t for e in query.group for t in e.tables)
-        for clause in query.where:
+        for clause in (*query.where, *query.base):
             for part in clause:
                 needed.extend(part.tables)
         tables = list(dict.fromkeys(needed))
@@ -222,6 +223,8 @@ class TreeBuilder:
             return inner
         if e.part:
             return self._date_part(e.column, inner, e.part)
+        if e.until is not None:
+            inner = self._years_until(e.column, inner, e.until)
         if e.since is not None:
             inner = self._days_between(self._column(e.since, alone), inner)
         if e.factor is not None:
@@ -240,6 +243,17 @@ class TreeBuilder:
             return self._quarter(column)
         function, shape = _DATE_FORMATS[dialect]
         return self._formatted(column, function, shape[part])
+
+    def _years_until(self, key: ColumnKey, column: exp.Expr, day: dt.date) -> exp.Expr:
+        """The completed years from a date until `day`."""
+        year = exp.cast(self._date_part(key, column, "year"), exp.DataType.Type.INT)
+        pattern = "MM-DD" if self._vocabulary.schema.dialect == "postgres" else "%m-%d"
+        month_day = self._date_part(key, column.copy(), "year")
+        next(e for e in month_day.find_all(exp.Literal) if e.is_string).replace(exp.Literal.string(pattern))
+        later = exp.GT(this=month_day, expression=exp.Literal.string(day.strftime("%m-%d")))
+        ahead = exp.Case(ifs=[exp.If(this=later, true=exp.Literal.number(1))], default=exp.Literal.number(0))
+        years = exp.Sub(this=exp.Literal.number(day.year), expression=year)
+        return exp.paren(exp.Sub(this=years, expression=ahead), copy=False)
 
     def _formatted(self, column: exp.Expr, function: str, shape: str) -> exp.Expr:
         pattern = exp.Literal.string(shape)
@@ -341,7 +355,10 @@ class TreeBuilder:
     def _literal(self, value: object, alone: bool = True) -> exp.Expr:
         if isinstance(value, Expression):
             assert value.column is not None
-            return self._column(value.column, alone)
+            column = self._column(value.column, alone)
+            if value.via:
+                column.set("table", exp.to_identifier(self._alias_of(value.column[0], value.via)))
+            return column
         if isinstance(value, bool):
             return exp.Boolean(this=value)
         if isinstance(value, int | float):
@@ -390,6 +407,19 @@ class TreeBuilder:
             none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no partner either
             return exp.paren(exp.or_(none, exp.Not(this=membership), copy=False), copy=False)
         return exp.Not(this=membership)
+
+
+def _references(query: Query) -> list[tuple[str, str]]:
+    """The tables whose rows refer to other rows of theirs in this query, with the referring columns."""
+    compared = (
+        v
+        for clause in query.where
+        for c in clause
+        if isinstance(c, Condition)
+        for v in c.values
+        if isinstance(v, Expression)
+    )
+    return list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
 
 
 _PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}

@@ -110,6 +110,7 @@ class ReadingState:
         self.functions: list[Function] = []
         self.counting: Literal["", "rows", "distinct"] = ""
         self.share = False
+        self.share_at = 0  # conditions read before the rows that a share is of
         self.distinct = False
         self.grouping = False
         self.negated = False

@@ -59,6 +59,7 @@ def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         if r.head_entity not in (None, table) and not r.query.select and beside_entity(q, i):
             r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
         r.query.select.append(Expression("count", table=table, distinct=r.counting == "distinct", share=r.share))
+        r.share_at = len(r.query.where)
         r.counting, r.share = "", False
         r.entity(table)
         return

@@ -11,14 +11,22 @@ import datetime as dt
 import re
 from dataclasses import replace
 
+from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
+from agent.parser.ages import with_birth_date
+from agent.parser.interpretation import Shape
+from agent.parser.rates import rated
 from agent.parser.shape_wording import Wording, shaped_wording
-from eval.language.inflection import lemma
+from eval.language.inflection import lemma, plural
 
 
-def worded(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording:
+def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
-    plain = _plain(text)
+    plain = rated(_reported(_plain(text), vocabulary), vocabulary, values)
+    born, exchanged = with_birth_date(plain, vocabulary)
+    if exchanged:
+        return Wording(born, Shape("age"), ("ages are counted in full years until today",))
+    plain = born
     plain = _counted(_events(plain, vocabulary), vocabulary)
     wording = Wording(_ranked(plain, vocabulary))
     if wording.text != plain:
@@ -74,6 +82,7 @@ _REPLACED = tuple(
         (r"^(?:(?:what|which)(?: is| are| was)? )?(?:the |our )?(best|worst)[- ]selling"
          r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
         (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
+        (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
         (r"\bthe boss of\b", "the manager of"),
         (r"^who (?:manages|supervises) "
          r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
@@ -101,6 +110,29 @@ def _plain(text: str) -> str:
     """Replace slang, contractions and abbreviations with full words."""
     for pattern, words in _REPLACED:
         text = pattern.sub(words, text)
+    return text
+
+
+# --- rows that refer to rows of their own table ---
+
+_REPORT = r"report(?:s|ed|ing)? (?:directly )?to"
+_WHO_REPORTS = re.compile(rf"^(?:who|which \w+|list who|show who) {_REPORT} (?P<who>.+)$", re.IGNORECASE)
+_REPORTS = re.compile(rf"\b(?:(?:who|that|which) )?{_REPORT} (?!the (?:same|most))(?P<who>.+)$", re.IGNORECASE)
+_WHOM = re.compile(r"^(?:who|whom|to whom) (?:does|do|did) (?P<who>.+?) report(?: to)?[?.! ]*$", re.IGNORECASE)
+
+
+def _reported(text: str, vocabulary: Vocabulary) -> str:
+    """`employees who report to Ada` as `employees whose manager is Ada`, if a column is called so."""
+    for name, table in vocabulary.tables.items():
+        for key in table.table.foreign_keys:
+            column = vocabulary.columns.get((name, key.columns[0])) if key.ref_table == name else None
+            words = " ".join(w for w in column.words if w not in ("id", "key", "code")) if column is not None else ""
+            if not words or "report" in words or len(key.columns) != 1:
+                continue
+            rows = " ".join((*table.words[:-1], plural(table.words[-1])))
+            text = _WHOM.sub(rf"who is the {words} of \g<who>", text)
+            text = _WHO_REPORTS.sub(rf"{rows} whose {words} is \g<who>", text)
+            return _REPORTS.sub(rf"whose {words} is \g<who>", text)
     return text
 
 

@@ -1,0 +1,79 @@
+"""Ages from dates of birth, where no column holds an age.
+
+In: a question's text and the vocabulary. Out: the text with the date of birth in place of the age, and a `Shape` that
+turns the date back into completed years; and the date of birth that an age in a comparison (`under 18`) is about.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.interpretation import Condition, Expression, Operator, Query
+from agent.parser.question import LinkedQuestion
+from eval.language.lexicon import word_set
+
+_BORN = word_set("birth birthday birthdate born dob")
+_HOW_OLD = re.compile(r"^how old (?:is|are|was|were) (?P<who>.+)$", re.IGNORECASE)
+_AGE = re.compile(r"\bages?\b(?! (?:group|range|bracket|rating|limit|categor))", re.IGNORECASE)
+_OLDEST = 130
+
+
+def birth_columns(vocabulary: Vocabulary, *tables: str) -> list[ColumnWord]:
+    """The dates of birth, of all tables or of these."""
+    return [
+        c
+        for t in tables or tuple(vocabulary.by_table)
+        for c in vocabulary.by_table.get(t, ())
+        if c.role == "date" and _BORN & set(c.words)
+    ]
+
+
+def with_birth_date(text: str, vocabulary: Vocabulary) -> tuple[str, bool]:
+    """The text, with the date of birth for an age that is asked for, and whether it was exchanged."""
+    old = _HOW_OLD.match(text)
+    if old is not None:
+        text = f"age of {old['who']}"
+    columns = birth_columns(vocabulary)
+    if not columns or not _AGE.search(text) or any("age" in c.words for c in vocabulary.columns.values()):
+        return text, False
+    return _AGE.sub(" ".join(columns[0].words), text), True
+
+
+def aged(query: Query, vocabulary: Vocabulary, today: dt.date) -> bool:
+    """Turn the dates of birth shown into ages, in place; False when none is shown."""
+    born = {c.key for c in birth_columns(vocabulary)}
+    turned = {"min": "max", "max": "min"}
+
+    def age(e: Expression) -> Expression:
+        if e.column not in born or e.function == "count":
+            return e
+        function = turned.get(e.function, e.function)
+        return Expression(function, e.column, until=today)  # type: ignore[arg-type]
+
+    before = [*query.select, *query.group]
+    query.select, query.group = [age(e) for e in query.select], [age(e) for e in query.group]
+    query.order = [(age(e), down != (e.function in turned)) if e.function else (e, down) for e, down in query.order]
+    return [*query.select, *query.group] != before
+
+
+def of_age(column: ColumnWord, operator: Operator, years: int | float, today: dt.date) -> Condition | None:
+    """The condition on a date of birth that an age gives; the operator compares the dates: `<` is older."""
+    if not isinstance(years, int) or not 0 < years < _OLDEST or not _BORN & set(column.words):
+        return None
+    day = dt.date(today.year - years, today.month, 28 if (today.month, today.day) == (2, 29) else today.day)
+    return Condition(Expression(column=column.key), operator, (day,))
+
+
+def between_ages(column: ColumnWord, low: int, high: int, today: dt.date) -> Condition:
+    """The condition on a date of birth that `between 20 and 30 years old` gives, both ends included."""
+    day = dt.date(today.year, today.month, 28 if (today.month, today.day) == (2, 29) else today.day)
+    first, last = (day.replace(year=day.year - years) + dt.timedelta(days=1) for years in (high + 1, low))
+    return Condition(Expression(column=column.key), "between", (first, last), half_open=True)
+
+
+def born_here(q: LinkedQuestion, tables: list[str]) -> ColumnWord | None:
+    """The date of birth of the first of these tables, if it is the only one."""
+    columns = birth_columns(q.vocabulary, *tables[:1]) if tables else []
+    return columns[0] if len(columns) == 1 else None

@@ -1,0 +1,117 @@
+"""Implausible queries: results that hardly anybody asks for, although every word was read.
+
+In: a draft and its question. Out: the draft with a doubt for each: the average of dates, groups of one row each, the
+order of dates stored as text in another format, a rank by one rating among many, counted payments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.measures import money_column
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft
+from eval.language.lexicon import word_set
+
+_ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}.*)?)?\Z|\d{8}\Z")
+_SAMPLE = 20
+_RATINGS = word_set("rating star score csat nps satisfaction feedback")
+
+
+def doubted(draft: Draft, q: LinkedQuestion) -> None:
+    """State the doubts of a draft in place."""
+    query = draft.query
+    for name, holds in (
+        ("date_averaged", _averages_dates(query, q)),
+        ("own_rows_counted", _counts_single_rows(query, q)),
+        ("date_as_text", any(_other_format(q, key) for key in _dates_compared(query, q))),
+        ("one_rating_of_many", _ranks_by_one_rating(query, q)),
+        ("count_or_amount", _counts_money(query, q)),
+        ("share_of_part", _shares_part(query, q)),
+        ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
+    ):
+        if holds:
+            draft.doubt(name)
+
+
+def _figures(query: Query) -> Iterator[Expression]:
+    yield from query.select
+    yield from (e for e, _ in query.order)
+    yield from (c.left for c in query.having)
+
+
+def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
+    """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id)."""
+    return any(
+        e.function in ("avg", "sum")
+        and e.column is not None
+        and e.since is None
+        and e.until is None
+        and not e.part
+        and q.vocabulary.columns[e.column].role in ("date", "id")
+        for e in _figures(query)
+    )
+
+
+def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
+    """Groups by the key of the only table: each count is 1."""
+    tables = {t for e in (*_figures(query), *query.group) for t in e.tables} | set(query.tables)
+    if len(tables) != 1 or query.within or not any(e.function for e in _figures(query)):
+        return False
+    key = q.vocabulary.key_column(next(iter(tables)))
+    return key is not None and any(e.column == key.key and not e.part for e in query.group)
+
+
+def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
+    """The date columns that are ordered, compared or cut into parts."""
+    ranked = [e for e, _ in query.order]
+    parted = [e for e in (*query.select, *query.group) if e.part or e.since or e.until or e.function in ("min", "max")]
+    compared = [
+        c.left for clause in query.where for c in clause if isinstance(c, Condition) and c.operator[:1] in "<>b"
+    ]
+    for e in (*ranked, *parted, *compared):
+        if e.column is not None and q.vocabulary.columns[e.column].role == "date":
+            yield e.column
+
+
+def _other_format(q: LinkedQuestion, key: ColumnKey) -> bool:
+    """Whether dates are stored as text whose order is not the order of time (`31.12.2010`)."""
+    known = q.values.values(*key)[:_SAMPLE]
+    return bool(known) and not all(_ISO.match(v.strip()) for v in known)
+
+
+def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
+    """`the trainer with the best rating`, who has many: by the highest single one, or by their average?"""
+    shown = {t for e in query.select if not e.function for t in e.tables}
+    for e, _ in query.order if query.limit is not None else ():
+        if e.column is None or e.function or len(shown) != 1 or e.column[0] in shown:
+            continue
+        if _RATINGS & set(q.vocabulary.columns[e.column].words) and q.many_of(next(iter(shown)), e.column[0]):
+            return True
+    return False
+
+
+def _counts_money(query: Query, q: LinkedQuestion) -> bool:
+    """`top 10 members by payments`: by their number, or by their amount?"""
+    if query.limit is None or any(x.is_keyword("count", "sup_count") for x in q.items):
+        return False
+    if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
+        return False
+    return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e, _ in query.order)
+
+
+def _shares_part(query: Query, q: LinkedQuestion) -> bool:
+    """`percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?"""
+    if query.shape is None or query.shape.kind != "share":
+        return False
+    conditions = [c for clause in query.where for c in clause]
+    return any(
+        not isinstance(c, Condition) or (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
+        for c in conditions
+    )
+
+
+def _only_counts(query: Query) -> bool:
+    return len(query.select) == 1 and query.select[0].function == "count" and not query.group

@@ -1,0 +1,124 @@
+"""Self references: rows that refer to other rows of their own table (`manager_id`).
+
+In: a reading at a mention of the referring column. Out: the other row's name, the rows that refer to a named row, or a
+comparison with the other row.
+"""
+
+from __future__ import annotations
+
+from agent.parser import conditions
+from agent.parser.interpretation import Clause, Condition, Expression, Operator, Query
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import ReadingState
+from eval.language.lexicon import word_set
+
+_COPULAS = word_set("is are was were")
+
+
+def referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`employees and the name of their manager`: the column refers to another row of its own table; that row is
+    shown."""
+    mention = q.items[i].mention
+    assert mention is not None
+    if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
+        return False
+    for column, _ in mention.columns[:6]:
+        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
+        if not tied or column.table not in r.entities:
+            continue
+        named = [Expression(column=c.key) for c in q.naming_columns(column.table)]
+        between = q.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
+        whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
+        while whose and r.query.select and _is_name(q, r.query.select[-1]):
+            r.query.select.pop()
+        for k in (i + 1, i + 2):
+            if k < len(q.items) and q.items[k].lower in ("'s", "name", "names"):
+                r.use(k)
+        if not r.query.select:
+            r.query.select.extend(named)
+        r.query.select.extend(Expression(column=e.column, via=column.name) for e in named)
+        r.use(i)
+        return True
+    return False
+
+
+def superior(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
+    mention, following = q.items[i].mention, q.next_mention(i)
+    asked = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
+    of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
+    last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
+    if mention is None or not asked or not (of or last):
+        return False
+    for column, _ in mention.columns[:6]:
+        if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
+            named = q.naming_columns(column.table)
+            r.query.select.extend(Expression(column=c.key, via=column.name) for c in named)
+            r.use(i)
+            r.entity(column.table)
+            return True
+    return False
+
+
+def refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
+    mention = q.items[i].mention
+    after = [k for k in range(i + 1, min(len(q.items), i + 4)) if q.items[k].lower not in _COPULAS]
+    following = q.next_mention(after[0] - 1) if after else None
+    if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
+        return False
+    for column, _ in mention.columns[:6]:
+        tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
+        if not tied:
+            continue
+        where: list[Clause] = []
+        at = following
+        while at < len(q.items) and q.sorts[at] == "value":
+            named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
+            stored = q.items[at].mention
+            hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
+            if not hits:
+                break
+            taken = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
+            hit = next((h for h in hits if (h.table, h.column) not in taken), hits[0])
+            where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
+            r.use(at)
+            at += 1
+        if not where:
+            return False
+        r.use(i)
+        if r.counting and not r.query.select:
+            r.query.select.append(Expression("count", table=column.table))
+            r.counting = ""
+        r.entity(column.table)
+        key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
+        conditions.add(q, r, Condition(Expression(column=column.key), "=", (), against=key))
+        return True
+    return False
+
+
+def _is_name(q: LinkedQuestion, e: Expression) -> bool:
+    return e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
+
+
+_THEIR = word_set("their his her its own the")
+_SIGNS: dict[str, Operator] = {"after": ">", "before": "<"}
+
+
+def against_reference(q: LinkedQuestion, r: ReadingState, j: int, operator: str, left: Expression | None) -> bool:
+    """`earn more than their manager`: a column is compared with the same column of the row referred to."""
+    mention = q.items[j].mention
+    if mention is None or left is None or left.column is None or q.items[j - 1].lower not in _THEIR - {"the"}:
+        return False
+    sign = _SIGNS.get(operator, operator)
+    if sign not in (">", "<", ">=", "<=", "=", "<>"):
+        return False
+    for column, _ in mention.columns[:6]:
+        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
+        if tied and column.table == left.column[0]:
+            r.use(j)
+            r.entity(column.table)
+            other = Expression(column=left.column, via=column.name)
+            conditions.add(q, r, Condition(left, sign, (other,)))  # type: ignore[arg-type]
+            return True
+    return False
