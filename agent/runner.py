@@ -13,7 +13,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
@@ -213,6 +213,8 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
     semantics = await asyncio.to_thread(_semantics, config.judging)
+    if semantics is not None and isinstance(database, PersonalDatabase):
+        semantics = await asyncio.to_thread(_without_unseen, semantics, database)
     model, owned = await _chosen_model(request.model, config.model, database, semantics)
     context = RunContext(
         database,
@@ -340,6 +342,11 @@ def _semantics(config: JudgingSettings) -> SemanticModel | None:
         raise _RunFailed("settings", str(error)) from None
 
 
+def _without_unseen(semantics: SemanticModel, database: PersonalDatabase) -> SemanticModel:
+    """The model without instructions that name what the person may not see."""
+    return replace(semantics, instructions="") if database.unseen(semantics.instructions) else semantics
+
+
 def _memory(
     config: JudgingSettings, semantics: SemanticModel | None, kit: Kit | None, confirmed: Confirmed
 ) -> Memory | None:
@@ -356,7 +363,8 @@ def _memory(
     if kit is not None:
         kept = kept.joined(kit.memory)
     if semantics is not None:
-        kept = kept.with_examples([Example(v.question, v.sql) for v in semantics.verified])
+        said = "\n".join(filter(None, (semantics.instructions, kept.instructions)))
+        kept = replace(kept.with_examples([Example(v.question, v.sql) for v in semantics.verified]), instructions=said)
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])
 
 
@@ -397,6 +405,7 @@ def _answer(state: dict[str, Any], context: RunContext, seconds: float) -> Answe
         status=status,
         sql=last.sql if last else "",
         columns=last.columns if last else [],
+        units=last.units if last else [],
         rows=last.data if last else [],
         truncated=last.truncated if last else False,
         score=min((r.score for r in best), default=0.0),

@@ -112,6 +112,9 @@ class QueryResult(_Value):
     data: list[list[Any]] = Field(default_factory=list)
     """Rows in column order (JSON values), so that duplicate column names lose nothing."""
     columns: list[str] = Field(default_factory=list)
+    units: list[str] = Field(default_factory=list)
+    """What the values of each column are counted in, as the semantic model says (empty text: unknown); empty where no
+    column has a unit."""
     rows_returned: int = 0
     truncated: bool = False
     execution_time_ms: float = 0.0

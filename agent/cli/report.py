@@ -36,7 +36,7 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         shown = answer.rows[:rows]
         console.print()
         if shown:
-            console.print(rows_table(console, answer.columns, shown))
+            console.print(rows_table(console, _headers(answer), shown))
         console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
     if text := answer.answer:
         console.print()
@@ -46,6 +46,12 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         console.print(Text(how_sure(answer), style="dim"))
     if explain:
         show_explanation(console, answer)
+
+
+def _headers(answer: Answer) -> list[str]:
+    """The names of the columns, each with its unit where the semantic model has one."""
+    units = [*answer.units, *[""] * len(answer.columns)]
+    return [f"{name} ({unit})" if unit else name for name, unit in zip(answer.columns, units, strict=False)]
 
 
 def show_sql(console: Console, sql: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent.config import JudgingSettings
 from eval.databases.base import Database
+from eval.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,20 @@ class ModelReport:
     """What does not fit the database."""
     not_handled: tuple[str, ...]
     """What the file holds and is not used."""
+
+
+def described_schema(schema: Schema, settings: JudgingSettings) -> Schema:
+    """The schema with what the semantic model of the settings adds; as it is where the file cannot be read, which the
+    next question reports."""
+    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.semantics.described import described
+    from agent.knowledge.semantics.files import semantic_model_of
+
+    try:
+        model = semantic_model_of(settings)
+    except BadMemory:
+        return schema
+    return described(schema, model) if model else schema
 
 
 def draft_model(database: Database) -> str:

@@ -260,5 +260,6 @@ def _result(result: QueryResult) -> str:
     if result.status != "success":
         return f'<result status="{result.status}">\n{as_data(result.error or "no result")}\n</result>'
     cut = ", truncated" if result.truncated else ""
-    preview = as_data(result_preview(result.columns, result.data))
+    headers = [f"{c} ({unit})" if unit else c for c, unit in zip(result.columns, result.units, strict=False)]
+    preview = as_data(result_preview(headers or result.columns, result.data))
     return f'<result rows="{result.rows_returned}{cut}">\n{preview}\n</result>'

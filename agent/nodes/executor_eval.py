@@ -163,6 +163,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
             update={
                 "data": data,
                 "columns": list(executed.columns),
+                "units": await asyncio.to_thread(_units, step, case) if step.context.semantics else [],
                 "rows_returned": len(data),
                 "truncated": executed.truncated,
                 "execution_time_ms": round(executed.execution_time_ms, 3),
@@ -182,6 +183,15 @@ def _departures(step: _Step, case: Case) -> tuple[str, ...]:
     from agent.knowledge.semantics.conformity import departures
 
     return departures(step.question, case.parsed.tree, step.context.semantics, case.schema)
+
+
+def _units(step: _Step, case: Case) -> list[str]:
+    """What the result's columns are counted in, as the semantic model says."""
+    if step.context.semantics is None or case.parsed.tree is None:
+        return []
+    from agent.knowledge.semantics.conformity import units_of
+
+    return list(units_of(case.parsed.tree, step.context.semantics, case.schema))
 
 
 def _rated(result: QueryResult, case: Case, relevance: Relevance) -> QueryResult:

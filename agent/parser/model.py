@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+
+from sqlglot import exp
 
 from agent.knowledge.memory.examples import Example
 from agent.knowledge.semantics import ModelView, SemanticModel, model_view_of
@@ -25,6 +27,7 @@ from agent.models.protocol import (
     SummaryRequest,
     Usage,
 )
+from agent.parser.confidence import confidence
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
 from agent.parser.execution_probe import Look, looker
@@ -126,14 +129,23 @@ class OfflineModel:
             read, view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
         if view.meanings and reading.tree is not None:
+            computed = any(view.stands_for(column) for column in reading.tree.find_all(exp.Column))
             tree = view.expand(reading.tree)
             reading = replace(reading, tree=tree, sql=readable(tree, dialect))
+            if computed:
+                reading = replace(reading, confidence=max(reading.confidence, confidence(_defined(reading.features))))
         self._last = (key, reading)
         return reading
 
 
 def _through(view: ModelView, look: Look) -> Look:
     return lambda tree: look(view.expand(tree))
+
+
+def _defined(observed: Mapping[str, float]) -> dict[str, float]:
+    """The features of a reading of defined columns: their tables and joins are stated by the semantic model."""
+    stated = dict.fromkeys(("joins", "unnamed tables", "inferred joins", "joins by chance"), 0.0)
+    return {**observed, **stated, "entities": min(observed.get("entities", 1.0), 1.0)}
 
 
 def _usage(started: float) -> Usage:

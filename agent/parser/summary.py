@@ -61,9 +61,9 @@ def _one(result: QueryResult, question: str) -> str:
 def _listed(result: QueryResult, question: str) -> str:
     rows, columns = result.data, result.columns
     if len(rows) == 1 and len(columns) == 1:
-        return _single(rows[0][0], question)
+        return _single(rows[0][0], question, result.units)
     if len(rows) == 1:
-        return f"{_row(columns, rows[0])}."
+        return f"{_row(columns, rows[0], result.units)}."
     many = f"more than {result.rows_returned}" if result.truncated else str(result.rows_returned or len(rows))
     if len(columns) == 1:
         listed = ", ".join(f"**{_cell(row[0])}**" for row in rows[:SHOWN_VALUES])
@@ -72,12 +72,12 @@ def _listed(result: QueryResult, question: str) -> str:
     return _several(result, many)
 
 
-def _single(value: object, question: str) -> str:
+def _single(value: object, question: str, units: Sequence[str] = ()) -> str:
     """One value, in the question's own words if these make a sentence."""
     if value is None:
         return "There is no value to report: the result is empty (NULL)."
     asked = _plain(question.strip().rstrip("?!. "))
-    shown = f"**{_cell(value)}**"
+    shown = f"**{_cell(value, _unit(units, 0))}**"
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and (match := _HOW_MANY.match(asked)):
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
@@ -90,12 +90,14 @@ def _single(value: object, question: str) -> str:
     return f"The answer is {shown}."
 
 
-def _row(columns: Sequence[str], row: Sequence[object]) -> str:
+def _row(columns: Sequence[str], row: Sequence[object], units: Sequence[str] = ()) -> str:
     """One row: its names first, then its figures with their labels."""
     names, figures = _split(row)
     if not names or not figures or len(figures) > 3:
-        return ", ".join(f"{_label(c)}: **{_cell(v)}**" for c, v in zip(columns, row, strict=False))
-    figure_text = ", ".join(f"{_label(columns[k])} **{_cell(row[k])}**" for k in figures)
+        return ", ".join(
+            f"{_label(c)}: **{_cell(v, _unit(units, k))}**" for k, (c, v) in enumerate(zip(columns, row, strict=False))
+        )
+    figure_text = ", ".join(f"{_label(columns[k])} **{_cell(row[k], _unit(units, k))}**" for k in figures)
     return f"**{' '.join(_cell(row[k]) for k in names)}**: {figure_text}"
 
 
@@ -113,15 +115,16 @@ def _several(result: QueryResult, many: str) -> str:
     names, figures = _split(rows[0])
     alike = all(_split(row) == (names, figures) for row in rows[:50])
     if not alike or len(figures) != 1 or not names or result.truncated:
-        return f"There are {many} rows. The first is {_row(columns, rows[0])}."
+        return f"There are {many} rows. The first is {_row(columns, rows[0], result.units)}."
     at, label = figures[0], _label(columns[figures[0]])
+    unit = _unit(result.units, at)
     values = [row[at] for row in rows]
     called = [" ".join(_cell(row[k]) for k in names) for row in rows]
     if all(_TIME.match(str(row[names[0]])) for row in rows) and called == sorted(called):
         best = max(range(len(values)), key=lambda k: values[k])
         return (
-            f"{many} rows from {called[0]} ({_cell(values[0])}) to {called[-1]} ({_cell(values[-1])}); the highest "
-            f"{label} is **{_cell(values[best])}** in {called[best]}."
+            f"{many} rows from {called[0]} ({_cell(values[0], unit)}) to {called[-1]} ({_cell(values[-1], unit)}); "
+            f"the highest {label} is **{_cell(values[best], unit)}** in {called[best]}."
         )
     ranked = _RANKED.search(result.sql)
     falling = bool(ranked) and all(a >= b for a, b in pairwise(values))
@@ -130,17 +133,17 @@ def _several(result: QueryResult, many: str) -> str:
         word = "highest" if falling else "lowest"
         ahead = "ahead of" if falling else "below"
         return (
-            f"**{called[0]}** has the {word} {label}: **{_cell(values[0])}**, "
-            f"{ahead} {called[1]} ({_cell(values[1])}); "
+            f"**{called[0]}** has the {word} {label}: **{_cell(values[0], unit)}**, "
+            f"{ahead} {called[1]} ({_cell(values[1], unit)}); "
             f"{many} rows in all."
         )
     best = max(range(len(values)), key=lambda k: values[k])
     least = min(range(len(values)), key=lambda k: values[k])
     if values[best] == values[least]:
-        return f"There are {many} rows, all with the same {label}: **{_cell(values[best])}**."
+        return f"There are {many} rows, all with the same {label}: **{_cell(values[best], unit)}**."
     return (
-        f"There are {many} rows. **{called[best]}** has the highest {label}: **{_cell(values[best])}**; "
-        f"{called[least]} the lowest: {_cell(values[least])}."
+        f"There are {many} rows. **{called[best]}** has the highest {label}: **{_cell(values[best], unit)}**; "
+        f"{called[least]} the lowest: {_cell(values[least], unit)}."
     )
 
 
@@ -152,9 +155,15 @@ def _label(column: str) -> str:
     return _plain(words.strip()) or "value"
 
 
-def _cell(value: object) -> str:
+def _unit(units: Sequence[str], place: int) -> str:
+    return units[place] if place < len(units) else ""
+
+
+def _cell(value: object, unit: str = "") -> str:
     if value is None:
         return "NULL"
+    if unit:
+        return f"{_cell(value)} {_plain('%' if unit.casefold() == 'percent' else unit)}"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -114,8 +114,17 @@ class RunContext:
     def load_schema(self) -> asyncio.Future[Schema]:
         """Start reading the structure off the event loop, if that has not started yet."""
         if self._schema is None:
-            self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=self.schema_ttl))
+            self._schema = asyncio.ensure_future(asyncio.to_thread(self._described_schema, self.schema_ttl))
         return self._schema
+
+    def _described_schema(self, ttl: float) -> Schema:
+        """The structure, with what the semantic model adds to it. Raises DatabaseError."""
+        schema = self.database.schema(ttl=ttl)
+        if self.semantics is None:
+            return schema
+        from agent.knowledge.semantics.described import described
+
+        return described(schema, self.semantics)
 
     async def schema(self) -> Schema:
         """The database's structure, read once per run. Raises DatabaseError."""
@@ -123,5 +132,5 @@ class RunContext:
 
     async def fresh_schema(self) -> Schema:
         """Read the structure again, bypassing the cache. Raises DatabaseError."""
-        self._schema = asyncio.ensure_future(asyncio.to_thread(self.database.schema, ttl=0.0))
+        self._schema = asyncio.ensure_future(asyncio.to_thread(self._described_schema, 0.0))
         return await self.schema()

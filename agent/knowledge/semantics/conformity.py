@@ -41,6 +41,35 @@ def departures(question: str, tree: exp.Expression, model: SemanticModel, schema
     return tuple(found)
 
 
+def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
+    """The unit of each output column: that of the metric that it computes, or of whose rows it takes the mean or an
+    extreme; empty where it computes none. No units at all: an empty tuple."""
+    select = tree if isinstance(tree, exp.Select) else None
+    units = {metric.name: metric.unit for metric in model.metrics if metric.unit}
+    if select is None or not units or select.is_star:
+        return ()
+    view = model_view_of(model, schema)
+    meanings = {m.metric: m for m in view.meanings.values() if m.metric in units}
+    binding = bind(tree, schema.dialect, schema)
+    found = tuple(
+        next((units[name] for name, meaning in meanings.items() if _is(column, meaning, binding)), "")
+        for column in select.expressions
+    )
+    return found if any(found) else ()
+
+
+def _is(column: exp.Expr, meaning: Meaning, binding: Binding) -> bool:
+    """Whether an output column is the metric, its running total, or a mean or extreme of its rows."""
+    inner = column.unalias()
+    if isinstance(inner, exp.Window):
+        inner = inner.this.this if isinstance(inner.this, exp.Sum | exp.Avg | exp.Min | exp.Max) else inner.this
+    if _canonical(inner, binding) == _canonical(meaning.tree, None):
+        return True
+    if not isinstance(inner, exp.Avg | exp.Min | exp.Max) or meaning.row is None:
+        return False
+    return _canonical(inner.this, binding) == _canonical(meaning.row, None)
+
+
 def _folded(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 

@@ -64,6 +64,8 @@ class ModelView:
     """By table and column of the view, folded."""
     problems: tuple[tuple[str, str], ...] = ()
     """(what, why) of metrics and fields that do not fit the schema."""
+    called: dict[str, str] = field(default_factory=dict)
+    """Another name of a table → the table's name in words."""
 
     def named_in(self, question: str) -> ModelView:
         """The view with only those columns whose whole name the question says: a part of a metric's name (`stock` of
@@ -81,11 +83,16 @@ class ModelView:
             replace(t, columns=tuple(c for c in t.columns if (t.name.casefold(), c.name.casefold()) not in hidden))
             for t in self.schema.tables
         )
-        return ModelView(Schema(self.schema.dialect, tables), named)
+        return ModelView(Schema(self.schema.dialect, tables), named, called=self.called)
 
     def worded(self, question: str) -> str:
-        """The question with `total` before each metric that no aggregate is named for, so that it is read as a figure
-        and not as a column to list."""
+        """The question with tables by their own names, and with `total` before each metric that no aggregate is named
+        for, so that it is read as a figure and not as a column to list."""
+        if self.called:
+            names = "|".join(map(re.escape, sorted(self.called, key=len, reverse=True)))
+            question = re.sub(
+                rf"\b({names})\b", lambda found: self.called[found[1].casefold()], question, flags=re.IGNORECASE
+            )
         spoken = sorted({name.replace("_", " ") for (_, name), m in self.meanings.items() if m.metric}, key=len)
         if not spoken:
             return question
@@ -100,6 +107,10 @@ class ModelView:
             if found is not None:
                 _replace(column, *found)
         return tree
+
+    def stands_for(self, column: exp.Column) -> bool:
+        """Whether a column of a query is one that the model defines."""
+        return self._meaning(column) is not None
 
     def _meaning(self, column: exp.Column) -> tuple[Meaning, exp.Select, str] | None:
         """The column's meaning, the SELECT whose source it belongs to, and that source's name."""
@@ -196,7 +207,21 @@ class ViewBuilder:
             for one in dataset.fields:
                 self._field(dataset, table, one)
         tables = tuple(replace(t, columns=(*t.columns, *self.added.get(t.name, ()))) for t in self.schema.tables)
-        return ModelView(Schema(self.schema.dialect, tables), self.meanings, tuple(self.problems))
+        return ModelView(
+            Schema(self.schema.dialect, tables), self.meanings, tuple(self.problems), dict(self._other_names())
+        )
+
+    def _other_names(self) -> Iterator[tuple[str, str]]:
+        """The names and synonyms of datasets, in singular and plural, that nothing else in the schema is called."""
+        words = {_spoken(name) for t in self.schema.tables for name in (t.name, *(c.name for c in t.columns))}
+        taken = {light_stem(word) for word in words} | {light_stem(_spoken(name)) for _, name in self.meanings}
+        for dataset in self.model.datasets:
+            table = self.table(dataset)
+            for synonym in (dataset.name, *dataset.synonyms) if table is not None else ():
+                spoken = _spoken(synonym)
+                if table is not None and spoken and light_stem(spoken) not in taken:
+                    yield spoken, _spoken(table.name)
+                    yield f"{spoken}s", _spoken(table.name)
 
     def table(self, dataset: Dataset) -> Table | None:
         return self.schema.table(dataset.table, dataset.namespace) or self.schema.table(dataset.table)
@@ -267,7 +292,7 @@ class ViewBuilder:
             raise ValueError(f"the expression cannot be read: {parsed.error or 'one expression is expected'}")
         box = exp.paren(parsed.tree.expressions[0].unalias().copy(), copy=False)
         for column in list(box.find_all(exp.Column)):
-            owner = self.model.dataset(column.table) if column.table else dataset
+            owner = self.model.dataset(column.table) if column.table else dataset or self._owner(column)
             table = self.table(owner) if owner else self.schema.table(column.table) if column.table else None
             if table is None:
                 raise ValueError(f"there is no dataset {column.table or 'for ' + column.name}")
@@ -281,6 +306,21 @@ class ViewBuilder:
             column.replace(_column(table.name, real.name))
         found: exp.Expr = box.this
         return found
+
+    def _owner(self, column: exp.Column) -> Dataset | None:
+        """The only dataset with a column that a metric names bare, or as dbt does: `entity__dimension`, where the
+        entity is a field of the dataset; the column loses that prefix."""
+        prefix, _, rest = column.name.rpartition("__")
+        for own, entity in ((column.name, ""), (rest, prefix)):
+            owners = [d for d in self.model.datasets if self._has(d, own) and (not entity or self._has(d, entity))]
+            if len(owners) == 1:
+                column.set("this", _name(own))
+                return owners[0]
+        return None
+
+    def _has(self, dataset: Dataset, name: str) -> bool:
+        table = self.table(dataset)
+        return bool(dataset.field(name)) or (table is not None and table.column(name) is not None)
 
     def _joined(self, used: list[str]) -> tuple[str, tuple[Step, ...]]:
         """The table from which all others are reached without repeating its rows, and the way. Raises ValueError."""
@@ -337,6 +377,10 @@ def _plain(dataset: Dataset, name: str) -> str:
 
 def _slug(name: str) -> str:
     return re.sub(r"\W+", "_", name.strip()).strip("_")
+
+
+def _spoken(name: str) -> str:
+    return " ".join(_WORD.findall(name.replace("_", " "))).casefold()
 
 
 def _kind(tree: exp.Expr) -> str:

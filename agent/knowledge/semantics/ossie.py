@@ -129,7 +129,7 @@ def _dataset(reader: Reader, record: Record, place: str) -> Dataset | None:
 
 
 def _field(reader: Reader, record: Record, place: str) -> Field | None:
-    reader.others(record, place, "name expression dimension description ai_context datatype label custom_extensions")
+    reader.others(record, place, "name expression dimension description ai_context datatype custom_extensions")
     _own(reader, record, place)
     expression = _expression(reader, record, place)
     if expression is None:

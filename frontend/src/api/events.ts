@@ -56,6 +56,8 @@ export interface Attempt {
   sql: string;
   data?: Row[];
   columns: string[];
+  /** What each column is counted in, as the semantic model says; empty where no column has a unit. */
+  units?: string[];
   rows_returned: number;
   truncated: boolean;
   execution_time_ms: number;

@@ -1,4 +1,4 @@
-/** A column's name, its kind, how it is sorted, and its edge to pull. */
+/** A column's name, its unit or kind, how it is sorted, and its edge to pull. */
 import type { Header } from "@tanstack/react-table";
 import type { Row } from "../api/events";
 import { Icon } from "../shell/Icon";
@@ -9,13 +9,14 @@ import type { Sort } from "./usePagedRows";
 interface Props {
   header: Header<Row, unknown>;
   format: ColumnFormat | undefined;
+  unit?: string | undefined;
   sort: Sort | null;
   onSort?: (() => void) | undefined;
 }
 
-export function HeaderCell({ header, format, sort, onSort }: Props) {
+export function HeaderCell({ header, format, unit, sort, onSort }: Props) {
   const name = String(header.column.columnDef.header);
-  const kind = format ? kindWord(format.kind) : "";
+  const kind = unit || (format ? kindWord(format.kind) : "");
   const words = (
     <>
       <span className={css["names"]}>

@@ -113,6 +113,7 @@ export function ResultTable({ result, traced = null, filtering = false, onFound 
                 key={header.id}
                 header={header}
                 format={formats[index]}
+                unit={result.units?.[index]}
                 sort={sort?.column === index ? sort : null}
                 onSort={result.runId ? () => setSort(nextSort(sort, index)) : undefined}
               />

@@ -29,7 +29,7 @@ export function drawChart(chart: Look, result: Drawn, width: number, label: stri
 }
 
 /** The part of a result that a chart shows. */
-export type Drawn = Pick<Result, "columns" | "rows">;
+export type Drawn = Pick<Result, "columns" | "rows" | "units">;
 
 function ordered(points: Point[], order: Order): Point[] {
   if (order === "largest") return points.toSorted((a, b) => b.y - a.y);

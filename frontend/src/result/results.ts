@@ -9,6 +9,8 @@ export interface Result {
   task: string | null;
   title: string;
   columns: readonly string[];
+  /** What each column is counted in ("" where that is not known). */
+  units?: readonly string[];
   /** The first rows, at most 200. */
   rows: readonly Row[];
   total: number;
@@ -30,6 +32,7 @@ export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "
       task: tasks.length > 1 ? attempt.task_id : null,
       title: task?.description ?? attempt.task_id,
       columns: attempt.columns,
+      units: attempt.units ?? [],
       rows,
       total: attempt.rows_returned,
       truncated: attempt.truncated,

@@ -1,0 +1,85 @@
+"""A schema with what the semantic model adds to it: descriptions, other names, joins.
+
+In: a schema and a model. Out: the schema in which datasets and fields of the model describe their tables and columns,
+and its relationships are foreign keys. Whoever reads a schema (prompts, linking, the parser, the page) sees them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from agent.knowledge.semantics.model import Dataset, Field, SemanticModel
+from eval.schema import Column, ForeignKey, Schema, Table
+
+
+@lru_cache(maxsize=32)
+def described(schema: Schema, model: SemanticModel) -> Schema:
+    """The schema with the model's descriptions and relationships; the same object where the model adds nothing."""
+    of_table = {_place(schema, dataset): dataset for dataset in model.datasets}
+    keys: dict[tuple[str, str], list[ForeignKey]] = {}
+    for owner, key in _keys(schema, model):
+        keys.setdefault(owner, []).append(key)
+    tables = []
+    for table in schema.tables:
+        place = (table.namespace or "", table.name)
+        dataset = of_table.get(place)
+        if dataset is not None:
+            table = _with_descriptions(table, dataset)
+        if place in keys:
+            table = replace(table, foreign_keys=(*table.foreign_keys, *keys[place]))
+        tables.append(table)
+    return schema if tuple(tables) == schema.tables else replace(schema, tables=tuple(tables))
+
+
+def _place(schema: Schema, dataset: Dataset) -> tuple[str, str]:
+    found = schema.table(dataset.table, dataset.namespace) or schema.table(dataset.table)
+    return (found.namespace or "", found.name) if found else ("", "")
+
+
+def _with_descriptions(table: Table, dataset: Dataset) -> Table:
+    of_column: dict[str, Field] = {f.column.casefold(): f for f in dataset.fields if f.column}
+    columns = tuple(_described_column(c, of_column.get(c.name.casefold())) for c in table.columns)
+    return replace(
+        table,
+        columns=columns,
+        comment=_comment(table.comment, dataset.description, (dataset.name, *dataset.synonyms), table.name),
+    )
+
+
+def _described_column(column: Column, field: Field | None) -> Column:
+    if field is None:
+        return column
+    return replace(column, comment=_comment(column.comment, field.description, field.names, column.name))
+
+
+def _comment(present: str | None, description: str, names: Iterable[str], own: str) -> str | None:
+    """The database's comment or the model's description, and the other names that people use."""
+    others = [n for n in names if n.casefold() != own.casefold()]
+    parts = [description or present or "", f"also called {', '.join(others)}" if others else ""]
+    return "; ".join(filter(None, parts)) or None
+
+
+def _keys(schema: Schema, model: SemanticModel) -> Iterable[tuple[tuple[str, str], ForeignKey]]:
+    """The relationships as foreign keys that the database does not know yet."""
+    for relation in model.relationships:
+        source, target = model.dataset(relation.source), model.dataset(relation.target)
+        if source is None or target is None:
+            continue
+        ours = schema.table(source.table, source.namespace) or schema.table(source.table)
+        theirs = schema.table(target.table, target.namespace) or schema.table(target.table)
+        if ours is None or theirs is None:
+            continue
+        pairs = [(_column(ours, source, a), _column(theirs, target, b)) for a, b in relation.columns]
+        found = [(a.name, b.name) for a, b in pairs if a is not None and b is not None]
+        if not pairs or len(found) < len(pairs):
+            continue
+        key = ForeignKey(tuple(a for a, _ in found), theirs.name, tuple(b for _, b in found), inferred=True)
+        if not any(k.columns == key.columns and k.ref_table == key.ref_table for k in ours.foreign_keys):
+            yield (ours.namespace or "", ours.name), key
+
+
+def _column(table: Table, dataset: Dataset, name: str) -> Column | None:
+    field = dataset.field(name)
+    return table.column(field.column if field and field.column else name) or table.column(name)

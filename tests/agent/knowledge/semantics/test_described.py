@@ -1,0 +1,108 @@
+"""What a semantic model adds beside metrics: other names, descriptions, joins, instructions and units."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.knowledge.semantics.described import described
+from agent.knowledge.semantics.files import read_model
+from agent.runner import run
+from eval.databases import open_database
+from text2sql.testing import ScriptedModel
+
+MODEL = """
+semantic_model:
+- name: clinic
+  ai_context: Visits with status X never happened.
+  datasets:
+  - name: visits
+    source: vst
+    description: One row per visit
+    ai_context: {synonyms: [appointments]}
+    fields:
+    - name: fee
+      expression: {dialects: [{dialect: ANSI_SQL, expression: fee_amt}]}
+      description: What the patient pays
+      ai_context: {synonyms: [charge]}
+  - {name: doctors, source: doc, ai_context: {synonyms: [physicians, fee_amt]}}
+  relationships:
+  - {name: treated_by, from: visits, to: doctors, from_columns: [by_whom], to_columns: [code]}
+  metrics:
+  - name: income
+    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(visits.fee)}]}
+    custom_extensions: [{vendor_name: TEXT2SQL, data: '{"unit": "EUR"}'}]
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.sqlite"
+    with sqlite3.connect(path) as made:
+        made.executescript(
+            "CREATE TABLE doc (code TEXT PRIMARY KEY, name TEXT);"
+            "CREATE TABLE vst (id INTEGER PRIMARY KEY, by_whom TEXT, fee_amt REAL, seen_on DATE);"
+            "INSERT INTO doc VALUES ('a', 'Ada'), ('b', 'Ben');"
+            "INSERT INTO vst VALUES (1, 'a', 40.5, '2024-01-03'), (2, 'a', 20, '2024-02-03'),"
+            "(3, 'b', 10, '2024-02-09');"
+        )
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    path = tmp_path / "model.yaml"
+    path.write_text(MODEL)
+    return Settings(TEXT2SQL_SEMANTIC_MODEL=str(path))
+
+
+def test_descriptions_other_names_and_joins_are_part_of_the_schema(clinic: Path, settings: Settings) -> None:
+    model = read_model(Path(settings.judging.semantic_model or ""))
+    with open_database(clinic, infer_keys=False) as database:
+        schema = described(database.schema(), model)
+    visits = schema.table("vst")
+    assert visits is not None
+    assert visits.comment == "One row per visit; also called visits, appointments"
+    column = visits.column("fee_amt")
+    assert column is not None
+    assert column.comment == "What the patient pays; also called fee, charge"
+    assert [(k.columns, k.ref_table, k.ref_columns) for k in visits.foreign_keys] == [(("by_whom",), "doc", ("code",))]
+
+
+def test_a_model_that_adds_nothing_leaves_the_schema_alone(clinic: Path, tmp_path: Path) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text("semantic_model: [{name: empty, datasets: [{name: vst, source: vst}]}]")
+    with open_database(clinic) as database:
+        schema = database.schema()
+        assert described(schema, read_model(path)) is schema
+
+
+async def test_the_engine_knows_a_table_by_its_other_name(clinic: Path, settings: Settings) -> None:
+    answer = await run("how many appointments are there", database=str(clinic), settings=settings)
+    assert answer.rows == [[3]]
+    answer = await run("how many physicians", database=str(clinic), settings=settings)
+    assert answer.rows == [[2]]
+
+
+async def test_figures_carry_the_unit_of_their_metric(clinic: Path, settings: Settings) -> None:
+    answer = await run("income by doctor name", database=str(clinic), settings=settings)
+    assert answer.columns[0] == "name"
+    assert answer.units == ["", "EUR"]
+    assert "60.5 EUR" in answer.answer
+    total = await run("what is the total income", database=str(clinic), settings=settings)
+    assert "**70.5 EUR**" in total.answer
+    count = await run("how many appointments are there", database=str(clinic), settings=settings)
+    assert count.units == []
+
+
+async def test_a_model_reads_the_instructions_the_joins_and_the_units(clinic: Path, settings: Settings) -> None:
+    sql = "SELECT d.name, SUM(v.fee_amt) AS income FROM vst AS v JOIN doc AS d ON d.code = v.by_whom GROUP BY d.name"
+    model = ScriptedModel(sql)
+    answer = await run("income by doctor", database=str(clinic), settings=settings, model=model)
+    assert answer.units == ["", "EUR"]
+    written = model.sql_requests[0]
+    assert "never happened" in written.instructions
+    assert "appointments" in written.schema_context
