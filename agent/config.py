@@ -177,6 +177,10 @@ class ServerSettings(_Group):
     """Maximum concurrent questions on one server; beyond it, clients are asked to retry later."""
     resume_seconds: float = Field(15.0, ge=0.0, alias="TEXT2SQL_RESUME_SECONDS")
     """Time that a resumable run continues without a reader."""
+    workers: int = Field(1, ge=1, le=256, alias="TEXT2SQL_WORKERS")
+    """Processes of `python -m agent.server` that answer; more than one need a PostgreSQL for the state."""
+    drain_seconds: float = Field(5.0, ge=0.0, alias="TEXT2SQL_DRAIN_SECONDS")
+    """At shutdown, running questions may finish within this time; then they are stopped as `interrupted`."""
     page_dir: str | None = Field(None, alias="TEXT2SQL_PAGE_DIR")
     """Folder of the built page; None means `frontend/dist` beside the package."""
 

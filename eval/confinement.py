@@ -93,10 +93,10 @@ def limit_processor(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 2, hard))
 
 
-def die_with_parent() -> None:
-    """Make the kernel kill this process when the process that forked it ends."""
+def die_with_parent(sign: int = 9) -> None:
+    """Make the kernel send this process a signal, by default one that kills, when the process that forked it ends."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sign, 0, 0, 0)
 
 
 def confine(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:

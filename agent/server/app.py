@@ -22,6 +22,7 @@ from agent.config import settings as process_settings
 from agent.conversations import open_checkpointer
 from agent.results import ResultStore
 from agent.server.errors import error_response, install_errors
+from agent.server.instance import Instance
 from agent.server.learning import Learning
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import tokens_needed
@@ -51,9 +52,12 @@ FORM_BYTES = 64 * 1024
 log = logging.getLogger(__name__)
 
 
-def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1:8000") -> FastAPI:
-    """Make the app. `url`: where others reach it, for the card of the agent-to-agent door. Raises
-    pydantic.ValidationError or ValueError where the settings cannot be used."""
+def create_app(
+    settings: Settings | None = None, *, url: str = "http://127.0.0.1:8000", instance: Instance | None = None
+) -> FastAPI:
+    """Make the app. `url`: where others reach it, for the card of the agent-to-agent door. `instance`: the identity of
+    this process; None: one of its own. Raises pydantic.ValidationError or ValueError where the settings cannot be used.
+    """
     config = settings or process_settings()
     configure_logging(config)
     closing = contextlib.AsyncExitStack()
@@ -62,7 +66,11 @@ def create_app(settings: Settings | None = None, *, url: str = "http://127.0.0.1
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = ThreadPoolExecutor(THREADS, thread_name_prefix="server")
         asyncio.get_running_loop().set_default_executor(threads)
-        async with closing, observed(show_sql=config.privacy.log_sql), _services(config) as made:
+        async with (
+            closing,
+            observed(show_sql=config.privacy.log_sql),
+            _services(config, instance or Instance()) as made,
+        ):
             app.state.services = made
             try:
                 async with mcp.running() if mcp else contextlib.nullcontext():
@@ -113,7 +121,7 @@ def _mcp_endpoint(app: FastAPI) -> McpEndpoint | None:
 
 
 @contextlib.asynccontextmanager
-async def _services(config: Settings) -> AsyncIterator[Services]:
+async def _services(config: Settings, instance: Instance) -> AsyncIterator[Services]:
     async with contextlib.AsyncExitStack() as stack:
         checkpointer = await stack.enter_async_context(open_checkpointer(config.state))
         store = await open_store(config.state, checkpointer=checkpointer)
@@ -123,12 +131,7 @@ async def _services(config: Settings) -> AsyncIterator[Services]:
         uploads = UploadStore(folder / "uploads", UploadLimits.from_settings(config.limits))
         sources = Sources(policy, uploads, store)
         stack.push_async_callback(sources.close)
-        live = LiveRuns(
-            store,
-            max_runs=config.server.max_runs,
-            resume_seconds=config.server.resume_seconds,
-            state_days=config.state.days,
-        )
+        live = LiveRuns(store, config.server, instance=instance, state_days=config.state.days)
         models = SharedModels(config.model, store)
         stack.push_async_callback(models.close)
         await live.open()

@@ -270,7 +270,9 @@ class HealthReply(_Reply):
 class ReadyReply(_Reply):
     ready: bool
     checks: dict[str, str]
-    """`ok`, or what is wrong, for `state`, `database` and `graph`."""
+    """`ok`, or what is wrong, for `state`, `database` and `graph`; `server` only while it is stopping."""
+    worker: int | None = None
+    """Number of the worker that says so, where there are several."""
 
 
 class SqlIn(BaseModel):

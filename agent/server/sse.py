@@ -19,7 +19,6 @@ from starlette.types import Receive, Scope, Send
 
 from agent.server.runs import LiveRun, LiveRuns
 from agent.server.runs.follow import live_events, stored_events
-from agent.server.runs.registry import DRAIN_SECONDS
 from agent.store import Store
 from agent.store.records import RunRecord
 
@@ -28,8 +27,8 @@ log = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 10
 WRITE_SECONDS = 30.0
 """A client that reads nothing for this long is disconnected."""
-SHUTDOWN_SECONDS = DRAIN_SECONDS + 3.0
-"""At shutdown, streams have this long to end: runs may finish, then the readers of the others are told."""
+LAST_WORD_SECONDS = 3.0
+"""At shutdown, streams have this long after the drain, in which the readers of runs that were stopped are told."""
 
 
 class RunStream(EventSourceResponse):
@@ -47,7 +46,7 @@ class RunStream(EventSourceResponse):
             sep="\n",
             send_timeout=WRITE_SECONDS,
             shutdown_event=cast(anyio.Event, _ShutdownNotice(runs)),
-            shutdown_grace_period=SHUTDOWN_SECONDS,
+            shutdown_grace_period=runs.drain_seconds + LAST_WORD_SECONDS,
         )
         self._run = run
 

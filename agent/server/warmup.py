@@ -38,7 +38,7 @@ class Warmup:
         except ApiError as error:
             log.warning("The default database cannot be used: %s", error)
         try:
-            await asyncio.to_thread(_import_all, offline)
+            await asyncio.to_thread(import_all, offline)
             gc.collect()
             gc.freeze()  # imported objects stay alive; collecting over them repeatedly costs a tenth of the time
             self.graph = "ok"
@@ -47,7 +47,8 @@ class Warmup:
             self.graph = "could not be loaded"
 
 
-def _import_all(offline: bool) -> None:
+def import_all(offline: bool) -> None:
+    """What the first question would otherwise wait for."""
     import agent.graph
     import agent.parser  # gives a second opinion on every other model's query
 

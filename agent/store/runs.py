@@ -115,6 +115,13 @@ class RunStore(Base):
 
         return await self._write(renewed)
 
+    async def end_leases(self, instance: str) -> int:
+        """Mark the running runs of an instance that is known to be gone as `interrupted`; returns how many."""
+        query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+        return await self._write(
+            lambda connection: connection.execute(query.values(status="interrupted", leased_until=0)).rowcount
+        )
+
     async def mark_interrupted(self) -> int:
         """Mark runs whose instance is gone as `interrupted`; returns how many. If the server was only slow and the run
         still ends, the run gets its real outcome."""

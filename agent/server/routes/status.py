@@ -42,12 +42,14 @@ async def health(services: CurrentServices) -> HealthReply:
     responses={**refusals(), 503: {"model": ReadyReply, "description": "Not ready: `checks` says why."}},
 )
 async def ready(services: CurrentServices, response: Response) -> ReadyReply:
-    """Whether a question would be answered now. Needs no token."""
+    """Whether this process, one worker of the server, would answer a question now. Needs no token."""
     checks = {"state": await _state(services), "database": await _database(services), "graph": services.warming.graph}
+    if services.runs.closing:
+        checks["server"] = "is stopping and takes no further question"
     is_ready = all(state == "ok" for state in checks.values())
     if not is_ready:
         response.status_code = 503
-    return ReadyReply(ready=is_ready, checks=checks)
+    return ReadyReply(ready=is_ready, checks=checks, worker=services.runs.instance.worker)
 
 
 async def _state(services: CurrentServices) -> str:

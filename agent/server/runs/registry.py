@@ -10,11 +10,12 @@ import asyncio
 import contextlib
 import logging
 import time
-import uuid
 from collections.abc import Iterator
 
 from pydantic import BaseModel
 
+from agent.config import ServerSettings
+from agent.server.instance import Instance
 from agent.server.runs.run import LiveRun, Stop, Work
 from agent.store import Store
 from agent.store.records import RunRecord
@@ -24,8 +25,6 @@ log = logging.getLogger(__name__)
 
 PULSE_SECONDS = 5.0
 """Interval of lease renewals; a cancellation accepted by another replica is noticed within this time."""
-DRAIN_SECONDS = 5.0
-"""At shutdown, running questions may finish within this time; then they are stopped as `interrupted`."""
 CLOSE_SECONDS = 5.0
 STOP_SECONDS = 2.0
 PRUNE_SECONDS = 3600.0
@@ -34,13 +33,16 @@ PRUNE_SECONDS = 3600.0
 class LiveRuns:
     """Belongs to one event loop; `open` and `close` bracket its life."""
 
-    def __init__(self, store: Store, *, max_runs: int, resume_seconds: float, state_days: float | None = None) -> None:
-        self.instance = uuid.uuid4().hex
+    def __init__(
+        self, store: Store, settings: ServerSettings, *, instance: Instance, state_days: float | None = None
+    ) -> None:
+        self.instance = instance
+        self.drain_seconds = settings.drain_seconds
         self.closing = False
         self._drained_at = 0.0
         self._store = store
-        self._max_runs = max_runs
-        self._resume_seconds = resume_seconds
+        self._max_runs = settings.max_runs
+        self._resume_seconds = settings.resume_seconds
         self._state_days = state_days
         self._starting = 0
         self._runs: dict[str, LiveRun] = {}
@@ -54,6 +56,8 @@ class LiveRuns:
 
     async def open(self) -> None:
         """Mark the runs of dead servers as interrupted, and start renewing leases. Raises StoreError."""
+        if self.instance.replaces is not None:
+            await self._store.end_leases(self.instance.replaces)
         await self._store.mark_interrupted()
         self._pulse = asyncio.create_task(self._beat())
 
@@ -86,7 +90,7 @@ class LiveRuns:
         self._starting += 1
         try:
             await self._make_way(record.thread_id)
-            await self._store.begin_run(record, instance=self.instance, fresh=fresh)
+            await self._store.begin_run(record, instance=self.instance.id, fresh=fresh)
         finally:
             self._starting -= 1
         run = LiveRun(record, work, self._store, resumable=resumable, patience=self._resume_seconds)
@@ -101,12 +105,12 @@ class LiveRuns:
         return run if run is not None and run.record.owner == owner else None
 
     def drain(self) -> None:
-        """Take no further run, and stop those that are still running after `DRAIN_SECONDS`. Calling it again changes
+        """Take no further run, and stop those that are still running after `drain_seconds`. Calling it again changes
         nothing."""
         if not self.closing:
             self.closing = True
-            self._drained_at = time.monotonic() + DRAIN_SECONDS
-            asyncio.get_running_loop().call_later(DRAIN_SECONDS, self.stop_all, "interrupted")
+            self._drained_at = time.monotonic() + self.drain_seconds
+            asyncio.get_running_loop().call_later(self.drain_seconds, self.stop_all, "interrupted")
 
     def stop_all(self, reason: Stop) -> None:
         for run in self:
@@ -129,7 +133,7 @@ class LiveRuns:
                     if self._state_days is not None:
                         await self._store.prune(self._state_days)
                 if self._runs:
-                    await self._store.renew(self.instance)
+                    await self._store.renew(self.instance.id)
                     await self._heed()
                 await self._store.mark_interrupted()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse

@@ -1,9 +1,12 @@
-"""Prometheus metrics of one process. Every label has a bounded set of values: templates, never paths or names.
+"""Prometheus metrics. Every label has a bounded set of values: templates, never paths or names.
 
-In: calls of the functions below. Out: `exposition`, the text that `GET /metrics` answers.
+In: calls of the functions below. Out: `exposition`, the text that `GET /metrics` answers: the figures of this process,
+or those of all workers together where PROMETHEUS_MULTIPROC_DIR names the folder that they share.
 """
 
 from __future__ import annotations
+
+import os
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -30,7 +33,7 @@ first_event_seconds = Histogram(
     registry=registry,
 )
 runs = Counter("text2sql_runs", "Ended runs.", ["status"], registry=registry)
-running = Gauge("text2sql_runs_running", "Runs going on.", registry=registry)
+running = Gauge("text2sql_runs_running", "Runs going on.", multiprocess_mode="livesum", registry=registry)
 run_seconds = Histogram("text2sql_run_seconds", "Time of a run.", buckets=_LONG, registry=registry)
 retries = Counter("text2sql_retries", "Attempts that were made again.", ["category"], registry=registry)
 tokens = Counter("text2sql_model_tokens", "Tokens that models reported.", ["direction"], registry=registry)
@@ -40,4 +43,10 @@ node_seconds = Histogram("text2sql_node_seconds", "Time of a node.", ["node"], b
 
 def exposition() -> bytes:
     """All metrics in Prometheus' text format."""
-    return generate_latest(registry)
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(registry)
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    together = CollectorRegistry(auto_describe=False)
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return generate_latest(together)

@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.agent.server.processes import failed, started
 from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted
 from tests.openai_server import OpenAIServer
 
-ROOT = Path(__file__).resolve().parents[3]
 QUESTION = "How many customers are there?"
-
-
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
-    return {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_STATE_DIR": str(folder / "state"), **more}
-
-
-@contextlib.contextmanager
-def started(folder: Path, *options: str, **more: str) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
-    """(process, port, what it said first)."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agent.server", "--port", "0", *options],
-        cwd=folder,
-        env=environment(folder, **more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        try:
-            yield process, int(said.split("http://127.0.0.1:")[1].split()[0]), said
-        finally:
-            process.kill()
-
-
-def failed(folder: Path, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "agent.server", *options]
-    return subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, timeout=60
-    )
 
 
 def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+"""`python -m agent.server --workers 2`: what one worker begins, the other knows, and a killed one is replaced."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.agent.server.processes import at_worker, failed, started
+from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted, wait_until
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many customers are there?"
+WORKERS = ("--workers", "2")
+
+
+@pytest.fixture
+def shared(postgres_url: str, endpoint: OpenAIServer, shop_file: Path) -> dict[str, str]:
+    """The settings of servers that share a state."""
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    return {
+        "TEXT2SQL_STATE_URL": postgres_url,
+        "TEXT2SQL_SECRET": "a secret of the tests",
+        "OPENAI_BASE_URL": endpoint.url,
+        "OPENAI_API_KEY": "k",
+        "TEXT2SQL_MODEL": "scripted",
+        "TEXT2SQL_DB_PATH": str(shop_file),
+    }
+
+
+@pytest.fixture
+def two(tmp_path: Path, shared: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    with started(tmp_path, *WORKERS, **shared) as (process, port, _):
+        yield process, port
+
+
+def pids(process: subprocess.Popen[str]) -> list[int]:
+    """The workers of a supervisor."""
+    return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -> None:
+    done = failed(tmp_path, *WORKERS)
+    by_setting = failed(tmp_path, TEXT2SQL_WORKERS="3")
+
+    assert (done.returncode, by_setting.returncode) == (2, 2)
+    assert "2 workers need a state that they can share: set TEXT2SQL_STATE_URL=postgresql://" in done.stderr
+    assert "3 workers need" in by_setting.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_taken_port_is_told_before_any_worker_starts(
+    two: tuple[subprocess.Popen[str], int], tmp_path: Path, shared: dict[str, str]
+) -> None:
+    _, port = two
+
+    done = failed(tmp_path, *WORKERS, "--port", str(port), **shared)
+
+    assert done.returncode == 3
+    assert "cannot listen" in done.stderr
+
+
+def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    done = failed(tmp_path, *WORKERS, "--port", "0", TEXT2SQL_STATE_URL="postgresql://nobody@127.0.0.1:9/none")
+
+    assert done.returncode == 3
+    assert "does not answer" in done.stderr
+
+
+def test_each_worker_says_whether_it_is_ready_and_any_answers_for_all_figures(
+    two: tuple[subprocess.Popen[str], int],
+) -> None:
+    process, port = two
+    for number in (1, 2):
+        with at_worker(port, number) as client:
+            wait_until(lambda client=client: client.get("/ready").json()["ready"], 60)
+            assert client.post("/query", json={"question": QUESTION}).status_code == 200
+
+    with at_worker(port, 1) as one, at_worker(port, 2) as other:
+        counted = [
+            re.search(r'text2sql_runs_total\{status="success"\} (\S+)', c.get("/metrics").text) for c in (one, other)
+        ]
+    assert [found and found[1] for found in counted] == ["2.0", "2.0"]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+
+
+def test_a_killed_worker_is_replaced_and_its_run_becomes_interrupted_at_once(
+    two: tuple[subprocess.Popen[str], int], endpoint: OpenAIServer
+) -> None:
+    process, port = two
+    finished = httpx.post(f"http://127.0.0.1:{port}/query", json={"question": QUESTION}, timeout=60)
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
+    under_way = [raw_query(port, {"question": QUESTION, "resumable": True}) for _ in range(4)]
+    runs = [run_and_thread(read_until(c, b'"event":"run"'))[0] for c in under_way]
+
+    before = pids(process)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    for connection in under_way:
+        connection.close()
+    wait_until(lambda: len(pids(process)) == 2 and not set(pids(process)) & set(before), 60)
+
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        for run_id in runs:  # without waiting for a lease of 30 seconds to expire
+            rest = client.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": "1"}).text
+            assert '"kind":"interrupted"' in rest
+            assert '"event":"done"' in rest
+        assert client.get(f"/runs/{finished.headers['x-run-id']}").json()["status"] == "success"
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+        again = client.post(f"/runs/{runs[0]}/again").text
+        assert '"status":"success"' in again
+
+
+def test_told_to_stop_the_workers_let_running_questions_finish(
+    tmp_path: Path, endpoint: OpenAIServer, shared: dict[str, str]
+) -> None:
+    with started(tmp_path, *WORKERS, **shared, TEXT2SQL_DRAIN_SECONDS="60") as (process, port, _):
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=3)
+        under_way = [raw_query(port, {"question": QUESTION}) for _ in range(4)]
+        for connection in under_way:
+            read_until(connection, b'"event":"run"')
+        workers = pids(process)
+        process.send_signal(signal.SIGTERM)
+        ends = [read_until(c, b'"event":"done"') for c in under_way]
+        for connection in under_way:
+            connection.close()
+        assert process.wait(60) == 0
+    assert all(b'"status":"success"' in end for end in ends)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_a_killed_supervisor_takes_its_workers_along(two: tuple[subprocess.Popen[str], int]) -> None:
+    process, _ = two
+    workers = pids(process)
+    process.kill()
+    process.wait(20)
+
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 60)
