@@ -1,19 +1,22 @@
 """Our `compare --mode` figures against those of the official programs, on every recorded answer.
 
-`python -m experiments.official_modes SPIDER BIRD [--python PATH] [--sets NAMES] [--every N] [--suites]`: SPIDER is a
-checkout of github.com/taoyds/test-suite-sql-eval, BIRD one of github.com/bird-bench/mini_dev, PATH a Python with what
-they need (sqlparse, tqdm, func_timeout, numpy, psycopg2-binary, pymysql). The benchmark and the recordings are found as
-the tests find them. The official code runs in processes of its own; none of it is here. `--suites` compares the
-test-suite modes instead, on the databases that have one.
+`python -m experiments.official_modes SPIDER BIRD [--python PATH] [--sets NAMES] [--every N] [--suites] [--kept FILE]`:
+SPIDER is a checkout of github.com/taoyds/test-suite-sql-eval, BIRD one of github.com/bird-bench/mini_dev, PATH a Python
+with what they need (sqlparse, tqdm, func_timeout, numpy, nltk, psycopg2-binary, pymysql). The benchmark and the
+recordings are found as the tests find them. The official code runs in processes of its own; none of it is here.
+`--suites` compares the test-suite modes instead, on the databases that have one. With `--kept`, figures are appended to
+a file as they come, and a later call goes on from there (`--minutes` ends a call in time).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -36,6 +39,7 @@ SETS = {
     "splash_dev": ("spider_dev", "spider_dev"),
     "splash_train": ("spider_train", "spider_train"),
     "bird_superhero": ("bird_superhero", "bird_superhero"),
+    "classicmodels_llama-3-8b": ("classicmodels", "classicmodels"),
 }
 """Recording → where its gold queries are, where its databases are."""
 ONE_DATABASE: tuple[Mode, ...] = ("spider", "spider-keep-distinct", "bird-ex", "bird-soft-f1", "bird-r-ves")
@@ -55,10 +59,14 @@ def spider(item, keep):
     except AssertionError:
         return None
 def bird(work):
-    try:
-        return float(work())
-    except Exception:
-        return 0.0
+    for _ in range(5):
+        try:
+            return float(work())
+        except ZeroDivisionError:  # R-VES drops the times that equal their mean, here all of them: measure again
+            continue
+        except Exception:
+            return 0.0
+    return 0.0
 def said(item, mode):
     if mode in ("spider", "test-suite"):
         return spider(item, False)
@@ -73,6 +81,8 @@ for line in sys.stdin:
     print(json.dumps({"key": item["key"], **{mode: said(item, mode) for mode in item["modes"]}}), flush=True)
 """
 
+_SHARE = 100
+"""Pairs of one share: what is kept at a time."""
 Item = dict[str, Any]
 Figures = dict[str, float | None]
 
@@ -147,6 +157,68 @@ def prepared(names: list[str], suites: bool, folder: Path, every: int = 1) -> li
     return items
 
 
+def _sign(item: Item) -> str:
+    """What a kept figure belongs to."""
+    parts = [item["folder"], item["db"], item["gold"], item["sql"], *item["modes"]]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def measured(items: list[Item], options: argparse.Namespace) -> dict[str, tuple[Figures, Figures]]:
+    """The official figures and ours by `_sign`, as far as the time allows; earlier ones from the kept file."""
+    found: dict[str, tuple[Figures, Figures]] = {}
+    if options.kept and options.kept.exists():
+        for line in options.kept.read_text().splitlines():
+            sign, theirs, mine = json.loads(line)
+            found[sign] = theirs, mine
+    missing = [item for item in items if _sign(item) not in found]
+    shares = [missing[at : at + _SHARE] for at in range(0, len(missing), _SHARE)]
+    print(f"{len(items) - len(missing)} pairs kept, {len(missing)} to compare", file=sys.stderr)
+    ask, until = (
+        partial(official, options.spider, options.bird, options.python),
+        time.monotonic() + options.minutes * 60,
+    )
+    with ProcessPoolExecutor(options.jobs) as pool:
+        waiting = [(share, pool.submit(ask, share), pool.submit(ours, share)) for share in shares]
+        for at, (share, a, b) in enumerate(waiting, 1):
+            if time.monotonic() > until:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
+            theirs, mine = a.result(), b.result()
+            both = {_sign(item): (theirs[item["key"]], mine[item["key"]]) for item in share}
+            found |= both
+            if options.kept:
+                with options.kept.open("a") as file:
+                    file.writelines(json.dumps([sign, *figures]) + "\n" for sign, figures in both.items())
+            print(f"  {at} of {len(waiting)}", file=sys.stderr)
+    return found
+
+
+def table(items: list[Item], found: dict[str, tuple[Figures, Figures]]) -> tuple[list[str], list[Item]]:
+    """A line for each recording and mode, and every disagreement."""
+    total, agreed, refused = Counter[str](), Counter[str](), Counter[str]()
+    differing = []
+    for item in items:
+        if (figures := found.get(_sign(item))) is None:
+            continue
+        for mode in item["modes"]:
+            said, we = figures[0][mode], figures[1][mode]
+            row = f"{item['set']} {mode}"
+            if said is None or we is None:
+                continue
+            total[row] += item["n"]
+            if abs(said - we) < 1e-9:
+                agreed[row] += item["n"]
+                continue
+            by_guard = check(parse(item["sql"], "sqlite")).statement is None
+            refused[row] += item["n"] * by_guard
+            differing.append({**item, "mode": mode, "official": said, "ours": we, "refused by the guard": by_guard})
+    lines = [
+        f"{row}: {agreed[row]} of {count} ({100 * agreed[row] / count:.3f} %), guard refuses {refused[row]}"
+        for row, count in total.items()
+    ]
+    return lines, differing
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("spider", type=Path)
@@ -157,38 +229,17 @@ def main() -> int:
     parser.add_argument("--suites", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="JSON lines: every disagreement")
+    parser.add_argument("--kept", type=Path, help="JSON lines: figures of this call and of earlier ones")
+    parser.add_argument("--minutes", type=float, default=10_000.0, help="Compare no more after so many minutes.")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(options.jobs) as pool:
+    with tempfile.TemporaryDirectory() as temporary:
         items = prepared(options.sets.split(","), options.suites, Path(temporary), options.every)
         print(f"{len(items)} different pairs, {sum(i['n'] for i in items)} recorded answers", file=sys.stderr)
-        shares = [share for i in range(options.jobs * 16) if (share := items[i :: options.jobs * 16])]
-        theirs: dict[str, Figures] = {}
-        mine: dict[str, Figures] = {}
-        ask = partial(official, options.spider, options.bird, options.python)
-        waiting = [(pool.submit(ask, share), pool.submit(ours, share)) for share in shares]
-        for at, (a, b) in enumerate(waiting, 1):
-            theirs |= a.result()
-            mine |= b.result()
-            print(f"  {at} of {len(waiting)}", file=sys.stderr)
-    total, agreed, refused = Counter[str](), Counter[str](), Counter[str]()
-    lines = []
-    for item in items:
-        for mode in item["modes"]:
-            said, we = theirs[item["key"]][mode], mine[item["key"]][mode]
-            row = f"{item['set']} {mode}"
-            if said is None or we is None:
-                continue
-            total[row] += item["n"]
-            if abs(said - we) < 1e-9:
-                agreed[row] += item["n"]
-                continue
-            by_guard = check(parse(item["sql"], "sqlite")).statement is None
-            refused[row] += item["n"] * by_guard
-            lines.append({**item, "mode": mode, "official": said, "ours": we, "refused by the guard": by_guard})
+        found = measured(items, options)
+    lines, differing = table(items, found)
     if options.out:
-        options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    for row, count in total.items():
-        print(f"{row}: {agreed[row]} of {count} ({100 * agreed[row] / count:.3f} %), guard refuses {refused[row]}")
+        options.out.write_text("".join(json.dumps(item) + "\n" for item in differing))
+    print("\n".join(lines))
     return 0
 
 

@@ -4,8 +4,8 @@ In: a `Target` with a host. Out: a `Database`. These protections apply even when
 statement runs, the server must accept it as the subquery of an EXISTS, in a PREPARE that runs nothing. Its grammar
 allows only a query without INTO there, so INTO OUTFILE, SET, CALL, LOAD DATA and several statements never start, even
 for an account with the FILE privilege. LOAD_FILE and other functions that reach outside are refused by name. The
-deadline and cancellation are a KILL QUERY from a second connection. The account's grants are the last barrier:
-docs/databases.md says what to grant and which risks remain.
+deadline is the session's own limit on time and, as for a cancellation, a KILL QUERY from a second connection. The
+account's grants are the last barrier: docs/databases.md says what to grant and which risks remain.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any
 
 from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
 from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
-from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 
 _LOCK_SECONDS = 5
+_OVER_TIME = (1969, 3024)
+"""What a statement over max_statement_time (MariaDB) or max_execution_time (MySQL) ends with."""
 _COM_RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html"""
 
@@ -161,29 +163,34 @@ class MySQLDatabase(ServerDatabase[Any]):
         killer = _Killer(self, connection.thread_id())
         healthy = False
         try:
-            with run.interrupting(killer.kill, lambda: _hang_up(connection)):
+            stop = run.interrupting(killer.kill, lambda: _hang_up(connection), patience=SERVER_PATIENCE_SECONDS)
+            with stop:
                 yield connection
             healthy = True
-        except Exception:
+        except Exception as error:
+            if error.args and error.args[0] in _OVER_TIME:
+                run.ended_by_server()
             healthy = connection.open
             raise
         finally:
             result = connection._result
             unread = result is not None and bool(result.unbuffered_active)  # the rest of the rows is on its way
-            if run.stopped is None and healthy and not unread:
+            if run.given_up:
+                self._left_running.add(connection.thread_id())
+            if healthy and not (run.interrupted or run.given_up or unread):
                 with suppress(Exception):
                     _reset(connection)
                     self._give_back(connection)
                     connection = None
             if connection is not None:
-                if unread and run.stopped is None:
+                if unread and not run.interrupted and run.stopped != "timeout":
                     with suppress(Exception):
                         killer.kill()
                 _drop(connection)
             killer.close()
 
     def _start(self, connection: Any, run: StatementRun) -> None:
-        seconds = run.seconds_left + 0.5  # the server's own limit is a backup, in case this process dies
+        seconds = max(run.seconds_left, 0.01)  # 0 would mean without a limit
         limit = (
             f"max_statement_time = {seconds:.3f}" if self._mariadb else f"max_execution_time = {int(seconds * 1000)}"
         )
@@ -247,6 +254,10 @@ class MySQLDatabase(ServerDatabase[Any]):
         with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
+
+    def _sessions(self) -> set[int]:
+        working = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
+        return {int(row[0]) for row in self._catalogue(working, 2.0)}
 
     def _read_catalogue(self) -> Schema:
         return read_schema(self._catalogue, self._count)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
 from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
-from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _LOCK_MS = 5000
 _FETCH_ROWS = 500
+_QUERY_CANCELED = "57014"
 
 _REFUSED = re.compile(
     r'u&"|(?<![\w$])('
@@ -126,17 +127,22 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         """A connection in a read-only transaction. It is interrupted when the run must stop, and rolled back at the
         end."""
         connection = self._begin(run)
-        healthy = False
+        session, healthy = connection.info.backend_pid, False
         try:
-            with run.interrupting(lambda: connection.cancel_safe(timeout=0.5), lambda: _hang_up(connection)):
+            interrupt, patience = lambda: connection.cancel_safe(timeout=0.5), SERVER_PATIENCE_SECONDS
+            with run.interrupting(interrupt, lambda: _hang_up(connection), patience=patience):
                 yield connection
             healthy = True
-        except Exception:
+        except Exception as error:
+            if getattr(error, "sqlstate", None) == _QUERY_CANCELED:
+                run.ended_by_server()
             healthy = not connection.broken
             raise
         finally:
             # An interrupt may still be on its way to the server, so this connection must not run anything else.
-            if run.stopped is None and healthy and not connection.closed:
+            if run.given_up:
+                self._left_running.add(session)
+            if healthy and not (run.interrupted or run.given_up or connection.closed):
                 with suppress(Exception):
                     connection.execute(b"ROLLBACK; SELECT pg_advisory_unlock_all()")
                     self._give_back(connection)
@@ -148,7 +154,7 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
         begin = (
             f"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; {role} SET LOCAL lock_timeout = {_LOCK_MS}; "
-            f"SET LOCAL statement_timeout = {int(run.seconds_left * 1000) + 500}"
+            f"SET LOCAL statement_timeout = {max(int(run.seconds_left * 1000), 10)}"  # 0 would mean without a limit
         ).encode()
         connection.execute(begin)
         if run.settings:
@@ -217,6 +223,12 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
     def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
         with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection:
             return connection.execute(sql.encode()).fetchall()
+
+    def _sessions(self) -> set[int]:  # the state of another role's session may not be seen
+        return {
+            int(row[0])
+            for row in self._catalogue("SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'", 2.0)
+        }
 
     def _read_catalogue(self) -> Schema:
         return read_schema(self._catalogue, self._count)

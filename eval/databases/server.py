@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from typing import Any, Generic, TypeVar
+from contextlib import suppress
+from typing import Any, ClassVar, Generic, TypeVar
 
 from eval.databases.base import Database
 from eval.databases.inference import with_inferred_keys
@@ -22,11 +23,17 @@ CATALOGUE_SECONDS = 30.0
 _COUNT_SECONDS = 2.0
 _KEPT = 8
 
+MOST_LEFT_RUNNING = 4
+"""Statements of one database that may run on in the server after they were given up; then no further one begins."""
+
 C = TypeVar("C")
 """The driver's connection."""
 
 
 class ServerDatabase(Database, Generic[C]):
+    _left_running_at: ClassVar[dict[tuple[str, str], set[int]]] = {}
+    """Sessions of given-up statements by database, for all of its openings."""
+
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         self.name = target.name
         self.url = target.url
@@ -36,6 +43,7 @@ class ServerDatabase(Database, Generic[C]):
         self._lock = threading.Lock()
         self._free: list[C] = []
         self._closed = False
+        self._left_running = self._left_running_at.setdefault((self.dialect, self.url), set())
         self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
 
     def close(self) -> None:
@@ -64,10 +72,17 @@ class ServerDatabase(Database, Generic[C]):
     def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]: ...
 
     @abstractmethod
+    def _sessions(self) -> set[int]:
+        """The sessions of this login that are at work in the server."""
+
+    @abstractmethod
     def _read_catalogue(self) -> Schema: ...
 
     def _begin(self, run: StatementRun) -> C:
-        """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed."""
+        """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed, and while
+        too many statements run on in the server."""
+        if run.sql:
+            self._refuse_to_pile_up()
         while True:
             with self._lock:
                 if self._closed:
@@ -81,6 +96,18 @@ class ServerDatabase(Database, Generic[C]):
                 self._drop(connection)
                 if kept is None:
                     raise  # a fresh connection fails: the server is unreachable
+
+    def _refuse_to_pile_up(self) -> None:
+        left = set(self._left_running)
+        if len(left) < MOST_LEFT_RUNNING:
+            return
+        with suppress(Exception):  # whoever cannot ask counts them as running
+            self._left_running.difference_update(left - self._sessions())
+        if len(self._left_running) >= MOST_LEFT_RUNNING:
+            raise DatabaseError(
+                f"{len(self._left_running)} earlier statements run on in the server although their time was over; "
+                "nothing more is sent to it until they have ended"
+            )
 
     def _give_back(self, connection: C) -> None:
         with self._lock:

@@ -22,6 +22,10 @@ from eval.sql.types import ReadStatement
 
 _log = logging.getLogger("text2sql.databases")
 _REPEAT_SECONDS = 0.05
+SERVER_PATIENCE_SECONDS = 0.15
+"""A server ends a statement at the deadline by its own clock. After this time it is interrupted from outside, which
+costs the connection."""
+_NEAR_DEADLINE_SECONDS = 0.25
 _GIVE_UP_SECONDS = 0.5
 """A server that does not react to interrupts for this long loses its connection, so that the caller is free within a
 second."""
@@ -57,8 +61,12 @@ class StatementRun:
         self.sql = statement.sql
         self.limits = limits or Limits()
         self.started = time.monotonic()
-        self.deadline = self.started + self.limits.seconds
+        self.deadline = self.started + self.limits.seconds - self.limits.spent
         self.stopped: Literal["timeout", "cancelled"] | None = None
+        self.interrupted = False
+        """Whether an interrupt was sent, which may still be on its way."""
+        self.given_up = False
+        """Whether the connection was closed on a statement that did not react."""
         self.settings: tuple[tuple[str, str], ...] = ()
         """Settings of the transaction, for engines that have row-level security (PostgreSQL)."""
         self.start_over = start_over
@@ -69,6 +77,7 @@ class StatementRun:
         self._ended = False
         self._interrupt: Callable[[], None] | None = None
         self._give_up: Callable[[], None] | None = None
+        self._patience = 0.0
 
     @classmethod
     def of_ours(cls, dialect: Dialect, seconds: float) -> StatementRun:
@@ -92,6 +101,12 @@ class StatementRun:
                 self.stopped = "timeout"
         return self.stopped is not None
 
+    def ended_by_server(self) -> None:
+        """A server's own limit has ended the statement. At the deadline that is a timeout; before it, the login has a
+        limit of its own, whose message is the statement's error."""
+        if self.stopped is None and self.seconds_left < _NEAR_DEADLINE_SECONDS:
+            self.stopped = "timeout"
+
     def check_text(self, dialect: Dialect) -> None:
         """Raises DatabaseError when the SQL cannot be given to an engine of this dialect."""
         if self.statement.dialect != dialect:
@@ -100,14 +115,17 @@ class StatementRun:
             raise DatabaseError("a statement cannot hold a null character")  # C libraries would end the text there
 
     @contextmanager
-    def interrupting(self, interrupt: Callable[[], None], give_up: Callable[[], None] | None = None) -> Iterator[None]:
-        """While the block runs, call `interrupt` from another thread once the statement must stop.
+    def interrupting(
+        self, interrupt: Callable[[], None], give_up: Callable[[], None] | None = None, *, patience: float = 0.0
+    ) -> Iterator[None]:
+        """While the block runs, call `interrupt` from another thread once the statement must stop: at once when it was
+        cancelled, and `patience` seconds after the deadline.
 
         An interrupt can arrive between two steps and be lost, so it is repeated until the block ends. `give_up`
         (closing the connection) is called when interrupts have not helped. Neither is called after the block has ended.
         A slow interrupt is not waited for, though: its connection is not used again.
         """
-        self._ended, self._interrupt, self._give_up = False, interrupt, give_up
+        self._ended, self._interrupt, self._give_up, self._patience = False, interrupt, give_up, patience
         forget = self._cancel.on_cancel(lambda: _deadlines.wake(self)) if self._cancel is not None else None
         _deadlines.add(self)
         try:
@@ -126,6 +144,8 @@ class StatementRun:
             return
         if self._give_up is not None:
             threading.Thread(target=self._hang_up, name="give-up", daemon=True).start()
+        if self.stopped == "timeout":
+            time.sleep(self._patience)
         while not self._ended:
             self._act(self._interrupt)
             time.sleep(_REPEAT_SECONDS)
@@ -133,6 +153,7 @@ class StatementRun:
     def _hang_up(self) -> None:
         time.sleep(_GIVE_UP_SECONDS)
         if not self._ended:
+            self.given_up = True
             abandoned.add()
         while not self._ended:
             with suppress(Exception):
@@ -143,6 +164,7 @@ class StatementRun:
     def _act(self, action: Callable[[], None] | None) -> None:
         with self._lock, suppress(Exception):
             if not self._ended and action is not None:
+                self.interrupted = True
                 action()
 
 

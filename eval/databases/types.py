@@ -38,6 +38,8 @@ class Limits:
 
     seconds: float = 30.0
     """Deadline; the statement is interrupted in the engine when it passes."""
+    spent: float = 0.0
+    """Seconds of the deadline that have passed before the statement comes here, while it was read and checked."""
     rows: int = 10_000
     """Rows kept; one more is fetched to detect whether there were more."""
     bytes: int = 32 * 1024 * 1024

@@ -120,7 +120,7 @@ class _Reply:
 
     def begin(self, kind: Literal["rows", "plan", "refusal"]) -> tuple[str, ...]:
         run = self._run
-        limits = replace(run.limits, seconds=run.seconds_left)
+        limits = replace(run.limits, seconds=run.seconds_left, spent=0.0)
         try:
             send(self._worker.connection, Request(kind, run.statement, limits))
         except OSError:

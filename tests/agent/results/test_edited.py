@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from agent.results import ResultStore, check_sql, run_sql
-from eval.databases import Database, Limits, open_database
+from eval.databases import Database, ExecutionResult, Limits, open_database
+from eval.schema import Schema
+from eval.sql import ReadStatement
 
 
 @pytest.fixture
@@ -51,6 +54,25 @@ async def test_what_the_guard_refuses_is_never_sent(database: Database, sql: str
     assert (done.allowed, done.status, done.sql, done.rows) == (False, "refused", "", [])
     assert done.reason
     assert (await run_sql(database, "SELECT count(*) FROM customers", limits=Limits())).rows == [[3]]
+
+
+async def test_the_deadline_counts_from_the_request(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema, asked = database.schema, list[Limits]()
+
+    def slowly(*, ttl: float = 300.0) -> Schema:
+        time.sleep(0.2)
+        return schema(ttl=ttl)
+
+    async def seen(_: ReadStatement, *, limits: Limits) -> ExecutionResult:
+        asked.append(limits)
+        return ExecutionResult("success")
+
+    monkeypatch.setattr(database, "schema", slowly)
+    monkeypatch.setattr(database, "execute_async", seen)
+    await run_sql(database, "SELECT 1", limits=Limits(seconds=60))
+    await run_sql(database, "SELECT 1", limits=Limits(seconds=0.1))
+    assert asked[0].spent >= 0.2
+    assert asked[1].spent == 0.05, "reading a wide structure leaves half of the time"
 
 
 async def test_names_that_do_not_exist_come_with_the_nearest(database: Database) -> None:

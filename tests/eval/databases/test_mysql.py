@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -13,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, open_database
-from eval.databases.statement_run import abandoned
+from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
+from eval.databases.statement_run import StatementRun, abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey
 from eval.sql.types import ReadStatement
@@ -172,6 +174,45 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
     assert outside.busy() == []
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something has happened on the server, 20 s at most."""
+    until = time.monotonic() + 20
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_no_statement_is_added_to_many_that_run_on_in_the_server(
+    database: Database, outside: Outside, mysql_url: str
+) -> None:
+    assert isinstance(database, ServerDatabase)
+    others = [Outside(mysql_url) for _ in range(MOST_LEFT_RUNNING)]
+    with ThreadPoolExecutor(MOST_LEFT_RUNNING) as threads:
+        sleeping = [threads.submit(other, "DO SLEEP(60)") for other in others]
+        database._left_running |= {other.connection.thread_id() for other in others}
+        try:
+            wait_for(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
+            with open_database(mysql_url) as again:  # counted for the database, not for one opening of it
+                assert "earlier statements run on" in (again.execute(read("SELECT 1")).error or "")
+                assert again.schema().tables
+        finally:
+            for other in others:
+                outside(f"KILL {other.connection.thread_id()}")
+    assert all(done.exception() for done in sleeping)
+    wait_for(lambda: database.execute(read("SELECT 1")).ok)
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
+    assert len(database._left_running) < MOST_LEFT_RUNNING
+
+
+def test_a_limit_of_the_login_is_an_error_and_no_timeout() -> None:
+    run = StatementRun(read("SELECT 1"), Limits(seconds=60))
+    run.ended_by_server()
+    assert run.stopped is None
+    run = StatementRun(read("SELECT 1"), Limits(seconds=60, spent=59.9))
+    run.ended_by_server()
+    assert run.stopped == "timeout"
+
+
 def test_cancelling(database: Database, outside: Outside) -> None:
     token = CancelToken()
     timer = threading.Timer(0.1, token.cancel)
@@ -185,13 +226,11 @@ def test_cancelling(database: Database, outside: Outside) -> None:
 
 async def test_cancelling_the_task(database: Database, outside: Outside) -> None:
     task = asyncio.create_task(database.execute_async(read("SELECT SLEEP(30)")))
-    await asyncio.sleep(0.2)
-    assert len(outside.busy()) == 1
+    await asyncio.to_thread(wait_for, lambda: len(outside.busy()) == 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.sleep(0.3)
-    assert outside.busy() == []
+    await asyncio.to_thread(wait_for, lambda: not outside.busy())  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> None:

@@ -6,7 +6,8 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
 from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
@@ -159,6 +161,37 @@ def test_sql_cannot_lift_the_deadline(database: Database) -> None:
     assert "set_config may not be used" in (database.execute(read(sql)).error or "")
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something has happened on the server, 20 s at most."""
+    until = time.monotonic() + 20
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_no_statement_is_added_to_many_that_run_on_in_the_server(
+    database: Database, outside: Any, postgres_url: str
+) -> None:
+    assert isinstance(database, ServerDatabase)
+    others = [psycopg.connect(postgres_url, autocommit=True) for _ in range(MOST_LEFT_RUNNING)]
+    with ThreadPoolExecutor(MOST_LEFT_RUNNING) as threads:
+        sleeping = [threads.submit(other.execute, "SELECT pg_sleep(60)") for other in others]
+        database._left_running |= {other.info.backend_pid for other in others}
+        try:
+            wait_for(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
+            assert "earlier statements run on" in (database.execute(read("SELECT 1")).error or "")
+            assert database.schema().tables
+        finally:
+            for other in others:
+                outside.execute("SELECT pg_terminate_backend(%s)", [other.info.backend_pid])
+    assert all(done.exception() for done in sleeping)
+    for other in others:
+        other.close()
+    wait_for(lambda: database.execute(read("SELECT 1")).ok)
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
+    assert len(database._left_running) < MOST_LEFT_RUNNING
+
+
 def test_cancelling(database: Database, outside: Any) -> None:
     token = CancelToken()
     timer = threading.Timer(0.1, token.cancel)
@@ -172,13 +205,11 @@ def test_cancelling(database: Database, outside: Any) -> None:
 
 async def test_cancelling_the_task(database: Database, outside: Any) -> None:
     task = asyncio.create_task(database.execute_async(read("SELECT pg_sleep(30)")))
-    await asyncio.sleep(0.15)
-    assert busy(outside) == 1
+    await asyncio.to_thread(wait_for, lambda: busy(outside) == 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.sleep(0.2)
-    assert busy(outside) == 0
+    await asyncio.to_thread(wait_for, lambda: not busy(outside))  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Any) -> None:
