@@ -90,12 +90,10 @@ async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["chec
     if passes(last, settings.score_threshold) or (last.status == "success" and not context.execute):
         return "check_remaining"
     is_new = last.sql not in {earlier.sql for earlier in attempts[:-1]}
-    strategy = context.strategy
-    most = settings.max_retries if strategy.retries is None else min(strategy.retries, settings.max_retries)
-    may_retry = state.get("retry_count", 0) < most and not last.failure and context.seconds_left > 0
-    if not (is_new and may_retry):
+    if not (is_new and context.may_retry(state.get("retry_count", 0)) and not last.failure):
         return "check_remaining"
-    return "retry_handler" if diagnose(last, settings.score_threshold)[0] in strategy.retry_on else "check_remaining"
+    wanted = diagnose(last, settings.score_threshold)[0] in context.strategy.retry_on
+    return "retry_handler" if wanted else "check_remaining"
 
 
 async def route_after_remaining(state: AgentState) -> Literal["set_next_task", "summarizer"]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.candidates.choice import Choice, choose
+from agent.candidates.clamps import clamped
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.examination import examined
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
@@ -56,20 +57,22 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
     """The chosen query first, then the other distinct ones; the only reply where none holds SQL. Raises ModelError or
     TimeoutError where not one reply came."""
     total = context.strategy.candidates
-    replies, failures = await _wave(request, range(min(FIRST, total)), context)
+    replies, failures = await _wave(request, question, range(min(FIRST, total)), context)
     refused = any(isinstance(failure, ModelAuthError) for failure in failures)
     enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
     if total > FIRST and enough and not refused and not await _settled(replies, question, context):
-        more, failed = await _wave(request, range(FIRST, total), context)
+        more, failed = await _wave(request, question, range(FIRST, total), context)
         replies, failures = [*replies, *more], [*failures, *failed]
     if not replies:
         raise failures[0] if failures else TimeoutError
     return await _chosen_first(replies, question, context)
 
 
-async def _wave(request: SqlRequest, variants: range, context: RunContext) -> tuple[list[SqlReply], list[ModelError]]:
+async def _wave(
+    request: SqlRequest, question: str, variants: range, context: RunContext
+) -> tuple[list[SqlReply], list[ModelError]]:
     """The replies that came in time, in the order of their variants, and what the others failed with."""
-    tasks = [asyncio.create_task(_one(varied(request, v, context), context)) for v in variants]
+    tasks = [asyncio.create_task(_one(varied(request, v, context), question, context)) for v in variants]
     try:
         await asyncio.wait(tasks, timeout=context.seconds_left)
     finally:
@@ -88,10 +91,11 @@ async def _wave(request: SqlRequest, variants: range, context: RunContext) -> tu
     return replies, failures
 
 
-async def _one(request: SqlRequest, context: RunContext) -> SqlReply:
+async def _one(request: SqlRequest, question: str, context: RunContext) -> SqlReply:
     reply = await context.model.write_sql(request)
     context.spend(reply.usage)
-    return reply
+    after = await asyncio.to_thread(clamped, reply.sql, question, request.schema, context.strategy)
+    return replace(reply, sql=after.sql, reasoning="\n".join([reply.reasoning, *after.changes]).strip())
 
 
 def varied(request: SqlRequest, variant: int, context: RunContext) -> SqlRequest:

@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from agent.candidates.clamps import clamped, contradictions
 from agent.candidates.generation import Written, wants_several, written
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import (
@@ -36,7 +37,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     results = state.get("query_results", [])
     before = attempts_at(task.id, results)
     if task.sql and not before and context.model.capabilities.remote and len(state["plan"].tasks) == 1:
-        return {"draft": Draft(sql=task.sql, reasoning=task.description)}
+        return {"draft": await _shaped(Draft(sql=task.sql, reasoning=task.description), state, schema, context)}
     request = SqlRequest(
         question=standalone(state),
         task=task,
@@ -72,11 +73,28 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     except TimeoutError:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
         return _given_up(Failure(kind="timeout", message=message))
-    draft = _draft(reply)
+    draft = await _shaped(_draft(reply), state, schema, context)
     if several:
         rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
         draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
     return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft}
+
+
+async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunContext) -> Draft:
+    """The draft after the strategy's clamps and constraint gate. The gate turns it into one that did not work, as long
+    as a retry is left."""
+    strategy, question = context.strategy, asked(state)
+    if not draft.sql:
+        return draft
+    after = await asyncio.to_thread(clamped, draft.sql, question, schema, strategy)
+    if after.changes:
+        reasoning = "\n".join([draft.reasoning, *after.changes]).strip()
+        draft = draft.model_copy(update={"sql": after.sql, "reasoning": reasoning})
+    if strategy.constraint_gate and context.may_retry(state.get("retry_count", 0)):
+        lacks = await asyncio.to_thread(contradictions, draft.sql, question, schema)
+        if lacks:
+            return draft.model_copy(update={"error": " ".join(lacks)})
+    return draft
 
 
 def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) -> Memory:

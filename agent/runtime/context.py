@@ -80,6 +80,13 @@ class RunContext:
     def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
 
+    def may_retry(self, retries: int) -> bool:
+        """Whether strategy, settings and time allow another attempt after so many retries."""
+        most = self.judging.max_retries
+        if self.strategy.retries is not None:
+            most = min(self.strategy.retries, most)
+        return retries < most and self.seconds_left > 0
+
     def statement_limits(self) -> Limits:
         """Limits for one statement: the query timeout, or the rest of the run's budget if that is shorter."""
         seconds = max(0.05, min(self.limits.query_seconds, self.seconds_left))

@@ -50,6 +50,14 @@ class Strategy:
     """Maximum verified examples in the prompt, if the team has any."""
     glossary: bool = True
     """The prompt explains the business terms that the question names, if the team has a glossary."""
+    clamp_projection: bool = False
+    """The columns are cut and ordered as the question lists them (`agent.candidates.clamps`)."""
+    clamp_order: bool = False
+    """ORDER BY and LIMIT are dropped where the question ranks nothing."""
+    clamp_ids: bool = False
+    """Identifiers that the question does not name are dropped from the output."""
+    constraint_gate: bool = False
+    """A query that lacks what the question asks for is not run while a retry is left."""
     summary: bool = True
     """A model writes the answer; else rules do."""
     generator: Literal["query", "react"] = "query"
@@ -74,6 +82,15 @@ STRATEGIES: dict[str, Strategy] = {
     for strategy in (
         Strategy("zero-shot", "the schema and the question alone, one call, no retry", examples=0, **_PLAIN),
         Strategy("few-shot", "the same with verified examples: few-shot-3 shows three", examples=3, **_PLAIN),
+        Strategy(
+            "clamped",
+            "zero-shot, with the query cut to the question's words by rules",
+            examples=0,
+            clamp_projection=True,
+            clamp_order=True,
+            clamp_ids=True,
+            **_PLAIN,
+        ),
         Strategy("stage-0", "one query with notes on the data and the glossary, as it is", retries=0, **_STAGE),
         Strategy("stage-1", "and the guards' advice on a query that ran, once", retries=1, retry_on=ADVICE, **_STAGE),
         Strategy(
@@ -111,6 +128,10 @@ SWITCHES = (
     "summary_ahead",
     "notes",
     "glossary",
+    "clamp_projection",
+    "clamp_order",
+    "clamp_ids",
+    "constraint_gate",
     "summary",
 )
 COUNTS = ("examples", "retries", "candidates", "verify_rounds")

@@ -106,8 +106,8 @@ def _ranked_by_output(r: Reading) -> Observations:
         yield Observation("ranking_value_returned", 1, "The query also returns the value that it ranks by.")
 
 
-def _listed(r: Reading) -> Observations:
-    """How many things the question lists before its first condition, against the columns returned."""
+def listing(r: Reading) -> str:
+    """The question up to its first condition: the part that lists what is wanted."""
     head = r.question
     for stop in (
         " of ",
@@ -126,19 +126,18 @@ def _listed(r: Reading) -> Observations:
         at = head.find(stop, 12)
         if at > 0:
             head = head[:at]
-    listed = 1 + head.count(",") + (1 if " and " in head and ", and " not in head else 0)
-    if listed >= 2:
-        if len(r.output) < listed:
-            yield Observation(
-                "columns_fewer_than_listed",
-                1,
-                f"The question lists {listed} things, the query returns {len(r.output)}.",
-            )
-        elif len(r.output) > listed:
-            yield Observation(
-                "columns_more_than_listed",
-                1,
-                f"The question lists {listed} things, the query returns {len(r.output)}.",
-            )
+    return head
+
+
+def _listed(r: Reading) -> Observations:
+    """The number of things that the question lists against the columns returned."""
+    head = listing(r)
+    wanted = 1 + head.count(",") + (1 if " and " in head and ", and " not in head else 0)
+    if wanted >= 2:
+        text = f"The question lists {wanted} things, the query returns {len(r.output)}."
+        if len(r.output) < wanted:
+            yield Observation("columns_fewer_than_listed", 1, text)
+        elif len(r.output) > wanted:
+            yield Observation("columns_more_than_listed", 1, text)
         else:
             yield Observation("columns_as_listed", 1, "The query returns as many columns as the question lists.")

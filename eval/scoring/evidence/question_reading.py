@@ -38,13 +38,14 @@ Observations = Iterator[Observation]
 
 _WORDS = re.compile(r"[^\W_]+")
 _NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)
-_SAID: dict[type, tuple[str, ...]] = {
+SAID: dict[type, tuple[str, ...]] = {
     exp.Count: ("number", "numbers", "count", "many", "amount"),
     exp.Avg: ("average", "avg", "mean"),
     exp.Sum: ("total", "sum", "much"),
     exp.Max: ("maximum", "max", "highest", "largest", "most", "greatest", "oldest", "longest", "latest", "biggest"),
     exp.Min: ("minimum", "min", "lowest", "smallest", "least", "youngest", "shortest", "earliest"),
 }
+"""The words for an aggregate."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Reading:
         places: list[int | None] = []
         for expression in self.output:
             call = expression.find(exp.AggFunc)
-            words = _SAID.get(type(call), ()) if call is not None else ()
+            words = SAID.get(type(call), ()) if call is not None else ()
             place = next((i for i, word in enumerate(spoken) if word in words), None)
             if place is None:
                 names = [c.name for c in every(expression, exp.Column)] or [expression.name]

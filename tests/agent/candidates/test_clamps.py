@@ -1,0 +1,107 @@
+"""Clamps rewrite a query by the words of its question; the constraint gate sends it back. Both are off by default."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.candidates.clamps import clamped, contradictions
+from agent.config import Settings
+from agent.runner import Answer, run
+from agent.runtime.strategies import STRATEGIES, strategy
+from eval.databases.base import Database
+from text2sql.testing import ScriptedModel
+
+ALL = "zero-shot/clamp-projection/clamp-order/clamp-ids"
+CASES = {
+    "an order that nothing asks for": (
+        "Which customers live in Porto?",
+        "SELECT name FROM customers ORDER BY name LIMIT 10",
+        "SELECT name FROM customers",
+    ),
+    "an order that is asked for": ("Customers ordered by name", "SELECT name FROM customers ORDER BY name", None),
+    "a superlative": ("The oldest customer", "SELECT name FROM customers ORDER BY id LIMIT 1", None),
+    "an order inside": (
+        "Names of customers",
+        "SELECT name FROM (SELECT name FROM customers ORDER BY id LIMIT 3) AS c",
+        None,
+    ),
+    "columns in another order, and one too many": (
+        "Show names and cities of customers",
+        "SELECT id, city_id, name FROM customers",
+        "SELECT name, city_id FROM customers",
+    ),
+    "a thing listed that no column has": (
+        "Show names, ages",
+        "SELECT id, name, city_id FROM customers",
+        "SELECT name FROM customers",
+    ),
+    "an identifier": ("Who are our customers?", "SELECT id, name FROM customers", "SELECT name FROM customers"),
+    "an identifier that is asked for": ("Names and ids of customers", "SELECT name, id FROM customers", None),
+    "nothing but an identifier": ("List the customers", "SELECT id FROM customers", None),
+    "different rows": ("List the customers", "SELECT DISTINCT id, name FROM customers", None),
+    "places in the list": ("Orders by customer", "SELECT id, name FROM customers GROUP BY 1, 2", None),
+    "an alias that is used": ("Names", "SELECT name AS n FROM customers GROUP BY name HAVING n > 'A'", None),
+    "several selects": ("List all", "SELECT id, name FROM customers UNION SELECT id, name FROM cities", None),
+    "no query": ("List all", "SELECT FROM WHERE", None),
+}
+
+
+@pytest.mark.parametrize(("question", "sql", "wanted"), CASES.values(), ids=CASES)
+def test_a_query_is_cut_to_what_the_question_asks_for(
+    question: str, sql: str, wanted: str | None, shop: Database
+) -> None:
+    found = clamped(sql, question, shop.schema(), strategy(ALL))
+
+    assert found.sql == (wanted or sql)
+    assert bool(found.changes) == (wanted is not None)
+
+
+def test_no_strategy_but_clamped_rewrites_queries() -> None:
+    parts = ("clamp_projection", "clamp_order", "clamp_ids", "constraint_gate")
+    assert [name for name, one in STRATEGIES.items() if any(getattr(one, part) for part in parts)] == ["clamped"]
+
+
+def test_the_gate_objects_to_what_is_lacking(shop: Database) -> None:
+    schema = shop.schema()
+
+    assert contradictions("SELECT name FROM customers", "How many customers are there?", schema)
+    assert contradictions("SELECT name FROM customers", "The top 3 customers", schema)
+    assert not contradictions("SELECT COUNT(*) FROM customers", "How many customers are there?", schema)
+    assert not contradictions("SELECT FROM WHERE", "How many customers are there?", schema)
+
+
+async def answered(shop: Database, config: Settings, how: str, *replies: str) -> Answer:
+    changed = config.changed(judging={"strategy": f"zero-shot/no-summary/{how}"})
+    return await run("How many customers are there?", database=shop, model=ScriptedModel(*replies), settings=changed)
+
+
+async def test_a_query_that_the_gate_refuses_is_written_again_and_never_run(shop: Database, config: Settings) -> None:
+    answer = await answered(
+        shop, config, "constraint-gate/retries=1", "SELECT name FROM customers", "SELECT COUNT(*) FROM customers"
+    )
+
+    assert [attempt.status for attempt in answer.attempts] == ["error", "success"]
+    assert "does not count" in (answer.attempts[0].error or "")
+    assert answer.attempts[0].data == []
+    assert answer.sql == "SELECT COUNT(*) FROM customers"
+
+
+async def test_the_last_attempt_runs_whatever_the_gate_says(shop: Database, config: Settings) -> None:
+    answer = await answered(shop, config, "constraint-gate", "SELECT name FROM customers")
+
+    assert [attempt.status for attempt in answer.attempts] == ["success"]
+
+
+async def test_an_answer_says_how_its_query_was_rewritten(shop: Database, config: Settings) -> None:
+    answer = await answered(shop, config, "clamp-order", "SELECT COUNT(*) FROM customers ORDER BY 1")
+
+    assert answer.sql == "SELECT COUNT(*) FROM customers"
+    assert "ORDER BY and LIMIT were dropped" in answer.attempts[0].reasoning
+
+
+async def test_candidates_are_compared_after_the_clamps(shop: Database, config: Settings) -> None:
+    texts = ("SELECT COUNT(*) FROM customers LIMIT 5", "SELECT COUNT(*) FROM customers ORDER BY 1")
+    answer = await answered(shop, config, "clamp-order/candidates=2", *texts)
+
+    assert [attempt.sql for attempt in answer.attempts] == ["SELECT COUNT(*) FROM customers"]
+    assert answer.attempts[0].agreeing == (2, 2)
