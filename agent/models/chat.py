@@ -1,4 +1,4 @@
-"""One call to an OpenAI-compatible endpoint through langchain-openai. The import is slow; only `agent.models.openai`
+"""One call to an OpenAI-compatible endpoint through langchain-openai. The import is slow; only `agent.models.endpoint`
 imports this module.
 
 In: messages and the request fields that the endpoint is known to accept. Out: a `Reply`, or the client library's own

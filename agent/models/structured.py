@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agent.models.replies import UnusableReply
+from agent.models.replies import UnusableReply, complete_text, extract_json, extract_sql
 from agent.state import Clarification, QueryPlan, QueryTask
+
+if TYPE_CHECKING:
+    from agent.models.chat import Reply
 
 
 def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -188,3 +191,45 @@ def _fraction(value: object, name: str) -> float:
     if not 0.0 <= number <= 1.0:
         raise UnusableReply(f"`{name}` must be a number from 0 to 1, not {str(value)[:40]!r}")
     return number
+
+
+def plan_in(reply: Reply) -> QueryPlan:
+    return read_plan(extract_json(complete_text(reply), keys=("tasks",)))
+
+
+def conversation_in(reply: Reply) -> tuple[QueryPlan | None, str, Clarification | None]:
+    return read_conversation(extract_json(complete_text(reply), keys=("tasks",)))
+
+
+def review_in(reply: Reply) -> tuple[bool, str, str]:
+    return read_review(extract_json(complete_text(reply), keys=("accept",)))
+
+
+def object_in(reply: Reply) -> dict[str, object]:
+    return extract_json(complete_text(reply))
+
+
+def sql_in(reply: Reply) -> tuple[str, str]:
+    """(sql, reasoning). A reply that is SQL, with or without surrounding text, is accepted in place of the requested
+    JSON."""
+    text = complete_text(reply)
+    try:
+        sql, reasoning = read_sql(extract_json(text, keys=("sql",)))
+    except UnusableReply as error:
+        try:
+            return extract_sql(text), ""
+        except UnusableReply:
+            raise error from None
+    return (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t")), reasoning
+
+
+def step_in(reply: Reply) -> tuple[str, str, str]:
+    text = complete_text(reply)
+    try:
+        tool, thought, sql = read_step(extract_json(text, keys=("tool", "sql")))
+    except UnusableReply as error:
+        try:
+            return "", "", extract_sql(text)
+        except UnusableReply:
+            raise error from None
+    return tool, thought, (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t"))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from agent.config import ModelSettings
+from agent.models.endpoint import OPENAI_URL
 from agent.models.failures import failure_of
-from agent.models.openai import OPENAI_URL
 
 SECONDS = 30.0
 MOST_MODELS = 500

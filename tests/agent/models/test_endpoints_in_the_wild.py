@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.config import Settings
-from agent.models.openai import truncation
+from agent.models.endpoint import truncation
 from agent.models.protocol import ModelRateLimited, ModelUnavailable
 from agent.runner import run
 from eval.databases.base import Database

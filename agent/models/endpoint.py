@@ -1,0 +1,248 @@
+"""The client of one OpenAI-compatible endpoint: one call with its retries, what the endpoint refuses, what was spent.
+
+In: messages, a JSON Schema or none, and the `Ledger` of a protocol call. Out: a complete reply, or one of the
+protocol's errors. `agent.models.quirks` records the request fields that the endpoint rejects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from agent.models.failures import Failure, failure_of
+from agent.models.protocol import (
+    Endpoint,
+    Meter,
+    ModelAuthError,
+    ModelError,
+    ModelRefused,
+    ModelReplyError,
+    ModelTimeout,
+    Usage,
+)
+from agent.models.quirks import Quirks, Structure, learn, learned
+from agent.models.retry_policy import RetryPolicy
+from agent.models.sending import begin_sending
+from agent.models.visible import begins_thinking
+
+if TYPE_CHECKING:
+    from agent.models.callbacks import Tokens
+    from agent.models.chat import Chat, Messages, Reply
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+OPENAI_URL = "https://api.openai.com/v1"
+_MOST_CHARACTERS = 8
+"""Maximum average characters per token over a whole prompt."""
+_LEAST_CONTEXT = 1_000
+"""Minimum tokens that a server reads of any prompt; a server that reports fewer counts differently."""
+_ADAPTATIONS = 8
+"""Maximum number of refused fields that one call drops."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The usage of one protocol call so far, and its deadline."""
+
+    seconds: float
+    started: float = field(default_factory=time.monotonic)
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    unreported: bool = False
+    temperature: float = 0.0
+    warning: str = ""
+    failure: Failure | None = None
+    """The reason for the retry now in progress."""
+
+    @property
+    def left(self) -> float:
+        return self.seconds - (time.monotonic() - self.started)
+
+    def add(self, reply: Reply) -> None:
+        self.calls += 1
+        self.failure = None
+        if reply.tokens is None:
+            self.unreported = True
+        else:
+            self.input += reply.tokens.input
+            self.output += reply.tokens.output
+            self.cached += reply.tokens.cached
+
+
+class EndpointClient:
+    """Calls one endpoint. Safe to share between tasks of one event loop."""
+
+    def __init__(self, settings: Endpoint, retry: RetryPolicy, meter: Meter | None) -> None:
+        self.name = settings.model
+        self.key = (settings.api_key or "").strip() or None
+        self._settings = settings
+        self._base_url = (settings.base_url or "").strip().rstrip("/") or OPENAI_URL
+        self._retry = retry
+        self._meter = meter
+        self._chat: Chat | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def close(self) -> None:
+        """Close the connections. The client may be used again afterwards."""
+        chat, self._chat = self._chat, None
+        if chat is not None and self._loop is asyncio.get_running_loop():
+            await chat.close()
+
+    async def call(
+        self, messages: Messages, ledger: Ledger, quirks: Quirks, schema: dict[str, Any] | None
+    ) -> tuple[Reply, Quirks]:
+        """One complete reply, with retries, and the quirks that it was requested with. Raises ModelError."""
+
+        async def once(quirks: Quirks) -> Reply:
+            return await (await self.client()).complete(messages, quirks, schema, ledger.temperature)
+
+        reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None, streamed=False)
+        self.received(reply, messages, ledger)
+        return reply, replace(quirks, thinks_first=quirks.thinks_first or begins_thinking(reply.text))
+
+    async def retried(
+        self,
+        once: Callable[[Quirks], Awaitable[T]],
+        ledger: Ledger,
+        quirks: Quirks,
+        *,
+        structured: bool,
+        streamed: bool,
+    ) -> tuple[T, Quirks]:
+        """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
+        failures = 0
+        while True:
+            if self._meter is not None:
+                self._meter.before_call()
+            cost, sending = 0.0, begin_sending()
+            try:
+                found = await once(quirks)
+                cost = self._cost(getattr(found, "tokens", None))
+                return found, quirks
+            except ModelError:
+                raise
+            except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
+                failures += 1
+                failure = self.failure(error)
+            finally:
+                if self._meter is not None:
+                    self._meter.after_call(cost, sent=sending.sent)
+            quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
+
+    def received(self, reply: Reply, messages: Messages, ledger: Ledger) -> Reply:
+        ledger.add(reply)
+        if reply.tokens is not None and (warning := truncation(messages, reply.tokens.input, reply.tokens.cached)):
+            log.warning("%s", warning)
+            ledger.warning = warning
+        if reply.finish_reason == "content_filter":
+            raise ModelReplyError("The model's content filter stopped the reply.")
+        return reply
+
+    async def _after(
+        self, failure: Failure, failures: int, quirks: Quirks, ledger: Ledger, *, structured: bool, streamed: bool
+    ) -> Quirks:
+        """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
+        adaptable = structured and self._settings.structured_output == "auto"
+        changed = quirks.without(failure.status, failure.said, structured=adaptable, streamed=streamed)
+        changed = changed or quirks.guess(failure.status, failures - 1, structured=adaptable, streamed=streamed)
+        if changed is not None and failures <= _ADAPTATIONS:
+            log.info("request refused (%s), trying with less: %s", failure.status, changed)
+            return changed
+        wait = self._retry.wait(failure, failures, ledger.left)
+        if wait is None:
+            refused = failure.error(failure.message)
+            refused.final = failure.status in (401, 403, 404)
+            raise refused
+        log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
+        ledger.failure = failure
+        await asyncio.sleep(wait)
+        return quirks
+
+    def failure(self, error: Exception) -> Failure:
+        return failure_of(error, base_url=self._base_url, api_key=self.key)
+
+    async def within(self, ledger: Ledger, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` within the time allowed; an error carries the usage so far."""
+        try:
+            async with asyncio.timeout(ledger.seconds):
+                return await work
+        except TimeoutError:
+            error: ModelError = ModelTimeout(f"The model did not finish its reply within {ledger.seconds:g} seconds.")
+            if ledger.failure is not None:
+                error = ledger.failure.error(ledger.failure.message)
+        except ModelError as raised:
+            error = raised
+        error.usage = self.usage(ledger)
+        raise error
+
+    async def client(self) -> Chat:
+        loop = asyncio.get_running_loop()
+        if self._chat is None or self._loop is not loop:
+            parts = urlsplit(self._base_url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ModelRefused("OPENAI_BASE_URL is not an address: it must begin with http:// or https://.")
+            if self.key is not None and not (self.key.isascii() and self.key.isprintable()):
+                raise ModelAuthError("OPENAI_API_KEY holds characters that no key has. Was it pasted whole and alone?")
+            if self.key is None and self._base_url == OPENAI_URL:
+                raise ModelAuthError("No key for the model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.")
+            # One second of imports, which must not block the event loop.
+            chat = await asyncio.to_thread(importlib.import_module, "agent.models.chat")
+            if self._chat is None or self._loop is not loop:
+                self._chat = chat.Chat(self._settings, self._base_url, self.key)
+                self._loop = loop
+        client: Chat = self._chat
+        return client
+
+    def quirks(self) -> Quirks:
+        known = learned(self._base_url, self.name)
+        wanted = self._settings.structured_output
+        forced: dict[str, Structure] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompt"}
+        return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
+
+    def learn(self, quirks: Quirks, *, proven: bool = False) -> None:
+        proven = proven or quirks.proven
+        if self._settings.structured_output != "auto":
+            known = learned(self._base_url, self.name)
+            quirks, proven = replace(quirks, structure=known.structure), known.proven
+        learn(self._base_url, self.name, replace(quirks, proven=proven))
+
+    def _cost(self, tokens: Tokens | None) -> float:
+        """Dollars of one reply, as far as it is known."""
+        if tokens is None:
+            return 0.0
+        return (
+            tokens.input * (self._settings.price_input or 0.0) + tokens.output * (self._settings.price_output or 0.0)
+        ) / 1e6
+
+    def usage(self, ledger: Ledger) -> Usage:
+        """Tokens that a server doesn't report are counted as 0 and their cost as unknown, never estimated."""
+        prices = (self._settings.price_input, self._settings.price_output)
+        cost: float | None = None
+        if prices[0] is not None and prices[1] is not None and (not ledger.unreported or prices == (0.0, 0.0)):
+            cost = (ledger.input * prices[0] + ledger.output * prices[1]) / 1e6
+        if ledger.calls == 0:
+            cost = 0.0
+        seconds = time.monotonic() - ledger.started
+        warnings = (ledger.warning,) if ledger.warning else ()
+        return Usage(ledger.calls, ledger.input, ledger.output, ledger.cached, cost, seconds, warnings)
+
+
+def truncation(messages: Messages, read: int, cached: int) -> str:
+    """A warning if the server read far less than it was sent, else empty. Ollama truncates silently beyond its context
+    (4,096 tokens by default). Ordinary text never has more than eight characters per token."""
+    sent = sum(len(text) for _, text in messages)
+    if cached or not _LEAST_CONTEXT <= read < sent / _MOST_CHARACTERS:
+        return ""
+    return (
+        f"The model's server read only {read:,} tokens of a prompt of {sent:,} characters, so the model did not see "
+        "all of it. Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile)."
+    )
