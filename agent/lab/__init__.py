@@ -2,7 +2,8 @@
 
 In: verified questions, a budget. Out: a kit that proved better on held-out questions, or the statement that none did.
 `questions` splits, `evolvers` propose kits, `measuring` answers questions with them, `run` plays and decides, `journal`
-keeps every event. `python -m agent.lab` is the command; docs/lab.md describes it. Nothing imports this package.
+keeps every event. `python -m agent.lab` is the command; docs/lab.md describes it. Only
+`agent.tuning` imports this package.
 """
 
 __all__: list[str] = []

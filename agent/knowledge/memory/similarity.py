@@ -138,8 +138,8 @@ def apart(
     examples: Sequence[Example], tests: Sequence[tuple[str, str]], dialect: Dialect
 ) -> tuple[list[Example], Overlap]:
     """The examples that are not in the test set, and the overlap. `tests`: questions with their gold queries."""
-    asked = {_plain(question) for question, _ in tests}
-    kept = [example for example in examples if _plain(example.question) not in asked]
+    asked = {plain_question(question) for question, _ in tests}
+    kept = [example for example in examples if plain_question(example.question) not in asked]
     templates = {template(example.question) for example in kept}
     queries = {sql_template(example.sql, dialect) for example in kept}
     return kept, Overlap(
@@ -151,5 +151,5 @@ def apart(
     )
 
 
-def _plain(question: str) -> str:
+def plain_question(question: str) -> str:
     return " ".join(_WORD.findall(question.lower()))

@@ -1,0 +1,270 @@
+"""`python -m agent.tuning data|train|gate|export`: an adapter trained on verified questions, used only if it is better.
+
+In: verified questions, a base model. Out: progress on standard error, the result on standard output, everything else in
+folders. Exit codes of `gate`: 0 use it, 1 don't use it, 5 nothing proved; of every command: 2 wrong use, 4 the model
+does not answer, 130 stopped by Ctrl-C, after which the same command goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agent.cli import exits
+from agent.tuning.console import losses, opened, progress, told
+from agent.tuning.prompts import STRATEGY
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+_Db = Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")]
+_Databases = Annotated[str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or URL with {db}.")]
+_Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that `data` made.")]
+_Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a training run.")]
+_Examples = Annotated[list[int] | None, typer.Option("--examples", "-k", min=0, max=20, metavar="K")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+ONE = "db"
+"""What the questions' one database is called where they name none."""
+
+
+@app.callback()
+def _commands() -> None:
+    """Train an adapter on verified questions, and use it only if it is better on questions that it never saw."""
+
+
+@app.command()
+def data(
+    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
+    db: _Db = None,
+    databases: _Databases = None,
+    held_out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Test questions; without it, half of the forms are held out.")
+    ] = None,
+    examples: _Examples = None,
+    strategy: Annotated[str, typer.Option(metavar="NAME", help="How the agent will run.")] = STRATEGY,
+    seed: Annotated[int, typer.Option(help="Decides the split.")] = 0,
+    drop_leaks: Annotated[bool, typer.Option("--drop-leaks", help="Leave leaking questions out, and go on.")] = False,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Render verified questions as the agent's own prompts. -k K (repeatable): with K examples; default 0. Questions
+    of the held-out file, and questions whose query has the form of one there, end the command."""
+    from agent.config import settings
+    from agent.tuning.data import make_data, questions_in
+
+    with told():
+        found, name = opened(db, databases), ONE if db else ""
+        made = asyncio.run(
+            make_data(
+                questions_in(questions, name),
+                found,
+                settings(),
+                out,
+                held_out=questions_in(held_out, name) if held_out else (),
+                examples=tuple(dict.fromkeys(examples or (0,))),
+                how=strategy,
+                seed=seed,
+                drop_leaks=drop_leaks,
+                single=bool(db),
+                heard=progress("questions", quiet),
+            )
+        )
+    refused = ", ".join(f"{count} {why}" for why, count in made.refused.items()) or "none"
+    typer.echo(
+        json.dumps(made.record())
+        if as_json
+        else f"{made.train} rows to learn from, {made.validation} to choose by, {made.held_out} questions held out; "
+        f"left out: {refused}"
+    )
+
+
+@app.command()
+def tiny(
+    data: _Data,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
+    seed: Annotated[int, typer.Option()] = 0,
+) -> None:
+    """Make a base model of 600,000 random weights, to try the whole path without a GPU or a download."""
+    from agent.tuning.tiny import make_tiny
+
+    with told():
+        typer.echo(f"{out}: {make_tiny(data, out, seed):,} weights")
+
+
+@app.command()
+def train(
+    data: _Data,
+    base: Annotated[str, typer.Option(metavar="DIR|NAME", help="Instruction-tuned model, as transformers finds it.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of runs; each seed has its own in it.")],
+    seed: Annotated[list[int] | None, typer.Option(help="Repeat it for several runs.")] = None,
+    qlora: Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")] = False,
+    rank: Annotated[int, typer.Option(min=1, max=512)] = 16,
+    alpha: Annotated[int, typer.Option(min=1)] = 32,
+    dropout: Annotated[float, typer.Option(min=0, max=0.9)] = 0.05,
+    epochs: Annotated[float, typer.Option(min=0.01)] = 3.0,
+    steps: Annotated[int, typer.Option(min=0, help="Above 0, in place of epochs.")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="Rows at once.")] = 1,
+    accumulate: Annotated[int, typer.Option(min=1, help="Times --batch: rows of one step.")] = 8,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 2e-4,
+    max_tokens: Annotated[int, typer.Option(min=64, help="Longer rows are left out, never cut.")] = 4096,
+    save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Train an adapter for each seed. The same command goes on where a killed one stopped."""
+    from agent.tuning.train import TrainOptions
+    from agent.tuning.train import train as trained
+
+    seeds, manifests = list(dict.fromkeys(seed or [0])), {}
+    with told():
+        for one in seeds:
+            options = TrainOptions(
+                data=str(data.resolve()),
+                base=str(Path(base).resolve()) if Path(base).is_dir() else base,
+                seed=one,
+                qlora=qlora,
+                rank=rank,
+                alpha=alpha,
+                dropout=dropout,
+                epochs=epochs,
+                steps=steps,
+                batch=batch,
+                accumulate=accumulate,
+                rate=rate,
+                max_tokens=max_tokens,
+                save_every=save_every,
+            )
+            heard = losses(f"seed {one}", quiet)
+            manifests[str(out / f"seed-{one}")] = trained(options, out / f"seed-{one}", heard)
+    if as_json:
+        typer.echo(json.dumps(manifests))
+        return
+    for folder, made in manifests.items():
+        first, last = made["loss"][0][1], made["loss"][-1][1]
+        validation = "" if made["validation_loss"] is None else f", validation {made['validation_loss']:.3f}"
+        typer.echo(
+            f"{folder}: {made['steps']} steps, loss {first:.3f} → {last:.3f}{validation}; "
+            f"{made['weights']['trained']:,} of {made['weights']['all']:,} weights, "
+            f"{made['seconds']:,.0f} s on {made['device']}"
+        )
+
+
+@app.command()
+def serve(
+    base: Annotated[str, typer.Option(metavar="DIR|NAME")],
+    adapter: Annotated[list[str] | None, typer.Option(metavar="NAME=DIR", help="Repeat it for several.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535)] = 8010,
+    qlora: Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")] = False,
+    reply_tokens: Annotated[int, typer.Option(min=1, help="Longest reply.")] = 512,
+) -> None:
+    """Serve a base and adapters on 127.0.0.1, for trying; a real server is faster."""
+    from agent.tuning.serve import BASE, LocalModel, served
+
+    pairs = [text.partition("=") for text in adapter or ()]
+    if any(not (name and folder) or name == BASE for name, _, folder in pairs):
+        raise typer.BadParameter(f"--adapter takes NAME=DIR, and no adapter is called {BASE}")
+    with told():
+        model = LocalModel(
+            base, {name: Path(folder) for name, _, folder in pairs}, qlora=qlora, reply_tokens=reply_tokens
+        )
+        server = served(model, port)
+        typer.echo(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_port}/v1, models: {', '.join(model.names)}")
+        with server:
+            server.serve_forever()
+
+
+@app.command()
+def gate(
+    run: _Run,
+    data: _Data,
+    db: _Db = None,
+    databases: _Databases = None,
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Server that has both models; default: a slow one is started.")
+    ] = None,
+    base: Annotated[str, typer.Option(metavar="NAME", help="The base's name at the endpoint.")] = "base",
+    adapter: Annotated[str, typer.Option(metavar="NAME", help="The adapter's name at the endpoint.")] = "tuned",
+    examples: _Examples = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 4,
+    reply_tokens: Annotated[int, typer.Option(min=1, help="Longest reply of the server that is started.")] = 512,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Compare adapter and base on the held-out questions, which the agent answers. -k K (repeatable): with K examples;
+    default 0 and 3. Exit code: 0 use it, 1 don't use it, 5 nothing proved."""
+    from agent.config import settings
+    from agent.tuning.export import VERDICT, adapter_digest
+    from agent.tuning.gate import gate as judged
+    from agent.tuning.gate import held_out, table
+    from agent.tuning.train import read_manifest
+
+    with told():
+        held_out(data)
+        digest, found = adapter_digest(run), opened(db, databases)
+        local = nullcontext(endpoint) if endpoint else _local(read_manifest(run), run, base, adapter, reply_tokens)
+        with local as url:
+            verdict = asyncio.run(
+                judged(
+                    data,
+                    found,
+                    settings(),
+                    run / "gate",
+                    endpoint=url,
+                    base=base,
+                    adapter=adapter,
+                    identity=digest,
+                    examples=tuple(examples or (0, 3)),
+                    jobs=jobs,
+                    heard=lambda what, done, of: progress(f"questions: {what}", quiet)(done, of),
+                )
+            )
+    report = {**verdict.record(), "adapter": digest}
+    (run / VERDICT).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    typer.echo(json.dumps(report) if as_json else table(verdict))
+    codes = {"use it": exits.ANSWERED, "don't use it": exits.NO_ANSWER, "nothing proved": exits.DOUBTFUL}
+    raise typer.Exit(codes[verdict.verdict])
+
+
+@app.command()
+def export(
+    run: _Run,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
+    name: Annotated[str, typer.Option(help="What servers will call the adapter.")] = "tuned",
+    merged: Annotated[bool, typer.Option("--merged", help="Also the whole model with the adapter in it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Export an adapter that was not proved better.")] = False,
+) -> None:
+    """Write what vLLM, Ollama and the agent need to use the adapter."""
+    from agent.tuning.export import export as exported
+
+    with told():
+        for written in exported(run, out, name, merged=merged, force=force):
+            typer.echo(str(out / written))
+
+
+@contextmanager
+def _local(manifest: dict[str, Any], run: Path, base: str, adapter: str, reply_tokens: int) -> Iterator[str]:
+    """A server for the base and the adapter of a run; the URL."""
+    from agent.tuning.serve import BASE, LocalModel, serving
+    from eval.errors import InputError
+
+    if base != BASE:
+        raise InputError(f"--base names a model at --endpoint; without one it is {BASE!r}.")
+    options = manifest["options"]
+    model = LocalModel(options["base"], {adapter: run / "adapter"}, qlora=options["qlora"], reply_tokens=reply_tokens)
+    with serving(model) as url:
+        yield url
+
+
+def main() -> None:
+    """Entry point of `python -m agent.tuning`."""
+    app(prog_name="python -m agent.tuning")
+
+
+if __name__ == "__main__":
+    main()

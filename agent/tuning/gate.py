@@ -1,0 +1,196 @@
+"""Decides whether an adapter is used: the agent answers the held-out questions with the base and with the adapter.
+
+In: a folder of `data`, an OpenAI-compatible endpoint that has both models. Out: a `Verdict`: for each number of
+examples the answers of both, McNemar's exact test, intervals; and whether to use the adapter. It is used only if it
+beats the base, however many examples the base is shown: examples cost nothing to train.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agent.config import Settings
+from agent.lab.budget import Budget
+from agent.lab.measuring import Kits, Measurer
+from agent.lab.questions import Question, needed, read_questions
+from agent.lab.run import SIGNIFICANT
+from agent.models import shared_model
+from agent.tuning.data import Leaked, read_data
+from agent.tuning.leaks import leaks
+from agent.tuning.prompts import writer_strategy
+from eval.databases.base import Database
+from eval.errors import InputError
+from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval
+
+__all__ = ["Pair", "Verdict", "decided", "gate", "least", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The adapter with `k` examples against the base with `base_k`, on the same questions."""
+
+    k: int
+    base_k: int
+    n: int
+    base: int
+    adapter: int
+    """Right answers."""
+    won: int
+    lost: int
+    p: float
+    """McNemar's exact test, two-sided, times the comparisons made and the adapters that these questions judged."""
+    low: float
+    high: float
+    """95 % of the difference (Newcombe), -1..1."""
+
+    @property
+    def better(self) -> bool:
+        return self.won > self.lost and self.p < SIGNIFICANT
+
+    @property
+    def worse(self) -> bool:
+        return self.lost > self.won and self.p < SIGNIFICANT
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    use: bool
+    k: int | None
+    """Examples to use the adapter with."""
+    verdict: Literal["use it", "don't use it", "nothing proved"]
+    why: str
+    pairs: tuple[Pair, ...] = ()
+    readings: int = 1
+    """Adapters that these held-out questions have judged, this one included."""
+    warning: str = ""
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def least(comparisons: int) -> int:
+    """Questions below which not even winning all of them proves anything."""
+    return math.ceil(math.log2(2 * comparisons / SIGNIFICANT) + 1e-9)
+
+
+async def gate(
+    folder: Path,
+    databases: Callable[[str], Database],
+    config: Settings,
+    out: Path,
+    *,
+    endpoint: str,
+    base: str,
+    adapter: str,
+    identity: str = "",
+    examples: Sequence[int] = (0, 3),
+    jobs: int = 4,
+    heard: Callable[[str, int, int], None] = lambda what, done, of: None,  # noqa: ARG005
+) -> Verdict:
+    """Answer, compare, decide. `base`, `adapter`: their names at the endpoint. `identity`: what tells this adapter from
+    others. Answers are kept in `out`, so the same call goes on. Raises InputError, Leaked, LabStopped."""
+    data, questions = held_out(folder)
+    if base == adapter:
+        raise InputError("The base and the adapter have the same name, so there is nothing to compare.")
+    judged = _judged(folder, identity or f"{endpoint} {adapter}")
+    readings = len(judged)
+    enough = least(len(set(examples)) * readings)
+    if len(questions) < enough:
+        why = f"{len(questions)} held-out questions cannot prove anything: {enough} is the least, if all are won, "
+        why += f"and about {needed()} prove a gain of 5 points."
+        return Verdict(False, None, "nothing proved", why, readings=readings)
+    (folder / "judged.txt").write_text("\n".join([*judged, ""]), encoding="utf-8")
+    config = config.changed(model={"base_url": endpoint}, judging={"kit": None})
+    right: dict[tuple[str, int], list[bool]] = {}
+    for name in (base, adapter):
+        for k in sorted(set(examples)):
+            of_arm = {"strategy": writer_strategy(data.strategy, k)}
+            of_arm["examples"] = str(folder / "examples.jsonl") if k else None  # type: ignore[assignment]
+            model = shared_model(config.model, name)
+            kept = _kept(out, f"{endpoint} {name} {identity if name == adapter else ''} {k} {data.digest}")
+            arm = config.changed(judging=of_arm)
+            measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs=jobs)
+            measurer.heard = lambda done, of, what=f"{name}, k = {k}": heard(what, done, of)
+            try:
+                right[name, k] = [o.right for o in await measurer.outcomes("base", questions)]
+            finally:
+                if not isinstance(model, str):
+                    await model.close()
+    bits = {("base" if name == base else "adapter", k): value for (name, k), value in right.items()}
+    return decided(bits, readings=readings)
+
+
+def decided(right: Mapping[tuple[str, int], Sequence[bool]], *, readings: int = 1) -> Verdict:
+    """The verdict on answers by (`base` or `adapter`, examples)."""
+    shots = sorted({k for _, k in right})
+    factor = len(shots) * readings
+    pairs = [_pair(right["base", b], right["adapter", k], k, b, factor) for k in shots for b in shots]
+    same = [pair for pair in pairs if pair.k == pair.base_k]
+    n = same[0].n
+    warning = "" if n >= needed() else f"About {needed()} held-out questions prove a gain of 5 points; these are {n}."
+    proved = [k for k in shots if all(pair.better for pair in pairs if pair.k == k)]
+    if proved:
+        k = max(proved, key=lambda k: next(pair.adapter for pair in same if pair.k == k))
+        why = f"With {k} examples it beats the base, with {' and with '.join(map(str, shots))} examples."
+        return Verdict(True, k, "use it", why, tuple(pairs), readings, warning)
+    if worse := [str(pair.k) for pair in same if pair.worse]:
+        why = f"It is worse than the base with {' and with '.join(worse)} examples."
+        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
+    if any(pair.better for pair in same):
+        why = "It beats the base with as many examples, but not the base at its best."
+        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
+    return Verdict(False, None, "nothing proved", "It is not proved better.", tuple(pairs), readings, warning)
+
+
+def table(verdict: Verdict) -> str:
+    """The verdict for people, with 95 % intervals."""
+    lines = []
+    if verdict.pairs:
+        lines.append(f"{'examples':18} {'base':21} {'adapter':21} {'won':>4} {'lost':>4}  {'difference':22} p")
+    for pair in verdict.pairs:
+        shots = str(pair.k) if pair.k == pair.base_k else f"{pair.k} (base {pair.base_k})"
+        gain = f"{(pair.adapter - pair.base) / pair.n:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})"
+        base, adapter = Rate(pair.base, pair.n), Rate(pair.adapter, pair.n)
+        lines.append(f"{shots:18} {base!s:21} {adapter!s:21} {pair.won:4} {pair.lost:4}  {gain:22} {pair.p:.4g}")
+    return "\n".join([*lines, f"{verdict.verdict.capitalize()}. {verdict.why}", *filter(None, [verdict.warning])])
+
+
+def held_out(folder: Path) -> tuple[Any, tuple[Question, ...]]:
+    """The data set and its held-out questions. Raises InputError, and Leaked if rows to learn from hold one."""
+    data = read_data(folder)
+    questions = read_questions(folder / "held_out.jsonl")
+    learned = [json.loads(line) for line in (folder / "examples.jsonl").read_text("utf-8").splitlines()]
+    known = [Question(str(n), "", e["question"], (e["sql"],)) for n, e in enumerate(learned)]
+    if found := leaks(known, questions, data.dialect):
+        raise Leaked(f"{len(found)} questions to learn from are held out in {folder}; make the data again.")
+    return data, questions
+
+
+def _pair(base: Sequence[bool], adapter: Sequence[bool], k: int, base_k: int, factor: int) -> Pair:
+    told = list(zip(base, adapter, strict=True))
+    both, neither = sum(a and b for a, b in told), sum(not a and not b for a, b in told)
+    lost, won = sum(a and not b for a, b in told), sum(b and not a for a, b in told)
+    low, high = paired_interval(both, lost, won, neither)
+    p = round(min(1.0, mcnemar_exact(lost, won) * factor), 6)
+    return Pair(k, base_k, len(told), sum(base), sum(adapter), won, lost, p, round(low, 4), round(high, 4))
+
+
+def _judged(folder: Path, identity: str) -> list[str]:
+    """Marks of the adapters that the held-out questions have judged, this one included. Each further one makes chance
+    wins likelier."""
+    file = folder / "judged.txt"
+    mark = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    known = file.read_text("utf-8").split() if file.exists() else []
+    return known if mark in known else [*known, mark]
+
+
+def _kept(out: Path, arm: str) -> Path:
+    """The file of an arm's answers."""
+    out.mkdir(parents=True, exist_ok=True)
+    return out / f"answers-{hashlib.sha256(arm.encode()).hexdigest()[:12]}.jsonl"

@@ -1,0 +1,230 @@
+"""Trains an adapter: LoRA, or QLoRA on a base in four bits (NF4). trl does the work.
+
+In: a folder of `data`, a base model, options. Out: a folder with `adapter/` and `manifest.json` (base, data, seed,
+versions, device, seconds, the curve of losses) and `loss.svg`. Only the reply is learned; the prompt's labels are
+masked. A run that was killed goes on at its last checkpoint and ends with the weights of one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from agent.tuning.curve import loss_svg
+from agent.tuning.data import read_data
+from agent.tuning.packages import TRAINING, need, quiet
+from eval.errors import InputError
+
+__all__ = ["TrainOptions", "base_digest", "load_base", "make_trainer", "read_manifest", "train"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainOptions:
+    """The options of one run; its folder accepts no others."""
+
+    data: str
+    base: str
+    """A folder, or a name that transformers finds."""
+    seed: int = 0
+    qlora: bool = False
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.05
+    epochs: float = 3.0
+    steps: int = 0
+    """Above 0, in place of epochs."""
+    batch: int = 1
+    accumulate: int = 8
+    """Rows of one step: batch times this."""
+    rate: float = 2e-4
+    max_tokens: int = 4096
+    """Rows with more are left out, never cut: a cut reply teaches to stop half-way."""
+    save_every: int = 50
+    """Steps between checkpoints."""
+
+
+def train(options: TrainOptions, out: Path, heard: Callable[[int, int, float], None]) -> dict[str, Any]:
+    """Train, or go on; returns the manifest. `heard`: step, of, loss. Raises InputError and TuningUnavailable."""
+    need(*TRAINING, *(("bitsandbytes",) if options.qlora else ()))
+    data = read_data(Path(options.data))
+    wanted = {**asdict(options), "data": data.digest, "base": base_digest(options.base)}
+    if (done := _begun(out, wanted)) is not None:
+        return done
+    import torch
+    from transformers.trainer_utils import get_last_checkpoint
+
+    trainer, left_out = make_trainer(options, out, heard)
+    checkpoints = out / "checkpoints"
+    last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+    started = time.monotonic()
+    trainer.train(resume_from_checkpoint=last)
+    seconds = time.monotonic() - started
+    loss = trainer.evaluate()["eval_loss"] if data.validation else None
+    trainer.save_model(str(out / "adapter"))
+    trained, weights = trainer.model.get_nb_trainable_parameters()
+    cuda = torch.cuda.is_available()
+    curve = [(log["step"], round(log["loss"], 6)) for log in trainer.state.log_history if "loss" in log]
+    manifest = {
+        "options": asdict(options),
+        "base_digest": wanted["base"],
+        "data": data.record(),
+        "rows_too_long": left_out,
+        "weights": {"trained": trained, "all": weights},
+        "steps": trainer.state.global_step,
+        "resumed_from": Path(last).name if last else None,
+        "loss": curve,
+        "validation_loss": loss,
+        "seconds": round(seconds, 1),
+        "tokens": trainer.state.num_input_tokens_seen,
+        "device": torch.cuda.get_device_name() if cuda else platform.machine(),
+        "peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 2) if cuda else None,
+        "versions": {name: version(name) for name in (*TRAINING, *(("bitsandbytes",) if options.qlora else ()))},
+    }
+    (out / "loss.svg").write_text(loss_svg(curve), encoding="utf-8")
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return manifest
+
+
+def make_trainer(
+    options: TrainOptions,
+    out: Path,
+    heard: Callable[[int, int, float], None] = lambda step, of, loss: None,  # noqa: ARG005
+) -> tuple[Any, int]:
+    """trl's trainer, and how many rows are too long for it."""
+    import torch
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import PrinterCallback, TrainerCallback, set_seed
+    from trl import SFTConfig, SFTTrainer
+
+    set_seed(options.seed)
+    model, tokenizer = load_base(options.base, qlora=options.qlora)
+    rows, left_out = {}, 0
+    for part in ("train", "validation"):
+        lines = (Path(options.data) / f"{part}.jsonl").read_text("utf-8").splitlines()
+        every = [{key: row[key] for key in ("prompt", "completion")} for row in map(json.loads, lines)]
+        rows[part] = [row for row in every if _tokens(row, tokenizer) <= options.max_tokens]
+        left_out += len(every) - len(rows[part])
+    if not rows["train"]:
+        raise InputError(f"No row has at most {options.max_tokens:,} tokens; raise --max-tokens.")
+
+    class Progress(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
+            if logs and "loss" in logs:
+                heard(state.global_step, state.max_steps, logs["loss"])
+
+    cuda = torch.cuda.is_available()
+    config = SFTConfig(
+        output_dir=str(out / "checkpoints"),
+        completion_only_loss=True,
+        max_length=None,
+        seed=options.seed,
+        data_seed=options.seed,
+        num_train_epochs=options.epochs,
+        max_steps=options.steps or -1,
+        per_device_train_batch_size=options.batch,
+        per_device_eval_batch_size=options.batch,
+        gradient_accumulation_steps=options.accumulate,
+        learning_rate=options.rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=0.03,
+        bf16=cuda,
+        use_cpu=not cuda,
+        activation_checkpointing=cuda,
+        logging_steps=1,
+        save_steps=options.save_every,
+        save_total_limit=2,
+        include_num_input_tokens_seen=True,
+        dataloader_pin_memory=cuda,
+        disable_tqdm=True,
+        report_to="none",
+    )
+    trainer = SFTTrainer(
+        model=model,
+        args=config,
+        processing_class=tokenizer,
+        train_dataset=Dataset.from_list(rows["train"]),
+        eval_dataset=Dataset.from_list(rows["validation"]) if rows["validation"] else None,
+        peft_config=LoraConfig(
+            r=options.rank,
+            lora_alpha=options.alpha,
+            lora_dropout=options.dropout,
+            target_modules="all-linear",
+            task_type="CAUSAL_LM",
+        ),
+        callbacks=[Progress()],
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer, left_out
+
+
+def load_base(base: str, *, qlora: bool = False) -> tuple[Any, Any]:
+    """The model (bf16 on a GPU, else float32; with `qlora` in NF4) and its tokenizer. Raises InputError."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+
+    quiet()
+    kind = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    bits = BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=kind
+    )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(base)
+        model = AutoModelForCausalLM.from_pretrained(
+            base,
+            dtype=kind,
+            quantization_config=bits if qlora else None,
+            device_map="auto" if torch.cuda.is_available() else "cpu",
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"{base} cannot be loaded as a language model: {str(error).splitlines()[0]}") from None
+    if not tokenizer.chat_template:
+        raise InputError(f"{base} has no chat template; choose an instruction-tuned model.")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return model, tokenizer
+
+
+def base_digest(base: str) -> str:
+    """What tells one base from another: its name, or for a folder its configuration and the sizes of its files."""
+    folder = Path(base)
+    if not folder.is_dir():
+        return base
+    import hashlib
+
+    sizes = [(file.name, file.stat().st_size) for file in sorted(folder.iterdir()) if file.is_file()]
+    config = (folder / "config.json").read_text("utf-8") if (folder / "config.json").exists() else ""
+    return hashlib.sha256(f"{config}{sizes}".encode()).hexdigest()[:16]
+
+
+def _begun(out: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
+    """The manifest of a run that has ended. Raises InputError for the folder of another run."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not (out / "run.json").exists():
+            (out / "run.json").write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
+        before = json.loads((out / "run.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{out} cannot be used: {error}") from None
+    if differing := [key for key in wanted if before.get(key) != wanted[key]]:
+        raise InputError(f"{out} holds a run with another {', '.join(differing)}; choose another --out.")
+    return read_manifest(out) if (out / "manifest.json").exists() else None
+
+
+def read_manifest(run: Path) -> dict[str, Any]:
+    """What a training run says of itself. Raises InputError for a folder that holds none that has ended."""
+    try:
+        return dict(json.loads((run / "manifest.json").read_text("utf-8")))
+    except (OSError, ValueError):
+        raise InputError(f"{run} is not the folder of a training run that has ended.") from None
+
+
+def _tokens(row: dict[str, Any], tokenizer: Any) -> int:
+    text = tokenizer.apply_chat_template(row["prompt"] + row["completion"], tokenize=False)
+    return len(tokenizer(text, add_special_tokens=False)["input_ids"])
