@@ -88,6 +88,19 @@ ENGINES: dict[Dialect, Engine] = {
             options=frozenset({"unix_socket", "ssl_ca", "ssl_cert", "ssl_key"}),
             quote="`",
         ),
+        Engine(
+            dialect="spark",
+            title="Apache Spark",
+            schemes=("spark", "sc"),
+            example="spark://user@host:15002/database",
+            opened_by="eval.databases.spark:SparkDatabase",
+            spellings=("sparksql", "sail", "databricks"),
+            port=15002,
+            default_database="default",
+            options=frozenset({"use_ssl", "user_id", "token", "session_id", "x-databricks-cluster-id"}),
+            strangers_options=frozenset({"use_ssl", "user_id", "token", "x-databricks-cluster-id"}),
+            quote="`",
+        ),
     )
 }
 """Every engine, in the order of `DIALECTS`."""

@@ -96,3 +96,35 @@ def mysql_url() -> Iterator[str]:
             yield parts._replace(path=f"/{name}").geturl()
         finally:
             cursor.execute(f"DROP DATABASE {name}")
+
+
+@pytest.fixture(scope="session")
+def sail_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Sail server, which speaks Spark Connect."""
+    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pysail", reason="Sail is not installed: pip install 'text2sql[sail]'")
+    from tests.spark_servers import sail
+
+    with sail(tmp_path_factory.mktemp("sail")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def sail_url(sail_server: str) -> Iterator[str]:
+    """URL of an empty scratch database in Sail; yours to fill (`tests.spark_servers.write`)."""
+    from tests.spark_servers import scratch_database
+
+    with scratch_database(sail_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def spark_url() -> Iterator[str]:
+    """URL of an empty scratch database on a real Apache Spark; yours to fill (`tests.spark_servers.write`)."""
+    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    from tests.spark_servers import SPARK_SERVER, scratch_database
+
+    if not SPARK_SERVER:
+        pytest.skip("TEXT2SQL_TEST_SPARK_URL names no Spark Connect server")
+    with scratch_database(SPARK_SERVER) as url:
+        yield url

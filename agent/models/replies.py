@@ -160,6 +160,8 @@ _SQL_LANGUAGES = {
     "mysql",
     "mariadb",
     "duckdb",
+    "spark",
+    "sparksql",
     "tsql",
 }
 _LINE_START = re.compile(

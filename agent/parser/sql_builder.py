@@ -235,12 +235,14 @@ class TreeBuilder:
 
     def _date_part(self, key: ColumnKey, column: exp.Expr, part: str) -> exp.Expr:
         dialect = self._vocabulary.schema.dialect
-        if dialect in ("postgres", "duckdb") and not re.search(
+        if dialect in ("postgres", "duckdb", "spark") and not re.search(
             "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
         ):
             column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
         if part == "quarter":
             return self._quarter(column)
+        if dialect == "spark" and part in ("week", "weekday"):
+            return _spark_week(column) if part == "week" else _spark_weekday(column)
         function, shape = _DATE_FORMATS[dialect]
         return self._formatted(column, function, shape[part])
 
@@ -261,8 +263,10 @@ class TreeBuilder:
         return exp.Anonymous(this=function, expressions=[pattern, column] if sqlite else [column, pattern])
 
     def _quarter(self, column: exp.Expr) -> exp.Expr:
-        """`2024-Q1`: only PostgreSQL has a format for it; for other engines it is computed from the month."""
+        """`2024-Q1`: PostgreSQL and Spark have a format for it; for other engines it is computed from the month."""
         function, shape = _DATE_FORMATS[self._vocabulary.schema.dialect]
+        if self._vocabulary.schema.dialect == "spark":
+            return self._formatted(column, function, "yyyy-'Q'q")
         if self._vocabulary.schema.dialect == "postgres":
             return self._formatted(column, function, 'YYYY"-Q"Q')
         month = exp.cast(self._formatted(column, function, shape["month"][-2:]), exp.DataType.Type.INT)
@@ -285,7 +289,7 @@ class TreeBuilder:
         if dialect == "sqlite":
             days = [exp.Anonymous(this="JULIANDAY", expressions=[x]) for x in (end, start)]
             return exp.Sub(this=days[0], expression=days[1])
-        if dialect == "mysql":
+        if dialect in ("mysql", "spark"):
             return exp.Anonymous(this="DATEDIFF", expressions=[end, start])
         dates = [exp.cast(x, exp.DataType.Type.DATE) for x in (end, start)]
         return exp.Sub(this=dates[0], expression=dates[1])
@@ -422,11 +426,29 @@ def _references(query: Query) -> list[tuple[str, str]]:
     return list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
 
 
+def _spark_week(column: exp.Expr) -> exp.Expr:
+    """`2024-07`, the ISO year and week: Spark formats no dates by week."""
+    year = exp.Extract(this=exp.var("YEAROFWEEK"), expression=column)
+    week = exp.Anonymous(this="WEEKOFYEAR", expressions=[column.copy()])
+    two = exp.Anonymous(this="LPAD", expressions=[week, exp.Literal.number(2), exp.Literal.string("0")])
+    return exp.Anonymous(this="CONCAT", expressions=[year, exp.Literal.string("-"), two])
+
+
+def _spark_weekday(column: exp.Expr) -> exp.Expr:
+    """0 is Sunday, as text like the other engines' format."""
+    day = exp.Anonymous(this="DAYOFWEEK", expressions=[column])
+    return exp.cast(exp.Sub(this=day, expression=exp.Literal.number(1)), exp.DataType.Type.TEXT)
+
+
 _PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}
 _DATE_FORMATS = {
     "sqlite": ("STRFTIME", _PERCENT),
     "duckdb": ("STRFTIME", _PERCENT),
     "mysql": ("DATE_FORMAT", _PERCENT),
+    "spark": (
+        "DATE_FORMAT",
+        {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"},
+    ),
     "postgres": (
         "TO_CHAR",
         {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD", "week": "IYYY-IW", "weekday": "D", "hour": "HH24"},

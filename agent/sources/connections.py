@@ -169,6 +169,8 @@ def _warnings(target: Target, privileges: tuple[str, ...]) -> tuple[str, ...]:
         )
     remote = target.address and not ipaddress.ip_address(target.address).is_loopback
     encrypted = dict(target.options).get("sslmode") in ("require", "verify-ca", "verify-full")
+    if target.dialect == "spark":  # a token is sent encrypted only
+        encrypted = bool(target.password) or dict(target.options).get("use_ssl") == "true"
     if remote and not encrypted:
         hint = "add sslmode=require" if target.dialect == "postgres" else "reach it over a private network or a tunnel"
         warnings.append(f"The connection to {target.host} may not be encrypted; {hint}.")

@@ -154,6 +154,9 @@ def _looks_like(head: bytes) -> str:
 def _server_url(text: str, engine: Engine) -> Target:
     scheme = engine.schemes[0]
     example = f"{scheme}://user:password@host:port/database"
+    if text[:5].lower() == "sc://":  # Spark's own form: `/;name=value;name=value`, where a plus sign is one
+        text, mark, given = text.partition(";")
+        text += mark.replace(";", "?") + given.replace("+", "%2B").replace(";", "&")
     try:
         parts = urlsplit(text)
         port = parts.port or engine.port or 0
@@ -174,7 +177,8 @@ def _server_url(text: str, engine: Engine) -> Target:
     database = unquote(parts.path.removeprefix("/")) or engine.default_database
     if not database:
         raise DatabaseError(f"the database URL names no database; write it as {example}")
-    user = unquote(parts.username or "")
+    user = unquote(parts.username or "") or options.pop("user_id", "")
+    password = unquote(parts.password or "") or options.pop("token", "")
     shown_host = f"[{host}]" if ":" in host else quote(host, safe="")
     shown_user = f"{quote(user, safe='')}@" if user else ""
     return Target(
@@ -184,7 +188,7 @@ def _server_url(text: str, engine: Engine) -> Target:
         host=host,
         port=port,
         user=user,
-        password=unquote(parts.password or ""),
+        password=password,
         database=database,
         options=tuple(sorted(options.items())),
     )

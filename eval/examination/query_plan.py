@@ -30,6 +30,7 @@ _SCANNED: dict[Dialect, re.Pattern[str]] = {
     "duckdb": re.compile(r"SEQ_SCAN \(Table: (?:[^(),]*\.)?(?P<table>[^(),.]+)"),
     "postgres": re.compile(r"\bSeq Scan on (?:[^ (]+\.)?(?P<table>\"[^\"]+\"|[^ (.]+)"),
     "mysql": re.compile(r"\btable: (?P<table>[^,]+), type: ALL\b"),
+    "spark": re.compile(r"(?!)"),
 }
 
 

@@ -17,6 +17,7 @@ _FUNCTION_COLUMNS: dict[Dialect, dict[str, tuple[str, ...]]] = {
     | {f"{kind}_array_elements{text}": ("value",) for kind in ("json", "jsonb") for text in ("", "_text")},
     "duckdb": {},
     "mysql": {},
+    "spark": {"range": ("id",)},
 }
 
 
@@ -57,6 +58,7 @@ _ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
     "duckdb": re.compile(r"(duckdb|pragma|sqlite|pg)_\w+"),
     "postgres": re.compile(r"pg_\w+"),
     "mysql": re.compile(r"(?!)"),
+    "spark": re.compile(r"(?!)"),
 }
 """Names of the engine's own tables that need no qualifier."""
 
@@ -66,11 +68,12 @@ def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
     engine's catalogue exposes users, settings, paths and other people's objects; the schema has all that a query needs
     to know.
 
-    In MySQL a qualifier may name another database, and the open database is not known here, so no qualifier is allowed.
+    In MySQL and Spark a qualifier may name another database, and in Spark also a catalogue or a file
+    (``csv.`/etc/passwd` ``); the open database is not known here, so no qualifier is allowed.
     For the other engines, `eval.sql.resolve` looks the qualifier up in the schema."""
     name, namespace, catalogue = table.name.casefold(), table.db.casefold(), table.catalog.casefold()
-    if dialect == "mysql":
-        if namespace:
+    if dialect in ("mysql", "spark"):
+        if namespace or catalogue or len(table.parts) > 1:
             return f"names the database {table.db}; only tables of the opened one may be read, without a qualifier"
         return None
     own = namespace == "information_schema" or namespace.startswith("pg_") or catalogue == "system"

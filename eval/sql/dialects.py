@@ -1,4 +1,4 @@
-"""The four dialects as this project reads and writes them: sqlglot's dialects, changed to round-trip faithfully.
+"""The dialects as this project reads and writes them: sqlglot's dialects, changed to round-trip faithfully.
 
 sqlglot is built to translate: it turns `IFNULL` into `COALESCE` and `CAST(x AS DATE)` into `DATE(x)`, and it rewrites
 JSON paths. Here, the SQL generated from a tree must mean exactly what the original statement meant, for the same
@@ -19,14 +19,17 @@ from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.dialects.postgres import Postgres
+from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.generators.mysql import MySQLGenerator
 from sqlglot.generators.postgres import PostgresGenerator
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.generators.sqlite import SQLiteGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.parsers.mysql import MySQLParser
 from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -144,7 +147,7 @@ _OVERLAY = _when_written("OVERLAY", frozenset({"PLACING"}))
 
 
 class _FaithfulParser(BudgetedParser):
-    """The changes shared by all four parsers; each dialect mixes it in before sqlglot's own parser."""
+    """The changes shared by all parsers; each dialect mixes it in before sqlglot's own parser."""
 
     def _warn_unsupported(self) -> None:
         """Emit no warning: the guard refuses what sqlglot could read only as a bare command."""
@@ -154,7 +157,8 @@ class _FaithfulParser(BudgetedParser):
         parsed = super()._parse_types(*args, **kwargs)
         if isinstance(parsed, exp.DataType) and self._index > start:
             tokens = self._tokens[start : self._index]
-            if all(t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) for t in tokens):
+            suffix = tokens[0].text.upper() in self.dialect.tokenizer_class.NUMERIC_LITERALS  # Spark's `1L`
+            if not suffix and all(t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) for t in tokens):
                 parsed.meta[WRITTEN_TYPE] = _type_text([t.text for t in tokens])
         return parsed
 
@@ -331,11 +335,33 @@ class FaithfulMySQL(MySQL):
             return super().table_sql(expression, sep)
 
 
+class FaithfulSpark(Spark):
+    to_json_path = _path_as_written
+
+    class Parser(_FaithfulParser, SparkParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {
+            "CAST": _CAST,
+            "TRY_CAST": parser.Parser.FUNCTION_PARSERS["TRY_CAST"],
+            "EXTRACT": _EXTRACT,
+            "TRIM": _TRIM,
+            "SUBSTRING": _SUBSTRING,
+            "SUBSTR": _SUBSTRING,
+            "POSITION": _POSITION,
+            "OVERLAY": _OVERLAY,
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(SparkParser.NO_PAREN_FUNCTION_PARSERS, "IF")
+
+    class Generator(_FaithfulGenerator, SparkGenerator):
+        TRANSFORMS: ClassVar = {**SparkGenerator.TRANSFORMS, **_AS_WRITTEN}
+
+
 _CLASSES: dict[Dialect, type[SqlglotDialect]] = {
     "sqlite": FaithfulSQLite,
     "duckdb": FaithfulDuckDB,
     "postgres": FaithfulPostgres,
     "mysql": FaithfulMySQL,
+    "spark": FaithfulSpark,
 }
 
 

@@ -17,7 +17,7 @@ from eval.sql.nodes import called_name
 from eval.sql.sources import Origin, Output, Relation, Scope
 
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "get_format"})
-"""MySQL functions whose first argument is a keyword, not a column."""
+"""MySQL and Spark functions whose first argument is a keyword, not a column."""
 
 
 class ExpressionNames(ABC):

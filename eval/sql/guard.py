@@ -79,7 +79,10 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
-        return Verdict(True, None, ReadStatement(render(parsed.tree, parsed.dialect), parsed.dialect, parsed.tree))
+        sql = render(parsed.tree, parsed.dialect)
+        if parsed.dialect == "spark" and "${" in sql:  # also where it was written with an escape
+            return _refused("holds ${, where Spark puts in settings and the server's environment")
+        return Verdict(True, None, ReadStatement(sql, parsed.dialect, parsed.tree))
     except RecursionError:
         return _refused("nested too deeply")
 
@@ -158,6 +161,7 @@ _CATALOGUE_TYPE = re.compile(
 _ROLE_NAMES: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"user", "current_role", "current_user", "session_user", "system_user"}),
     "mysql": frozenset({"current_role", "current_user"}),
+    "spark": frozenset({"user", "current_user", "session_user"}),
 }
 
 
@@ -176,6 +180,8 @@ def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
     """PostgreSQL and MySQL resolve some reserved words to the user who is logged in; MariaDB moves the sequence `s` for
     `s.nextval` in its Oracle mode."""
     name = column.this
+    if dialect == "spark" and "_metadata" in [part.name.lower() for part in column.parts]:
+        return "reads _metadata, which tells of files"
     if dialect == "mysql" and column.table and name.name.lower() in ("nextval", "currval"):
         return f"reads {name.name} of {column.table}, which may be a sequence"
     plain = isinstance(name, exp.Identifier) and not name.args.get("quoted") and not column.table

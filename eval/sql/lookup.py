@@ -15,6 +15,7 @@ _SPECIAL: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"user", "current_role", "current_schema", "system_user"}),
     "duckdb": frozenset({"user", "current_role", "current_schema", "current_catalog"}),
     "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
+    "spark": frozenset({"user"}),
 }
 """Functions without parentheses that the parser reads as columns."""
 
@@ -38,13 +39,17 @@ class Shared:
 def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
     """Look up a column from the innermost scope outwards; None when no source has it."""
     level: Scope | None = scope
+    if dialect == "spark" and len(column.parts) > 2:  # table.column.field, before database.table.column
+        field = _struct_field(column, scope, dialect)
+        if field is not None:
+            return field
     while level is not None:
         bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
         if bound is not None:
             return bound
         level = level.outer
-    if dialect == "duckdb" and column.table:
-        return _struct_field(column, scope)
+    if dialect in ("duckdb", "spark") and column.table:
+        return _struct_field(column, scope, dialect)
     if column.table:
         return None
     if column.name.casefold() in _SPECIAL[dialect]:
@@ -121,14 +126,14 @@ def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Sh
     return None
 
 
-def _struct_field(column: exp.Column, scope: Scope) -> Found | Shared | None:
-    """DuckDB reads `a.b` as field b of column a when no source is named a."""
+def _struct_field(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    """DuckDB and Spark read `a.b` as field b of column a when no source is named a."""
     first = column.parts[0]
     if not isinstance(first, exp.Identifier):
         return None
     if len(column.parts) > 2:
         inner = exp.Column(this=column.parts[1].copy(), table=first.copy())
-        bound = look_up(inner, scope, "duckdb") if len(column.parts) > 2 else None
+        bound = look_up(inner, scope, dialect)
         if bound is not None:
             return bound
-    return look_up(exp.Column(this=first.copy()), scope, "duckdb")
+    return look_up(exp.Column(this=first.copy()), scope, dialect)

@@ -97,6 +97,10 @@ NODES: dict[Dialect, NodeTypes] = {
         exp.JSONTable,
     }
     | {exp.JSONColumnDef, exp.JSONSchema, exp.JSONArrayContains},
+    "spark": _COMMON
+    | _SERVER
+    | {exp.Dot, exp.Bracket, exp.Lambda, exp.TryCast, exp.ILike, exp.Overlay, exp.Qualify, exp.TableSample}
+    | {exp.Aliases, exp.ColumnDef},
 }
 """Node types that a query may contain, by dialect."""
 

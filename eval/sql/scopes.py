@@ -148,7 +148,9 @@ class _Binder(FromClause):
             width = max(width, len(items))
             for item in items:
                 self.expression(item, Scope([], outer), ctes)
-        prefix, start = {"duckdb": ("col", 0), "mysql": ("column_", 0)}.get(self.dialect, ("column", 1))
+        prefix, start = {"duckdb": ("col", 0), "mysql": ("column_", 0), "spark": ("col", 1)}.get(
+            self.dialect, ("column", 1)
+        )
         relation = Relation([Output(f"{prefix}{start + i}") for i in range(width)], False, len(node.expressions) == 1)
         self._after(node, [relation], outer, ctes)
         return relation
@@ -180,7 +182,7 @@ class _Binder(FromClause):
         outputs: dict[str, Output],
     ) -> None:
         """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite and DuckDB; GROUP
-        BY, HAVING and ORDER BY in MySQL; GROUP BY and ORDER BY in PostgreSQL, and there only as a bare name."""
+        BY, HAVING and ORDER BY in MySQL and Spark; GROUP BY and ORDER BY, only as a bare name, in PostgreSQL."""
         loose = aliases if self.dialect in ("sqlite", "duckdb") else {}
         grouped = aliases if self.dialect != "postgres" else {}
         for part, visible in (("where", loose), ("having", grouped), ("qualify", aliases)):
@@ -219,7 +221,7 @@ class _Binder(FromClause):
     ) -> None:
         """A bare name refers first to an output column; a name inside an expression, first to a source's column."""
         starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names these columns
-        by_output = self.dialect in ("postgres", "mysql") or (self.dialect == "sqlite" and starred)
+        by_output = self.dialect in ("postgres", "mysql", "spark") or (self.dialect == "sqlite" and starred)
         first = outputs if by_output else aliases
         scope.aliases = aliases if self.dialect != "postgres" else {}
         for column in self._names(order, scope, ctes):
@@ -250,7 +252,7 @@ class _Binder(FromClause):
                 continue
             self.expression(item, scope, ctes, earlier)
             outputs.append(self._output(item))
-            if self.dialect == "duckdb" and isinstance(item, exp.Alias):
+            if self.dialect in ("duckdb", "spark") and isinstance(item, exp.Alias):
                 earlier[item.alias.casefold()] = outputs[-1]
         return outputs, opened or self._starred > MOST_STARRED
 

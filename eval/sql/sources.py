@@ -21,6 +21,7 @@ _HIDDEN: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
     "duckdb": frozenset({"rowid"}),
     "mysql": frozenset(),
+    "spark": frozenset(),
 }
 
 

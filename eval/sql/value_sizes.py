@@ -28,11 +28,13 @@ MAX_NEEDLE = 1_000
 _SIZE_ARGUMENT = {"repeat": 1, "lpad": 1, "rpad": 1, "space": 0, "zeroblob": 0, "randomblob": 0} | {
     "list_resize": 1,
     "array_resize": 1,
+    "array_repeat": 1,
+    "randstr": 0,
 }
 _DOUBLING = frozenset({"hex", "quote", "json_quote", "quote_literal", "quote_nullable", "quote_ident", "to_hex"})
-_FORMATS = frozenset({"printf", "format"})
+_FORMATS = frozenset({"printf", "format", "format_string"})
 _WIDE = re.compile(r"%[^%a-zA-Z]*(\d{4,}|\*)|\{[^{}]*(\d{4,}|\{)")
-_SERIES = frozenset({"generate_series", "range"})
+_SERIES = frozenset({"generate_series", "range", "sequence"})
 _ASSEMBLING = frozenset({"string_agg", "group_concat", "array_agg", "array_to_string", "json_agg", "jsonb_agg"}) | {
     "json_arrayagg",
     "json_object_agg",
@@ -71,7 +73,7 @@ def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
     growth, series = 1, 1
     calls = [(name, node) for node in every(tree, exp.Func) if (name := called_name(node)) is not None]
     for name, call in calls:
-        reason = _size_reason(name, call) or _format_reason(name, call, dialect)
+        reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _range_reason(name, call, dialect)
         if reason:
             return reason
         growth *= _growth(name, call)
@@ -117,6 +119,14 @@ def _format_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
     if not isinstance(template, exp.Literal):
         return f"calls {name} with a template that is not a constant"
     return f"calls {name} with a width over 999" if _WIDE.search(template.name) else None
+
+
+def _range_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
+    """Spark computes the ends of `range` itself: a product of constants is no bound for us."""
+    if dialect != "spark" or name != "range" or not isinstance(call, exp.Anonymous):
+        return None
+    known = all(_whole_number(end) is not None for end in call.expressions)
+    return None if known else "calls range with an end that is not a whole number"
 
 
 def _growth(name: str, call: exp.Expr) -> int:

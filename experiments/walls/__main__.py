@@ -13,10 +13,10 @@ import typer
 
 from eval.databases import open_database
 from eval.engines import dialect_named
-from eval.schema import DIALECTS, Dialect
+from eval.schema import Dialect
 from experiments.walls import costly as costly_statements
 from experiments.walls.calls import call_at_random
-from experiments.walls.serving import QUESTIONS, scratch, serving
+from experiments.walls.serving import QUESTIONS, SERVED, scratch, serving
 from experiments.walls.soak import soak as soak_server
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -24,7 +24,7 @@ Engines = Annotated[list[str] | None, typer.Option("--engine", help="May be repe
 
 
 def _dialects(engines: list[str] | None) -> tuple[Dialect, ...]:
-    return tuple(dialect_named(name) for name in engines) if engines else DIALECTS
+    return tuple(dialect_named(name) for name in engines) if engines else SERVED
 
 
 @app.callback()

@@ -22,8 +22,11 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from eval.schema import DIALECTS, Dialect
+from eval.schema import Dialect
 from tests.conftest import MYSQL_SERVER, POSTGRES_SERVER
+
+SERVED: tuple[Dialect, ...] = ("sqlite", "duckdb", "postgres", "mysql")
+"""The engines that have a corpus of costly statements."""
 
 QUESTIONS = (
     "How many customers are there?",
@@ -138,7 +141,7 @@ def _largest_temporary_mb(served: Served) -> float:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, dialects: tuple[Dialect, ...] = DIALECTS, **settings: str) -> Iterator[Served]:
+def serving(folder: Path, dialects: tuple[Dialect, ...] = SERVED, **settings: str) -> Iterator[Served]:
     """Start a server with a database of each engine, and end it."""
     temporary = folder / "tmp"
     temporary.mkdir()

@@ -13,7 +13,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -239,6 +239,34 @@ def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
         yield Scene(database, folder, look, running, settings if mariadb else "")
 
 
+@contextmanager
+def _spark_scene(url: str, folder: Path) -> Iterator[Scene]:
+    from tests.spark_servers import write, writer
+
+    tables = TABLES.replace("INTEGER PRIMARY KEY", "INT").strip().rstrip(";").split(";")
+    write(url, *(f"DROP TABLE IF EXISTS {name}" for name in ("customers", "orders", "secrets")), *tables)
+    with closing(writer(url)) as outside, open_database(url) as database:
+        wanted = ("SHOW TABLES", "SHOW DATABASES", "SHOW VIEWS", "SELECT * FROM customers ORDER BY 1")
+        wanted += ("SELECT * FROM orders ORDER BY 1", "SELECT * FROM secrets ORDER BY 1")
+
+        def look() -> object:
+            return [outside.catalogue(sql, 60) for sql in wanted]
+
+        yield Scene(database, folder, look, lambda: 0, "")
+
+
+@pytest.fixture(scope="module")
+def sail_scene(sail_url: str, folder: Path) -> Iterator[Scene]:
+    with _spark_scene(sail_url, folder) as scene:
+        yield scene
+
+
+@pytest.fixture(scope="module")
+def spark_scene(spark_url: str, folder: Path) -> Iterator[Scene]:
+    with _spark_scene(spark_url, folder) as scene:
+        yield scene
+
+
 @pytest.mark.parametrize("sql", hostile("sqlite"))
 def test_sqlite_alone(sqlite_scene: Scene, sql: str) -> None:
     check(sqlite_scene, sql, "sqlite")
@@ -257,6 +285,30 @@ def test_postgres_alone(postgres_scene: Scene, sql: str) -> None:
 @pytest.mark.parametrize("sql", hostile("mysql"))
 def test_mysql_alone(mysql_scene: Scene, sql: str) -> None:
     check(mysql_scene, sql, "mysql")
+
+
+SPARK = [case for case in hostile("spark") if not str(case.id).startswith("huge_")]
+"""Without values of gigabytes: neither Spark nor Sail bounds a value that a statement builds. Only the guard does."""
+
+
+@pytest.mark.parametrize("sql", SPARK)
+def test_sail_alone(sail_scene: Scene, sql: str) -> None:
+    check(sail_scene, sql, "spark")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sql", SPARK)
+def test_spark_alone(spark_scene: Scene, sql: str) -> None:
+    check(spark_scene, sql, "spark")
+
+
+def test_the_canary_is_within_reach_of_an_ordinary_session_of_sail(sail_scene: Scene, sail_url: str) -> None:
+    """Without our barriers the same statements succeed, so that the tests above show something."""
+    from tests.spark_servers import writer
+
+    with closing(writer(sail_url)) as plain:
+        rows = plain.catalogue(f"SELECT * FROM text.`{sail_scene.folder / 'canary.txt'}`", 30)
+    assert rows == [(CANARY,)]
 
 
 def test_the_canary_is_within_reach_of_an_ordinary_postgres_superuser(postgres_scene: Scene, postgres_url: str) -> None:

@@ -1,0 +1,143 @@
+"""Apache Spark over Spark Connect (also Sail, and by protocol Databricks): each statement is a relation of a session.
+
+In: a `Target` with a host. Out: a `Database`. Spark has no read-only mode and no transaction. These protections apply
+even when the guard is bypassed: the text is sent as a relation below a LIMIT, after the server's own grammar has
+accepted it inside WITH … AS (…), where only a query may stand; so SET, ADD JAR, CACHE, DDL, DML, scripts and EXECUTE
+IMMEDIATE never start. Functions and table names that reach code, files or settings are refused by `spark_text`.
+Statements are interrupted by their operation's id. The login's grants are the last barrier: docs/databases.md says what
+to set and which risks remain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from eval.databases.base import Database
+from eval.databases.catalogue.spark import read_schema
+from eval.databases.inference import with_inferred_keys
+from eval.databases.schema_cache import SchemaCache
+from eval.databases.spark_connect import SessionExpired, SparkConnection, SparkStatement, python_rows
+from eval.databases.spark_text import refused
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, Limits
+from eval.databases.urls import Target
+from eval.schema import Dialect, Schema
+from eval.sql.types import ReadStatement
+
+_CATALOGUE_SECONDS = 30.0
+_COUNT_SECONDS = 10.0
+_PREPARE_SECONDS = 5.0
+_FRESH_SECONDS = 3600
+_GRACE_SECONDS = 2.0
+"""gRPC's own deadline for a call, beyond the statement's, in case that nobody interrupts it."""
+
+
+class SparkDatabase(Database):
+    dialect: Dialect = "spark"
+
+    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
+        self.name = target.name
+        self.url = target.url
+        self._target = target
+        self._infer_keys = infer_keys
+        self._closed = False
+        self._connection = SparkConnection(target, connect_seconds)
+        self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        """The cache's sign is the list of tables: one call, which does not tell when a table's columns change."""
+        return self._schema_cache.get(ttl, sign=self._sign, read=self._read_schema)
+
+    def refusal(self, statement: ReadStatement) -> str | None:
+        """Let the server analyse the statement: names, types and grouping; nothing runs."""
+        try:
+            with self._checked(StatementRun(statement, Limits(seconds=_PREPARE_SECONDS))):
+                return None
+        except DatabaseError as e:
+            return self._explain(str(e))
+
+    def data_version(self) -> str:
+        """Spark has no cheap sign of the data's state: what is known of the data is read again each hour."""
+        return f"hour {int(time.time() // _FRESH_SECONDS)}"
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._connection.close()
+
+    # How a statement runs
+
+    @contextmanager
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._checked(run) as statement:
+            if run.expired():
+                yield OpenStatement((), iter(()))
+                return
+            batches = statement.batches(run.limits.rows + 1, run.seconds_left + _GRACE_SECONDS)
+            ended = False
+            try:
+                columns = next(batches)
+                yield OpenStatement(columns, (row for batch in batches for row in python_rows(batch)))
+                ended = next(batches, None) is None
+            finally:
+                batches.close()
+                if not ended:
+                    statement.cancel()
+
+    @contextmanager
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._checked(run) as statement:
+            yield OpenStatement(("plan",), iter([(statement.plan(run.seconds_left),)]))
+
+    @contextmanager
+    def _checked(self, run: StatementRun) -> Iterator[SparkStatement]:
+        """The statement, after the text and the server's grammar have been asked. It is cancelled when the run must
+        stop. Raises DatabaseError for what is no query, or reaches beyond the tables."""
+        if self._closed:
+            raise DatabaseError("the database has been closed")
+        reason = refused(run.sql)
+        if reason:
+            raise DatabaseError(f"{reason} may not be used in a query")
+        statement = SparkStatement(self._connection, run.sql)
+        with run.interrupting(statement.cancel):
+            session = self._connection.session
+            try:
+                statement.check(run.seconds_left)
+            except SessionExpired:
+                self._connection.renew(session)
+                statement.check(run.seconds_left)
+            yield statement
+
+    def _explain(self, message: str) -> str:
+        return self._target.redact(message)
+
+    # How the structure is read
+
+    def _sign(self) -> str:
+        session = self._connection.session
+        try:
+            tables = self._connection.tables(_CATALOGUE_SECONDS)
+        except SessionExpired:
+            self._connection.renew(session)
+            tables = self._connection.tables(_CATALOGUE_SECONDS)
+        return hashlib.sha256(repr(tables).encode()).hexdigest()
+
+    def _read_schema(self) -> Schema:
+        try:
+            schema = read_schema(self._connection.tables(_CATALOGUE_SECONDS), self._describe, self._count)
+        except DatabaseError as e:
+            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
+        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
+
+    def _describe(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.catalogue(sql, _CATALOGUE_SECONDS)
+
+    def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.catalogue(sql, _COUNT_SECONDS)
+        except DatabaseError:  # too slow, or a table that may not be read
+            return []
