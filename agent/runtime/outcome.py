@@ -1,0 +1,115 @@
+"""The end of a run as an `Answer`.
+
+In: the graph's last state, or the end of a turn of a conversation. Out: the answer that every door shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agent.access.database import PersonalDatabase
+from agent.conversations.turns import DROPPED, TurnEnd
+from agent.models.protocol import Usage
+from agent.runtime.answer import Answer, Tokens
+from agent.runtime.context import RunContext
+from agent.state import QueryPlan, QueryResult, Retry
+from eval.databases.base import Database
+
+
+def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Answer:
+    from agent.runtime.attempts import chosen, doubts, failure_text, passes, sure
+    from agent.runtime.verdict import probability
+
+    plan: QueryPlan = state["plan"]
+    results: list[QueryResult] = state.get("query_results", [])
+    best = chosen(plan, results)
+    last = best[-1] if best else None
+    threshold = context.judging.score_threshold
+    kind: str | None = None
+    status: Literal["success", "doubtful", "abstained", "error"]
+    if last is None:
+        status, kind = "error", "internal"
+    elif last.status == "success":
+        status = "success" if all(passes(r, threshold) and sure(r) for r in best) else "doubtful"
+    elif last.failure and last.failure.kind == "abstained":
+        status = "abstained"
+    else:
+        status = "error"
+        kind = last.failure.kind if last.failure else "sql"
+    report = last.eval_report if last else None
+    return Answer(
+        question=state["question"],
+        status=status,
+        sql=last.sql if last else "",
+        columns=last.columns if last else [],
+        units=last.units if last else [],
+        rows=last.data if last else [],
+        truncated=last.truncated if last else False,
+        score=min((r.score for r in best), default=0.0),
+        dimensions=report.dimensions if report else {},
+        answer=state.get("final_answer", ""),
+        abstained=status == "abstained",
+        attempts=_with_retries(results, state.get("retries", [])),
+        plan=plan,
+        seconds=round(seconds, 4),
+        tokens=_tokens(context.usage),
+        model=context.model.name,
+        reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
+        database=context.database.name,
+        dialect=context.database.dialect,
+        confidence=probability(last, calibrated=context.model.capabilities.calibrated) if last else None,
+        relevance=state.get("answer_relevance_score", 0.0),
+        doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
+        not_understood=last.not_understood if last else [],
+        alternatives=last.alternatives if last else [],
+        error_kind=kind,
+        read_as=state.get("read_as") or "",
+    )
+
+
+def _rows_not_visible(result: QueryResult | None, database: Database) -> list[str]:
+    if result is None or not result.sql or not isinstance(database, PersonalDatabase):
+        return []
+    partly = database.partly_visible(result.sql)
+    return [f"Only the rows of {', '.join(partly)} that are visible to you were read."] if partly else []
+
+
+def answer_of_turn(text_of_user: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:
+    """The answer to a text in a conversation, which may be only part of the question."""
+    if ended.waiting is None and not ended.dropped:
+        return answer_of(ended.state, context, seconds).model_copy(update={"question": text_of_user})
+    asked = ended.waiting
+    text = (
+        "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
+        if asked
+        else DROPPED
+    )
+    return Answer(
+        question=text_of_user,
+        status="waiting" if asked else "abstained",
+        abstained=asked is None,
+        answer=text.strip(),
+        reason=asked.question if asked else DROPPED,
+        seconds=round(seconds, 4),
+        tokens=_tokens(context.usage),
+        model=context.model.name,
+        database=context.database.name,
+        dialect=context.database.dialect,
+        clarification=asked,
+    )
+
+
+def _with_retries(results: list[QueryResult], retries: list[Retry]) -> list[QueryResult]:
+    """The attempts; each one that was retried has the reason for its retry."""
+    categories = {(retry.task_id, retry.attempt): retry.category for retry in retries}
+    return [r.model_copy(update={"retry_category": categories.get((r.task_id, r.attempt))}) for r in results]
+
+
+def _tokens(usage: Usage) -> Tokens:
+    return Tokens(
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cached=usage.cached_tokens,
+        calls=usage.calls,
+        cost_usd=usage.cost_usd,
+    )

@@ -1,0 +1,104 @@
+"""What a run is made of: the database, the model, and the team's knowledge of the database.
+
+In: what the caller named, and the settings. Out: the opened and loaded values, or `RunFailed` with a sentence for the
+user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent.access.database import PersonalDatabase
+from agent.config import DatabaseSettings, JudgingSettings, ModelSettings
+from agent.models.protocol import Model
+from eval.databases.base import Database
+from eval.errors import Text2SQLError
+
+if TYPE_CHECKING:
+    from agent.knowledge.kit import Kit
+    from agent.knowledge.memory import Memory
+    from agent.knowledge.semantics import SemanticModel
+
+Confirmed = Sequence[tuple[str, str]]
+"""(question, SQL) pairs."""
+
+
+class RunFailed(Text2SQLError):
+    """A run that ends before it has an answer; `kind` as in an `error` event."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+async def opened(database: str | Database | None, config: DatabaseSettings) -> Database:
+    if isinstance(database, Database):
+        return database
+    from agent.runtime.catalogue import resolve_database
+
+    return await asyncio.to_thread(resolve_database, database, config)
+
+
+async def chosen_model(
+    model: str | Model | None, config: ModelSettings, database: Database, semantics: SemanticModel | None
+) -> tuple[Model, Model | None]:
+    """The model to use, and the same model again if this run has to close it."""
+    if model is not None and not isinstance(model, str):
+        return model, None
+    from agent.models import make_model
+
+    made = await asyncio.to_thread(make_model, config, database, model, semantics)
+    return made, made
+
+
+def kit_in(folder: str) -> Kit:
+    """The kit in a folder. Raises RunFailed."""
+    from agent.knowledge.kit import read_kit
+    from agent.knowledge.memory import BadMemory
+
+    try:
+        return read_kit(folder)
+    except BadMemory as error:
+        raise RunFailed("settings", f"The kit {folder} cannot be used: {error}") from None
+
+
+def semantics_of(config: JudgingSettings) -> SemanticModel | None:
+    """Raises RunFailed, naming what is wrong with the file."""
+    if not (config.semantic_model or config.glossary):
+        return None
+    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.semantics.files import semantic_model_of
+
+    try:
+        return semantic_model_of(config)
+    except BadMemory as error:
+        raise RunFailed("settings", str(error)) from None
+
+
+def without_unseen(semantics: SemanticModel, database: PersonalDatabase) -> SemanticModel:
+    """The model without instructions that name what the person may not see."""
+    return replace(semantics, instructions="") if database.unseen(semantics.instructions) else semantics
+
+
+def memory_of(
+    config: JudgingSettings, semantics: SemanticModel | None, kit: Kit | None, confirmed: Confirmed
+) -> Memory | None:
+    """The team's knowledge of its database; None if there is none. Raises RunFailed, naming each bad line and its
+    reason."""
+    if not (config.examples or config.glossary or semantics or confirmed or kit):
+        return None
+    from agent.knowledge.memory import BadMemory, Example, load_memory
+
+    try:
+        kept = load_memory(config.examples, config.glossary)
+    except BadMemory as error:
+        raise RunFailed("settings", str(error)) from None
+    if kit is not None:
+        kept = kept.joined(kit.memory)
+    if semantics is not None:
+        said = "\n".join(filter(None, (semantics.instructions, kept.instructions)))
+        kept = replace(kept.with_examples([Example(v.question, v.sql) for v in semantics.verified]), instructions=said)
+    return kept.with_examples([Example(question, sql) for question, sql in confirmed])
