@@ -28,6 +28,8 @@ class Engine:
     """`module:class` of its `Database`, imported when a database is opened."""
     spellings: tuple[str, ...] = ()
     """Other names of the dialect."""
+    folder_schemes: tuple[str, ...] = ()
+    """Schemes of URLs that name a data folder of this machine, opened inside this process."""
     port: int | None = None
     """Its server's default port; None for an engine that opens files."""
     default_database: str | None = None
@@ -101,11 +103,26 @@ ENGINES: dict[Dialect, Engine] = {
             strangers_options=frozenset({"use_ssl", "user_id", "token", "x-databricks-cluster-id"}),
             quote="`",
         ),
+        Engine(
+            dialect="clickhouse",
+            title="ClickHouse",
+            schemes=("clickhouse", "clickhouses"),
+            example="clickhouse://user@host/database",
+            opened_by="eval.databases.clickhouse:ClickHouseDatabase",
+            spellings=("chdb",),
+            folder_schemes=("chdb",),
+            port=8123,
+            default_database="default",
+            options=frozenset({"secure", "ca_cert", "client_cert", "client_cert_key"}),
+            strangers_options=frozenset({"secure"}),
+        ),
     )
 }
 """Every engine, in the order of `DIALECTS`."""
 
-BY_SCHEME: dict[str, Engine] = {scheme: engine for engine in ENGINES.values() for scheme in engine.schemes}
+BY_SCHEME: dict[str, Engine] = {
+    scheme: engine for engine in ENGINES.values() for scheme in (*engine.schemes, *engine.folder_schemes)
+}
 
 SERVERS: tuple[Engine, ...] = tuple(engine for engine in ENGINES.values() if not engine.is_file)
 

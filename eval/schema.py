@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
-Dialect = Literal["sqlite", "duckdb", "postgres", "mysql", "spark"]
+Dialect = Literal["sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse"]
 """The dialects, by sqlglot's names. `eval.engines` says what else is to know of each."""
 
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -128,3 +131,35 @@ def spark_url() -> Iterator[str]:
         pytest.skip("TEXT2SQL_TEST_SPARK_URL names no Spark Connect server")
     with scratch_database(SPARK_SERVER) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def chdb_folder() -> Iterator[Path]:
+    """The data folder of the ClickHouse engine inside this process, which allows one folder for each process."""
+    clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="the driver of ClickHouse is not installed")
+    pytest.importorskip("chdb", reason="chDB is not installed (text2sql[clickhouse-local])")
+    folder = Path(tempfile.mkdtemp(prefix="text2sql-chdb-"))
+    keeper = clickhouse_connect.get_client(interface="chdb", path=str(folder))
+    yield folder
+    keeper.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def clickhouse_url(chdb_folder: Path) -> Iterator[str]:
+    """URL of an empty scratch database in chDB; yours to fill (`chdb_client`)."""
+    name = f"scratch_{uuid.uuid4().hex[:12]}"
+    with chdb_client(f"chdb:///{chdb_folder}?database=default") as server:
+        server.command(f"CREATE DATABASE {name}")
+        try:
+            yield f"chdb:///{chdb_folder}?database={name}"
+        finally:
+            server.command(f"DROP DATABASE {name} SYNC")
+
+
+def chdb_client(url: str) -> Any:
+    """A writing client of the driver for a scratch database."""
+    import clickhouse_connect
+
+    path, _, database = url.removeprefix("chdb:///").partition("?database=")
+    return clickhouse_connect.get_client(interface="chdb", path=path, database=database)

@@ -239,6 +239,8 @@ class TreeBuilder:
             "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
         ):
             column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
+        if dialect == "clickhouse":
+            column = self._moment(key, column)
         if part == "quarter":
             return self._quarter(column)
         if dialect == "spark" and part in ("week", "weekday"):
@@ -256,6 +258,13 @@ class TreeBuilder:
         ahead = exp.Case(ifs=[exp.If(this=later, true=exp.Literal.number(1))], default=exp.Literal.number(0))
         years = exp.Sub(this=exp.Literal.number(day.year), expression=year)
         return exp.paren(exp.Sub(this=years, expression=ahead), copy=False)
+
+    def _moment(self, key: ColumnKey | None, column: exp.Expr) -> exp.Expr:
+        """ClickHouse formats dates only, so a text is read as one first."""
+        declared = self._vocabulary.columns[key].column.type if key is not None else ""
+        if "String" not in declared:
+            return column
+        return exp.Anonymous(this="parseDateTimeBestEffortOrNull", expressions=[column])
 
     def _formatted(self, column: exp.Expr, function: str, shape: str) -> exp.Expr:
         pattern = exp.Literal.string(shape)
@@ -291,6 +300,8 @@ class TreeBuilder:
             return exp.Sub(this=days[0], expression=days[1])
         if dialect in ("mysql", "spark"):
             return exp.Anonymous(this="DATEDIFF", expressions=[end, start])
+        if dialect == "clickhouse":
+            return exp.Anonymous(this="dateDiff", expressions=[exp.Literal.string("day"), start, end])
         dates = [exp.cast(x, exp.DataType.Type.DATE) for x in (end, start)]
         return exp.Sub(this=dates[0], expression=dates[1])
 
@@ -449,6 +460,7 @@ _DATE_FORMATS = {
         "DATE_FORMAT",
         {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"},
     ),
+    "clickhouse": ("formatDateTime", _PERCENT | {"week": "%G-%V"}),
     "postgres": (
         "TO_CHAR",
         {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD", "week": "IYYY-IW", "weekday": "D", "hour": "HH24"},

@@ -22,6 +22,8 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
 """At byte 8 of the file, after an 8-byte checksum (https://duckdb.org/docs/stable/internals/storage)."""
 
+_SECURE_PORT = 8443
+"""ClickHouse over HTTPS."""
 _KNOWN = ", ".join(engine.example for engine in ENGINES.values())
 
 
@@ -69,6 +71,8 @@ def parse_target(target: str | Path) -> Target:
     engine = BY_SCHEME.get(scheme)
     if engine is None:
         raise DatabaseError(f"unknown database URL scheme {scheme!r}; known: {_KNOWN}")
+    if scheme in engine.folder_schemes:
+        return _folder_url(text, scheme, engine)
     return _file_url(text, engine.dialect) if engine.is_file else _server_url(text, engine)
 
 
@@ -86,6 +90,28 @@ def _file_url(text: str, dialect: Dialect) -> Target:
     if not path.is_absolute() and not path.exists() and Path("/", path).exists():
         path = Path("/", path)  # `sqlite:///srv/x.db` usually means an absolute path
     return _file_target(path, dialect)
+
+
+def _folder_url(text: str, scheme: str, engine: Engine) -> Target:
+    """`chdb:///folder?database=name`: the data folder of an engine that runs inside this process."""
+    rest, _, query = text.split("://", 1)[1].partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    if not rest.startswith("/") or rest == "/" or options.keys() - {"database"}:
+        raise DatabaseError(f"write the URL as {scheme}:///path/to/folder?database=name")
+    path = Path(unquote(rest[1:])).expanduser()
+    if not path.is_absolute() and not path.exists():
+        path = Path("/", path)
+    if not (path / "metadata").is_dir():
+        raise DatabaseNotFound(f"no {scheme} data folder at {path} (none was created)")
+    database = options.get("database") or engine.default_database or ""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (keeps symlinks, unlike resolve)
+    return Target(
+        dialect=engine.dialect,
+        name=database if "database" in options else path.name,
+        url=f"{scheme}:///{quote(str(absolute), errors='surrogateescape')}?database={quote(database, safe='')}",
+        path=absolute,
+        database=database,
+    )
 
 
 def _file_target(path: Path, declared: Dialect | None) -> Target:
@@ -173,6 +199,12 @@ def _server_url(text: str, engine: Engine) -> Target:
             raise DatabaseError(
                 f"the database URL has an option {key[:40]!r} that is not supported; supported: {known}"
             )
+    if text[: len("clickhouses://")].lower() == "clickhouses://":
+        options.setdefault("secure", "true")
+    if options.get("secure") in ("1", "yes"):
+        options["secure"] = "true"
+    if options.get("secure") == "true" and not parts.port:
+        port = _SECURE_PORT
     host = host or options.pop("host", "") or "localhost"
     database = unquote(parts.path.removeprefix("/")) or engine.default_database
     if not database:

@@ -18,6 +18,11 @@ _FUNCTION_COLUMNS: dict[Dialect, dict[str, tuple[str, ...]]] = {
     "duckdb": {},
     "mysql": {},
     "spark": {"range": ("id",)},
+    "clickhouse": {
+        **dict.fromkeys(("numbers", "numbers_mt"), ("number",)),
+        **dict.fromkeys(("zeros", "zeros_mt"), ("zero",)),
+        **dict.fromkeys(("generateseries", "generate_series"), ("generate_series",)),
+    },
 }
 
 
@@ -59,6 +64,7 @@ _ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
     "postgres": re.compile(r"pg_\w+"),
     "mysql": re.compile(r"(?!)"),
     "spark": re.compile(r"(?!)"),
+    "clickhouse": re.compile(r"(?!)"),
 }
 """Names of the engine's own tables that need no qualifier."""
 
@@ -68,11 +74,11 @@ def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
     engine's catalogue exposes users, settings, paths and other people's objects; the schema has all that a query needs
     to know.
 
-    In MySQL and Spark a qualifier may name another database, and in Spark also a catalogue or a file
+    In MySQL, Spark and ClickHouse a qualifier may name another database, and in Spark also a catalogue or a file
     (``csv.`/etc/passwd` ``); the open database is not known here, so no qualifier is allowed.
     For the other engines, `eval.sql.resolve` looks the qualifier up in the schema."""
     name, namespace, catalogue = table.name.casefold(), table.db.casefold(), table.catalog.casefold()
-    if dialect in ("mysql", "spark"):
+    if dialect in ("mysql", "spark", "clickhouse"):
         if namespace or catalogue or len(table.parts) > 1:
             return f"names the database {table.db}; only tables of the opened one may be read, without a qualifier"
         return None

@@ -15,17 +15,20 @@ from functools import cache
 from typing import Any, ClassVar
 
 from sqlglot import exp, generator, parser
+from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.sqlite import SQLite
+from sqlglot.generators.clickhouse import ClickHouseGenerator
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.generators.mysql import MySQLGenerator
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.generators.sqlite import SQLiteGenerator
+from sqlglot.parsers.clickhouse import ClickHouseParser
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.parsers.mysql import MySQLParser
 from sqlglot.parsers.postgres import PostgresParser
@@ -356,12 +359,71 @@ class FaithfulSpark(Spark):
         TRANSFORMS: ClassVar = {**SparkGenerator.TRANSFORMS, **_AS_WRITTEN}
 
 
+class FaithfulClickHouse(ClickHouse):
+    to_json_path = _path_as_written
+    SET_OP_DISTINCT_BY_DEFAULT = {exp.Union: True, exp.Except: True, exp.Intersect: True}  # noqa: RUF012
+    """The session makes UNION mean UNION DISTINCT; what is sent says so, since a profile may keep us from that."""
+
+    class Parser(_FaithfulParser, ClickHouseParser):
+        FUNCTIONS: ClassVar = _AGGREGATES
+        FUNCTION_PARSERS: ClassVar = {
+            "CAST": _CAST,
+            "EXTRACT": _when_written("EXTRACT", frozenset({"FROM"})),
+            "TRIM": _TRIM,
+            "SUBSTRING": _SUBSTRING,
+            "POSITION": _POSITION,
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = _without(ClickHouseParser.NO_PAREN_FUNCTION_PARSERS, "IF")
+
+        @classmethod
+        def _resolve_clickhouse_agg(cls, name: str) -> tuple[str, tuple[str, ...]]:
+            """Any call may be followed by a second pair of parentheses: `quantile(0.9)(price)`."""
+            return name, ()
+
+        def _parse_function(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+            parsed = super()._parse_function(*args, **kwargs)
+            call = parsed.this if isinstance(parsed, exp.Window) else parsed
+            if not isinstance(call, exp.AnonymousAggFunc):
+                return parsed
+            plain = exp.Anonymous(this=call.this, expressions=call.expressions)
+            if parsed is not None and parsed is not call:
+                parsed.set("this", plain)
+                return parsed
+            return plain
+
+    class Generator(_FaithfulGenerator, ClickHouseGenerator):
+        TRANSFORMS: ClassVar = {**ClickHouseGenerator.TRANSFORMS, **_AS_WRITTEN}
+
+        def eq_sql(self, expression: exp.EQ) -> str:
+            return self.binary(expression, "=")
+
+        def neq_sql(self, expression: exp.NEQ) -> str:
+            return self.binary(expression, "<>")
+
+        def set_operation(self, expression: exp.SetOperation) -> str:
+            written = ClickHouseGenerator.set_operation(self, expression)
+            name = expression.key.upper()
+            return written if written.startswith(f"{name} ALL") else written.replace(name, f"{name} DISTINCT", 1)
+
+        def datatype_sql(self, expression: exp.DataType) -> str:
+            written = expression.meta.get(WRITTEN_TYPE)
+            if isinstance(written, str) and _SAFE_TYPE.fullmatch(written):
+                return written
+            return ClickHouseGenerator.datatype_sql(self, expression)
+
+        def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+            if expression.meta.get(TYPED_LITERAL):
+                return f"{self.sql(expression, 'to')} {self.sql(expression, 'this')}"
+            return ClickHouseGenerator.cast_sql(self, expression, safe_prefix=safe_prefix)
+
+
 _CLASSES: dict[Dialect, type[SqlglotDialect]] = {
     "sqlite": FaithfulSQLite,
     "duckdb": FaithfulDuckDB,
     "postgres": FaithfulPostgres,
     "mysql": FaithfulMySQL,
     "spark": FaithfulSpark,
+    "clickhouse": FaithfulClickHouse,
 }
 
 

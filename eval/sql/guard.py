@@ -18,7 +18,7 @@ from eval.schema import Dialect, Schema
 from eval.sql.catalogue import outside_the_data
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
-from eval.sql.implicit_calls import call_by_name, implicit_call
+from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
@@ -27,7 +27,19 @@ from eval.sql.value_sizes import oversized
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 
 _SELECT_PARTS = frozenset(
-    {"with_", "expressions", "distinct", "from_", "joins", "laterals", "where", "group", "having", "qualify"}
+    {
+        "prewhere",
+        "with_",
+        "expressions",
+        "distinct",
+        "from_",
+        "joins",
+        "laterals",
+        "where",
+        "group",
+        "having",
+        "qualify",
+    }
     | {"windows", "order", "limit", "offset", "sample"}
 )
 _TABLE_PARTS = frozenset(
@@ -111,6 +123,8 @@ def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
         return _table_reason(node, dialect)
     if isinstance(node, exp.Select):
         return _select_reason(node)
+    if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
+        return "changes settings or the output format (SETTINGS, FORMAT)"
     if isinstance(node, exp.Func):
         return _call_reason(node, dialect)
     if isinstance(node, exp.In) and isinstance(node.args.get("field"), exp.Column):
@@ -124,9 +138,23 @@ def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
         return "uses INTERVAL without a unit"
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
         return _qualified_call_reason(node, dialect)
+    if isinstance(node, exp.CTE) and node.args.get("scalar") and _names_columns(node.this):
+        return "gives a name to an expression over columns in WITH; write the expression where it is used"
     if isinstance(node, exp.With) and node.args.get("search"):
         return "uses SEARCH or CYCLE in WITH, which cannot be checked"
     return None
+
+
+def _names_columns(expression: exp.Expr) -> bool:
+    """Whether an expression holds columns outside subqueries."""
+    stack: list[exp.Expr] = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Column):
+            return True
+        if not isinstance(node, exp.Query):
+            stack += node.iter_expressions()
+    return False
 
 
 def _described(node: exp.Expr) -> str:
@@ -142,17 +170,27 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
             return f"puts {part.rstrip('_').upper()} on a table, which is not on the list of what a query may hold"
     this = table.this
     if isinstance(this, exp.Func):
-        return None
+        return _table_function_reason(this) if dialect == "clickhouse" else None
     if not isinstance(this, exp.Identifier):
         return "names a table by something other than an identifier"
     reason = outside_the_data(table, dialect)
     if reason:
         return reason
-    if dialect == "duckdb":
+    if dialect == "clickhouse" and isinstance(table.args.get("alias"), exp.TableAlias) and table.args["alias"].columns:
+        return f"renames the columns of {table.name}, which cannot be checked"
+    if dialect in ("duckdb", "clickhouse"):
         for identifier in table.parts:
             if _PATH_LIKE.search(identifier.name):
-                return f"reads {identifier.name!r}, which DuckDB would open as a file"
+                return f"reads {identifier.name!r}, which the engine may open as a file"
     return None
+
+
+def _table_function_reason(call: exp.Func) -> str | None:
+    """In ClickHouse some names are both: `format` writes a text, and as a table it parses one."""
+    function = functions("clickhouse").get(called_name(call) or "")
+    if function is not None and function.kind == "table":
+        return None
+    return f"calls {call.name or call.key} as a table, which is not on the list of table functions"
 
 
 _CATALOGUE_TYPE = re.compile(
@@ -205,6 +243,8 @@ def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
     for name in names_called(node, dialect):
         if name not in known:
             return f"calls {name}, which is not on the list of {dialect} functions that only compute"
+    if dialect == "clickhouse":
+        return function_argument(node)
     return call_by_name(node) if dialect == "duckdb" else None
 
 

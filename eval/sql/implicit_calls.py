@@ -5,7 +5,8 @@ to a user-defined type runs the functions of that type. In: a tree and, if it is
 a refusal, or None. After a dot, only a column that the schema or a subquery of the statement has is allowed; as the
 target of a cast, only a built-in type.
 
-DuckDB's `list_aggregate` and its like call the aggregate function that a text names.
+DuckDB's `list_aggregate` and its like call the aggregate function that a text names; ClickHouse's `arrayMap` and its
+like call the function whose bare name stands where a lambda may stand.
 """
 
 from __future__ import annotations
@@ -25,6 +26,29 @@ _BUILT_IN_TYPES = frozenset(
 """PostgreSQL's own types that sqlglot treats as user-defined."""
 
 _AGGREGATING = frozenset({"aggregate", "array_aggr", "array_aggregate", "list_aggr", "list_aggregate"})
+
+
+HIGHER_ORDER = frozenset(
+    {"arrayall", "arrayavg", "arraycompact", "arraycount", "arraycumsum", "arraycumsumnonnegative", "arraydifference"}
+    | {"arrayexists", "arrayfill", "arrayfilter", "arrayfirst", "arrayfirstindex", "arrayfirstornull", "arrayfold"}
+    | {"arraylast", "arraylastindex", "arraylastornull", "arraymap", "arraymax", "arraymin", "arrayproduct", "mapall"}
+    | {"arraypartialreversesort", "arraypartialsort", "arrayreversefill", "arrayreversesort", "arrayreversesplit"}
+    | {"arraysort", "arraysplit", "arraysum", "mapapply", "mapexists", "mapfilter", "mappartialreversesort"}
+    | {"mappartialsort", "mapreversesort", "mapsort"}
+)
+"""ClickHouse's functions whose first argument may be a function (system.functions, higher_order)."""
+
+
+def function_argument(call: exp.Expr) -> str | None:
+    """The reason why a call of ClickHouse's `arrayMap` or its like may reach a function that is not on the list."""
+    if called_name(call) not in HIGHER_ORDER or len(call.expressions) < 2:
+        return None
+    first = call.expressions[0]
+    while isinstance(first, exp.Paren | exp.Alias):
+        first = first.this
+    if isinstance(first, exp.Column | exp.Identifier | exp.Dot) and first.name.lower() not in functions("clickhouse"):
+        return f"calls {call.name} with a name where a function may stand; write a lambda"
+    return None
 
 
 def call_by_name(call: exp.Expr) -> str | None:

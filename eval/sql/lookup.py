@@ -16,6 +16,7 @@ _SPECIAL: dict[Dialect, frozenset[str]] = {
     "duckdb": frozenset({"user", "current_role", "current_schema", "current_catalog"}),
     "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
     "spark": frozenset({"user"}),
+    "clickhouse": frozenset(),
 }
 """Functions without parentheses that the parser reads as columns."""
 
@@ -38,17 +39,14 @@ class Shared:
 
 def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
     """Look up a column from the innermost scope outwards; None when no source has it."""
-    level: Scope | None = scope
     if dialect == "spark" and len(column.parts) > 2:  # table.column.field, before database.table.column
         field = _struct_field(column, scope, dialect)
         if field is not None:
             return field
-    while level is not None:
-        bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
-        if bound is not None:
-            return bound
-        level = level.outer
-    if dialect in ("duckdb", "spark") and column.table:
+    bound = _in_scopes(column, scope, dialect)
+    if bound is not None:
+        return bound
+    if dialect in ("duckdb", "spark", "clickhouse") and column.table:
         return _struct_field(column, scope, dialect)
     if column.table:
         return None
@@ -56,6 +54,16 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
         return Found()
     if is_string(column, dialect):
         return Found(is_string=True)
+    return None
+
+
+def _in_scopes(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    level: Scope | None = scope
+    while level is not None:
+        bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
+        if bound is not None:
+            return bound
+        level = level.outer
     return None
 
 
@@ -127,8 +135,15 @@ def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Sh
 
 
 def _struct_field(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
-    """DuckDB and Spark read `a.b` as field b of column a when no source is named a."""
+    """DuckDB, Spark and ClickHouse read `a.b` as field b of column a when no source is named a; in ClickHouse it may
+    also be the column `a.b` of a Nested structure."""
     first = column.parts[0]
+    if dialect == "clickhouse":
+        parts = [part.name for part in column.parts]
+        for whole, table in ((parts, None), (parts[1:], first.copy())):
+            named = exp.Column(this=exp.to_identifier(".".join(whole), quoted=True), table=table)
+            if len(whole) > 1 and (bound := _in_scopes(named, scope, dialect)) is not None:
+                return bound
     if not isinstance(first, exp.Identifier):
         return None
     if len(column.parts) > 2:

@@ -101,6 +101,10 @@ NODES: dict[Dialect, NodeTypes] = {
     | _SERVER
     | {exp.Dot, exp.Bracket, exp.Lambda, exp.TryCast, exp.ILike, exp.Overlay, exp.Qualify, exp.TableSample}
     | {exp.Aliases, exp.ColumnDef},
+    "clickhouse": _COMMON
+    | (_SERVER - {exp.Lateral, exp.GroupingSets})
+    | {exp.GroupingSets, exp.ILike, exp.Array, exp.Bracket, exp.Dot, exp.Lambda, exp.Qualify, exp.Final, exp.PreWhere}
+    | {exp.ParameterizedAgg, exp.TableSample, exp.Tuple, exp.Struct, exp.Map, exp.VarMap, exp.PropertyEQ, exp.Xor},
 }
 """Node types that a query may contain, by dialect."""
 
@@ -152,6 +156,8 @@ def called_name(node: exp.Expr) -> str | None:
     """The lower-case SQL name of a call, or None for a node that is not written as a single call by name."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
+    if isinstance(node, exp.ParameterizedAgg):
+        return str(node.this).lower()
     return _CALL_NAMES.get(type(node))
 
 

@@ -45,6 +45,7 @@ class _Binder(FromClause):
 
     def query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes | None, cte: Cte | None = None) -> Relation:
         ctes = self._with(node, outer, ctes)
+        outer = self._scalars(node, outer, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, outer, ctes)
         if isinstance(node, exp.SetOperation):
@@ -68,16 +69,17 @@ class _Binder(FromClause):
         clause = node.args.get("with_")
         if clause is None:
             return ctes
+        named = [item for item in clause.expressions if not item.args.get("scalar")]
         recursive = bool(clause.args.get("recursive"))
         entries = []
         if self.dialect == "sqlite" or (recursive and self.dialect == "postgres"):
             ctes = Ctes({}, ctes)
-            for item in clause.expressions:
+            for item in named:
                 entry = Cte(item, ctes)
                 ctes.named[item.alias.casefold()] = entry
                 entries.append(entry)
         else:
-            for item in clause.expressions:
+            for item in named:
                 entry = Cte(item, ctes)
                 ctes = Ctes({item.alias.casefold(): entry}, ctes)
                 if recursive:
@@ -86,6 +88,16 @@ class _Binder(FromClause):
         for entry in entries:
             self._cte(entry, outer)
         return ctes
+
+    def _scalars(self, node: exp.Expr, outer: Scope | None, ctes: Ctes | None) -> Scope | None:
+        """ClickHouse's `WITH 5 AS n`: the names that stand for values in the query, as columns of a scope around it."""
+        clause = node.args.get("with_")
+        scalars = [item for item in clause.expressions if item.args.get("scalar")] if clause is not None else []
+        if not scalars:
+            return outer
+        for item in scalars:
+            self.expression(item.this, Scope([], outer), ctes)
+        return Scope([Source("", Relation([Output(item.alias) for item in scalars]), self.dialect)], outer)
 
     def _cte(self, entry: Cte, outer: Scope | None) -> Relation:
         if not entry.busy and entry.relation is None:
@@ -148,9 +160,12 @@ class _Binder(FromClause):
             width = max(width, len(items))
             for item in items:
                 self.expression(item, Scope([], outer), ctes)
-        prefix, start = {"duckdb": ("col", 0), "mysql": ("column_", 0), "spark": ("col", 1)}.get(
-            self.dialect, ("column", 1)
-        )
+        prefix, start = {
+            "duckdb": ("col", 0),
+            "mysql": ("column_", 0),
+            "spark": ("col", 1),
+            "clickhouse": ("c", 1),
+        }.get(self.dialect, ("column", 1))
         relation = Relation([Output(f"{prefix}{start + i}") for i in range(width)], False, len(node.expressions) == 1)
         self._after(node, [relation], outer, ctes)
         return relation
@@ -181,11 +196,12 @@ class _Binder(FromClause):
         aliases: dict[str, Output],
         outputs: dict[str, Output],
     ) -> None:
-        """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite and DuckDB; GROUP
-        BY, HAVING and ORDER BY in MySQL and Spark; GROUP BY and ORDER BY, only as a bare name, in PostgreSQL."""
-        loose = aliases if self.dialect in ("sqlite", "duckdb") else {}
+        """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite, DuckDB and
+        ClickHouse; GROUP BY, HAVING and ORDER BY in MySQL and Spark; GROUP BY and ORDER BY, only as a bare name, in
+        PostgreSQL."""
+        loose = aliases if self.dialect in ("sqlite", "duckdb", "clickhouse") else {}
         grouped = aliases if self.dialect != "postgres" else {}
-        for part, visible in (("where", loose), ("having", grouped), ("qualify", aliases)):
+        for part, visible in (("prewhere", loose), ("where", loose), ("having", grouped), ("qualify", aliases)):
             if node.args.get(part) is not None:
                 self.expression(node.args[part], scope, ctes, visible)
         for window in node.args.get("windows") or []:
@@ -252,7 +268,7 @@ class _Binder(FromClause):
                 continue
             self.expression(item, scope, ctes, earlier)
             outputs.append(self._output(item))
-            if self.dialect in ("duckdb", "spark") and isinstance(item, exp.Alias):
+            if self.dialect in ("duckdb", "spark", "clickhouse") and isinstance(item, exp.Alias):
                 earlier[item.alias.casefold()] = outputs[-1]
         return outputs, opened or self._starred > MOST_STARRED
 

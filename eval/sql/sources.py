@@ -22,6 +22,7 @@ _HIDDEN: dict[Dialect, frozenset[str]] = {
     "duckdb": frozenset({"rowid"}),
     "mysql": frozenset(),
     "spark": frozenset(),
+    "clickhouse": frozenset({"_part", "_partition_id", "_table"}),
 }
 
 

@@ -30,11 +30,20 @@ _SIZE_ARGUMENT = {"repeat": 1, "lpad": 1, "rpad": 1, "space": 0, "zeroblob": 0, 
     "array_resize": 1,
     "array_repeat": 1,
     "randstr": 0,
+    "leftpad": 1,
+    "rightpad": 1,
+    "leftpadutf8": 1,
+    "rightpadutf8": 1,
+    "arrayresize": 1,
+    "arraywithconstant": 0,
+    "tofixedstring": 1,
 }
 _DOUBLING = frozenset({"hex", "quote", "json_quote", "quote_literal", "quote_nullable", "quote_ident", "to_hex"})
 _FORMATS = frozenset({"printf", "format", "format_string"})
 _WIDE = re.compile(r"%[^%a-zA-Z]*(\d{4,}|\*)|\{[^{}]*(\d{4,}|\{)")
-_SERIES = frozenset({"generate_series", "range", "sequence"})
+_SERIES = frozenset({"generate_series", "generateseries", "range", "sequence"})
+_COUNTED_SERIES = {"numbers": 1, "numbers_mt": 1, "zeros": 0, "zeros_mt": 0}
+"""ClickHouse's table functions that take a number of rows, with its position where there are two arguments or more."""
 _ASSEMBLING = frozenset({"string_agg", "group_concat", "array_agg", "array_to_string", "json_agg", "jsonb_agg"}) | {
     "json_arrayagg",
     "json_object_agg",
@@ -74,6 +83,8 @@ def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
     calls = [(name, node) for node in every(tree, exp.Func) if (name := called_name(node)) is not None]
     for name, call in calls:
         reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _range_reason(name, call, dialect)
+        if dialect == "clickhouse":
+            reason = reason or _series_reason(name, call)
         if reason:
             return reason
         growth *= _growth(name, call)
@@ -148,7 +159,19 @@ def _text_length(node: exp.Expr | None) -> int:
     return max(len(node.name), 1) if isinstance(node, exp.Literal) else 1
 
 
+def _series_reason(name: str, call: exp.Expr) -> str | None:
+    """ClickHouse reads a series of any length; its ends have to be known here."""
+    if name not in _COUNTED_SERIES and name not in _SERIES:
+        return None
+    if call.expressions and all(_whole_number(argument) is not None for argument in call.expressions):
+        return None
+    return f"calls {name} with an end that is not a whole number"
+
+
 def _series_rows(name: str, call: exp.Expr) -> int:
+    if name in _COUNTED_SERIES:
+        place = min(_COUNTED_SERIES[name], len(call.expressions) - 1)
+        return max(_whole_number(_argument(call, place)) or 1, 1)
     if name not in _SERIES:
         return 1
     ends = [_whole_number(_argument(call, place)) for place in range(3)]

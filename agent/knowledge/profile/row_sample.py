@@ -32,6 +32,8 @@ _WHOLE_PASS_CELLS = 20_000_000
 """Maximum rows times columns of a table for which a full pass is tried."""
 
 _TEXT = re.compile(r"char|text|clob|string|citext|json|xml", re.I)
+_CLICKHOUSE_TEXT = re.compile(r"(LowCardinality\(|Nullable\()*(Fixed)?String\b")
+"""Not the arrays, maps, tuples and enumerations of texts, which have no substrings."""
 _BYTES = re.compile(r"blob|bytea|binary|image|geometry|vector|tsvector", re.I)
 _ORDERED = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|year", re.I)
 
@@ -142,7 +144,7 @@ def _source(table: Table) -> exp.Table:
 def _cell(column: Column, dialect: Dialect) -> exp.Expr:
     """The column, with long texts cut by the engine so that they are not transferred."""
     name = exp.column(_quoted(column.name))
-    if not _TEXT.search(column.type):
+    if not _TEXT.search(column.type) or (dialect == "clickhouse" and not _CLICKHOUSE_TEXT.match(column.type)):
         return name
     text: exp.Expression = name
     if dialect == "postgres" and re.search(r"json|xml", column.type, re.I):

@@ -25,6 +25,7 @@ from eval.databases import Database, Limits, open_database
 from eval.databases.values import json_rows
 from eval.schema import Dialect
 from eval.sql.types import ReadStatement
+from tests.conftest import chdb_client
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
@@ -267,6 +268,39 @@ def spark_scene(spark_url: str, folder: Path) -> Iterator[Scene]:
         yield scene
 
 
+@pytest.fixture(scope="module")
+def clickhouse_scene(clickhouse_url: str, folder: Path) -> Iterator[Scene]:
+    with chdb_client(clickhouse_url) as outside:
+        for statement in TABLES.replace("INTEGER PRIMARY KEY", "Int32 PRIMARY KEY").split(";")[:-1]:
+            if statement.strip():
+                outside.command(statement)
+
+        def ask(sql: str) -> list[tuple[object, ...]]:
+            return sorted((tuple(row) for row in outside.query(sql).result_rows), key=repr)
+
+        def look() -> object:
+            wanted = (
+                "SELECT * FROM customers",
+                "SELECT * FROM orders",
+                "SELECT * FROM secrets",
+                "SELECT database, name, create_table_query FROM system.tables WHERE database <> 'system'",
+                "SELECT name FROM system.databases",
+                "SELECT name, create_query FROM system.functions WHERE origin <> 'System'",
+                "SELECT name, value FROM system.server_settings",
+                "SELECT name FROM system.dictionaries",
+                "SELECT table, name FROM system.parts WHERE database = currentDatabase() AND active",
+                "SELECT name FROM system.named_collections",
+            )
+            return [ask(sql) for sql in wanted]
+
+        def running() -> int:
+            (count,) = ask("SELECT count() FROM system.processes WHERE NOT query LIKE '%system.processes%'")[0]
+            return int(str(count))
+
+        with open_database(clickhouse_url) as database:
+            yield Scene(database, folder, look, running, "")
+
+
 @pytest.mark.parametrize("sql", hostile("sqlite"))
 def test_sqlite_alone(sqlite_scene: Scene, sql: str) -> None:
     check(sqlite_scene, sql, "sqlite")
@@ -309,6 +343,31 @@ def test_the_canary_is_within_reach_of_an_ordinary_session_of_sail(sail_scene: S
     with closing(writer(sail_url)) as plain:
         rows = plain.catalogue(f"SELECT * FROM text.`{sail_scene.folder / 'canary.txt'}`", 30)
     assert rows == [(CANARY,)]
+
+
+@pytest.mark.parametrize("sql", hostile("clickhouse"))
+def test_clickhouse_alone(clickhouse_scene: Scene, sql: str) -> None:
+    check(clickhouse_scene, sql, "clickhouse")
+
+
+def test_the_settings_of_a_clickhouse_session_cannot_be_changed(clickhouse_url: str) -> None:
+    """Read through the catalogue, since no statement may ask for a setting."""
+    with open_database(clickhouse_url) as database:
+        for sql in ("SET readonly = 0", "SET max_threads = 64", "SELECT 1 SETTINGS readonly = 0"):
+            assert database.execute(ReadStatement(sql, "clickhouse")).status == "error"
+        catalogue = database._catalogue  # type: ignore[attr-defined]
+        assert [str(row[0]) for row in catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")] == ["1"]
+
+
+def test_the_canary_is_within_reach_of_a_readonly_clickhouse_session(
+    clickhouse_scene: Scene, clickhouse_url: str
+) -> None:
+    """`readonly` alone lets a scalar function read any file and INTO OUTFILE write one."""
+    path = clickhouse_scene.folder / "canary.txt"
+    with chdb_client(clickhouse_url) as plain:
+        plain.command("SET readonly = 1")
+        ((content,),) = plain.query(f"SELECT file('{path}')").result_rows
+    assert CANARY in content
 
 
 def test_the_canary_is_within_reach_of_an_ordinary_postgres_superuser(postgres_scene: Scene, postgres_url: str) -> None:

@@ -1,4 +1,4 @@
-"""The four real engines as judges: open connections that run the text of a test directly, past the guard.
+"""The real engines as judges: open connections that run the text of a test directly, past the guard.
 
 In: a dialect and a place (an empty database). Out: an `Engine` that runs a text and says what the engine says.
 """
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from eval.schema import Dialect
+from tests.conftest import chdb_client
 from tests.eval.sql.fixture_files import FIXTURES
 
 SETUP = FIXTURES / "guard" / "setup_common.sql"
@@ -30,6 +31,8 @@ class Engine:
             return list(self.connection.execute(sql).fetchall())
         if self.dialect == "spark":
             return list(self.connection.catalogue(sql, 60))
+        if self.dialect == "clickhouse":
+            return list(self.connection.query(sql).result_rows)
         with contextlib.closing(self.connection.cursor()) as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
@@ -38,7 +41,7 @@ class Engine:
         """What the engine says against a statement, None where it runs."""
         try:
             self.rows(sql)
-        except Exception as problem:  # noqa: BLE001 - four drivers, four families of errors
+        except Exception as problem:  # noqa: BLE001 - each driver has its own family of errors
             return str(problem)
         return None
 
@@ -63,6 +66,9 @@ def _run(found: Engine, statement: str) -> None:
     if found.dialect == "duckdb":
         found.connection.execute(statement)
         return
+    if found.dialect == "clickhouse":
+        found.connection.command(statement.replace("INTEGER PRIMARY KEY", "Int32 NOT NULL PRIMARY KEY"))
+        return
     with contextlib.closing(found.connection.cursor()) as cursor:
         cursor.execute(statement)
 
@@ -82,6 +88,13 @@ def _connect(dialect: Dialect, url: str | None) -> Any:
         from tests.spark_servers import writer
 
         return writer(url or "")
+    if dialect == "clickhouse":
+        from eval.databases.clickhouse import STANDARD_SETTINGS
+
+        client = chdb_client(url or "")
+        settings = {**STANDARD_SETTINGS, "data_type_default_nullable": "1"}
+        client.command("SET " + ", ".join(f"{name} = '{value}'" for name, value in settings.items()))
+        return client
     import pymysql
 
     parts = urlsplit(url or "")

@@ -39,6 +39,7 @@ NEWER: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"any_value", "erf"}),
     "mysql": frozenset({"any_value", "regexp_like"}),
     "spark": frozenset(),
+    "clickhouse": frozenset(),
 }
 """Listed, but not in every version that is in use; the list files say which have them."""
 
@@ -51,7 +52,7 @@ OTHERWISE_CALLED = frozenset({"mode", "union_value"})
 def real(request: pytest.FixtureRequest) -> Iterator[Engine]:
     dialect: Dialect = request.param
     pytest.importorskip("duckdb")
-    servers = {"postgres": "postgres_url", "mysql": "mysql_url", "spark": "sail_url"}
+    servers = {"postgres": "postgres_url", "mysql": "mysql_url", "spark": "sail_url", "clickhouse": "clickhouse_url"}
     url = request.getfixturevalue(servers[dialect]) if dialect in servers else None
     with engine(dialect, url) as found:
         yield found
@@ -83,7 +84,9 @@ def test_every_listed_function_is_the_engine_s_own(real: Engine) -> None:
     if real.dialect == "spark":
         pytest.skip("Sail has a part of Spark's functions; the list is compared with a real Spark below")
     listed = set(functions(real.dialect)) - GRAMMAR - NEWER[real.dialect]
-    if real.dialect == "mysql":
+    if real.dialect == "clickhouse":
+        missing = listed - _clickhouse_names(real)
+    elif real.dialect == "mysql":
         missing = {name for name in listed if not _mysql_knows(real, name)}
     else:
         missing = listed - {name for name, _, _ in _catalogue(real)}
@@ -91,10 +94,8 @@ def test_every_listed_function_is_the_engine_s_own(real: Engine) -> None:
 
 
 def test_listed_numbers_of_arguments_are_those_of_the_catalogue(real: Engine) -> None:
-    if real.dialect == "spark":
-        pytest.skip("Spark's catalogue does not say how many arguments a function takes")
-    if real.dialect == "mysql":
-        pytest.skip("MySQL has no catalogue of its functions")
+    if real.dialect in ("mysql", "spark", "clickhouse"):
+        pytest.skip("its catalogue does not say how many arguments a function takes")
     forms: dict[str, list[tuple[int, int | None]]] = {}
     for name, fewest, most in _catalogue(real):
         forms.setdefault(name, []).append((fewest, most))
@@ -123,6 +124,16 @@ def _catalogue(real: Engine) -> list[tuple[str, int, int | None]]:
         " WHERE pronamespace = 'pg_catalog'::regnamespace"
     )
     return [(n, least - bool(more), None if more else most) for n, least, most, more in rows]
+
+
+def _clickhouse_names(real: Engine) -> set[str]:
+    """Functions, table functions, and aggregates with up to two of the combinators that may follow their name."""
+    own = {name.lower() for (name,) in real.rows("SELECT name FROM system.functions")}
+    aggregates = {name.lower() for (name,) in real.rows("SELECT name FROM system.functions WHERE is_aggregate")}
+    endings = {name.lower() for (name,) in real.rows("SELECT name FROM system.aggregate_function_combinators")}
+    once = {a + e for a in aggregates for e in endings}
+    tables = {name.lower() for (name,) in real.rows("SELECT name FROM system.table_functions")}
+    return own | tables | once | {a + e for a in once for e in endings}
 
 
 def _mysql_knows(real: Engine, name: str) -> bool:

@@ -1,0 +1,404 @@
+"""ClickHouse, as a server over HTTP and as chDB, the same engine inside this process, through one driver.
+
+In: a `Target` with a host, or with a chDB data folder. Out: a `Database`. These protections apply even when the guard
+is bypassed: the session is `readonly`; before a statement runs, the engine itself parses it as a subquery (EXPLAIN AST,
+which runs nothing), where its grammar allows only a query without INTO OUTFILE and FORMAT; and every function, table
+and clause of that tree must be on our lists (`clickhouse_tree`), because `readonly` alone still lets `file()` read and
+INTO OUTFILE write. The deadline and cancellation are a KILL QUERY. The user's grants and settings profile are the last
+barrier: docs/databases.md says what to create.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from eval.databases.catalogue.clickhouse import DATA_SIGN, SIGN, read_schema, write_privileges
+from eval.databases.clickhouse_tree import refusal_of_tree
+from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
+from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
+from eval.databases.urls import Target
+from eval.schema import Dialect, Schema
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+STANDARD_SETTINGS = {
+    "dialect": "clickhouse",
+    "join_use_nulls": "1",
+    "aggregate_functions_null_for_empty": "1",
+    "group_by_use_nulls": "1",
+    "cast_keep_nullable": "1",
+    "prefer_column_name_to_alias": "1",
+    "union_default_mode": "DISTINCT",
+    "except_default_mode": "DISTINCT",
+    "intersect_default_mode": "DISTINCT",
+}
+"""Settings under which ClickHouse reads a query as the SQL standard does: an outer join fills in NULL, an aggregate of
+no rows is NULL, UNION removes duplicates, a name in WHERE is the column and not the alias. Set where the user's profile
+lets us; docs/databases.md puts them into the profile."""
+_PROTECTION = {
+    "readonly": "1",
+    "stream_like_engine_allow_direct_select": "0",
+    "allow_introspection_functions": "0",
+    "cancel_http_readonly_queries_on_client_close": "1",
+}
+_UUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}")
+_SYNTAX = re.compile(r"Syntax error: failed at position \d+ \(([^\n]*?)\) \(line \d+, col \d+\):.*", re.S)
+"""The position counts in the EXPLAIN around the statement, and what is expected there is a list of fifty words."""
+
+
+class ClickHouseDatabase(ServerDatabase["_Session"]):
+    dialect: Dialect = "clickhouse"
+
+    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
+        super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
+        self._give_back(self._connect())
+        self._give_back(self._connect())  # a second one, so that a KILL QUERY need not connect first
+
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        """The cache's sign is a hash over the tables' identities and the times when their structure changed."""
+        try:
+            return self._schema_cache.get(ttl, sign=lambda: str(self._catalogue(SIGN)), read=self._read_schema)
+        except _errors() as e:
+            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
+
+    def data_version(self) -> str:
+        """A hash over the tables' sizes and the last change of their parts: no table is read."""
+        try:
+            return "/".join(str(value) for row in self._catalogue(DATA_SIGN) for value in row)
+        except _errors() as e:
+            raise DatabaseError(self._explain(str(e))) from None
+
+    def write_privileges(self) -> tuple[str, ...]:
+        """Empty for chDB, and for a profile with readonly=1, under which no grant can write."""
+        if self._target.path is not None:
+            return ()
+        try:
+            readonly = self._catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")
+            if readonly and str(readonly[0][0]) == "1" and not self._sends_readonly:
+                return ()
+            return write_privileges(str(line) for (line,) in self._catalogue("SHOW GRANTS"))
+        except _errors() as e:
+            raise DatabaseError(self._explain(str(e))) from None
+
+    # How a statement runs
+
+    @contextmanager
+    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._reading(run) as session:
+            self._check(session, run.sql)
+            if run.expired():
+                yield OpenStatement((), iter(()))
+                return
+            stream = session.client.query_row_block_stream(run.sql, settings=session.limits(run))
+            source: Any = stream.source
+            with stream:
+                names = tuple(str(name) for name in source.column_names)
+                yield OpenStatement(names, (tuple(row) for block in stream for row in block))
+
+    @contextmanager
+    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        with self._reading(run) as session:
+            self._check(session, run.sql)
+            rows = session.client.query(f"EXPLAIN indexes = 1 {run.sql}", settings=session.limits(run)).result_rows
+            yield OpenStatement(("plan",), iter([tuple(row) for row in rows]))
+
+    def _check(self, session: _Session, sql: str) -> None:
+        """Let the engine parse the statement as a subquery, and check its own tree. Raises DatabaseError."""
+        explain = f"EXPLAIN AST SELECT * FROM (\n{sql}\n)"
+        text = session.client.raw_query(explain, settings=session.named()).decode("utf-8", "replace")
+        lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]  # of TabSeparated, the default format
+        if reason := refusal_of_tree(lines, self._target.database):
+            raise DatabaseError(reason)
+
+    @contextmanager
+    def _reading(self, run: StatementRun) -> Iterator[_Session]:
+        """A session whose statement is killed when the run must stop. It returns to the pool only when it is clean."""
+        session = self._begin(run)
+        session.query_id = str(uuid.uuid4())
+        healthy = False
+        try:
+            with run.interrupting(lambda: self._kill(session), session.hang_up):
+                yield session
+            healthy = True
+        except self._lost():
+            raise
+        except Exception:
+            healthy = True
+            raise
+        finally:
+            if run.given_up:
+                self._left_running.add(session.number)
+            if healthy and run.stopped is None and not (run.interrupted or run.given_up):
+                self._give_back(session)
+            else:
+                self._drop(session)
+
+    def _kill(self, session: _Session) -> None:
+        """KILL QUERY from a second session; a user may always stop their own statements, also in readonly mode."""
+        with self._lock:
+            free = self._free.pop() if self._free else None
+        killer = free or self._connect()
+        try:
+            killer.client.command(f"KILL QUERY WHERE {session.own_statement} ASYNC")
+        except BaseException:
+            self._drop(killer)
+            raise
+        self._give_back(killer)
+
+    def _start(self, connection: _Session, run: StatementRun) -> None:
+        """There is no transaction: a statement reads the parts that exist when it begins."""
+
+    def _lost(self) -> tuple[type[Exception], ...]:
+        from clickhouse_connect.driver.exceptions import OperationalError
+
+        return (OperationalError,)
+
+    def _sessions(self) -> set[int]:
+        names = "SELECT query_id, Settings['log_comment'] FROM system.processes"
+        texts = (str(text) for row in self._catalogue(names, 2.0) for text in row)
+        return {uuid.UUID(text).int for text in texts if _UUID.fullmatch(text)}
+
+    def _drop(self, connection: _Session) -> None:
+        with suppress(Exception):
+            connection.client.close()
+
+    def _connect(self) -> _Session:
+        try:
+            import clickhouse_connect  # noqa: F401
+        except ImportError:
+            raise DriverMissing("ClickHouse needs its driver: pip install 'text2sql[clickhouse]'") from None
+        t = self._target
+        try:
+            session = _Embedded(t) if t.path is not None else _Remote(t, self._connect_seconds)
+        except ImportError:
+            raise DriverMissing(
+                "chdb:/// needs the embedded engine: pip install 'text2sql[clickhouse-local]'"
+            ) from None
+        except _errors() as e:
+            raise _connect_error(t, str(e)) from None
+        self._sends_readonly = session.sends_readonly
+        return session
+
+    # How the structure is read
+
+    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+        run = StatementRun.of_ours(self.dialect, seconds)
+        with self._reading(run) as session:
+            rows = session.client.query(sql, settings=session.limits(run)).result_rows
+        return [tuple(row) for row in rows]
+
+    def _read_catalogue(self) -> Schema:
+        return read_schema(self._catalogue, self._count)
+
+    def _explain(self, message: str) -> str:
+        """The engine's message without its own repetitions and version."""
+        text = message.split(" (version ")[0].split("\nStack trace")[0]
+        while ": Code: " in text:
+            text = text.partition(": Code: ")[2].partition("DB::Exception: ")[2] or text.replace(": Code: ", ": ", 1)
+        text = text.partition("DB::Exception: ")[2] or text
+        return super()._explain(_SYNTAX.sub(lambda m: f"Syntax error near {m[1]!r}", text))
+
+
+class _Session:
+    """One client of the driver, which runs one statement at a time."""
+
+    client: Client
+    query_id = ""
+    sends_readonly = False
+
+    def named(self) -> dict[str, Any]:
+        """The settings that make the statement known to `own_statement`."""
+        raise NotImplementedError
+
+    def limits(self, run: StatementRun) -> dict[str, Any]:
+        """The settings of one statement, as far as the session may choose them."""
+        raise NotImplementedError
+
+    @property
+    def own_statement(self) -> str:
+        """The condition on system.processes that finds this session's statement."""
+        raise NotImplementedError
+
+    @property
+    def number(self) -> int:
+        """The session's statement, as `_sessions` names it."""
+        return uuid.UUID(self.query_id).int
+
+    @property
+    def hang_up(self) -> Callable[[], None] | None:
+        """Breaks the connection, for a server that does not answer; None where there is none."""
+        return None
+
+
+class _Embedded(_Session):
+    """A handle of chDB. Its settings are fixed before it becomes readonly, which nothing can undo."""
+
+    sends_readonly = True
+
+    def __init__(self, target: Target) -> None:
+        import clickhouse_connect
+
+        self._name = uuid.uuid4().hex
+        self.client = clickhouse_connect.get_client(interface="chdb", path=str(target.path), database=target.database)
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        bounds = {"max_memory_usage": str(min(memory, 4 << 30)), "max_threads": str(min(4, os.cpu_count() or 1))}
+        settings = STANDARD_SETTINGS | bounds | {"log_comment": self._name} | _PROTECTION
+        known = self.client.server_settings
+        try:
+            pairs = ", ".join(f"{name} = '{value}'" for name, value in settings.items() if name in known)
+            self.client.command(f"SET {pairs}")
+        except BaseException:
+            self.client.close()
+            raise
+
+    def named(self) -> dict[str, Any]:
+        return {}
+
+    def limits(self, run: StatementRun) -> dict[str, Any]:  # noqa: ARG002 (KILL QUERY keeps the deadline)
+        return {}
+
+    @property
+    def own_statement(self) -> str:
+        return f"Settings['log_comment'] = '{self._name}'"
+
+    @property
+    def number(self) -> int:
+        return uuid.UUID(self._name).int
+
+
+class _Remote(_Session):
+    """A client of a server over HTTP, with sockets of its own, no proxy and no redirects."""
+
+    def __init__(self, target: Target, connect_seconds: float) -> None:
+        import clickhouse_connect
+        from clickhouse_connect.driver.httputil import get_pool_manager
+
+        options = dict(target.options)
+        secure = options.get("secure") == "true"
+        tls: dict[str, Any] = {
+            name: options[name] for name in ("ca_cert", "client_cert", "client_cert_key") if name in options
+        }
+        if secure and target.address:
+            tls |= {"server_hostname": target.host, "assert_hostname": target.host}
+        pool: Any = get_pool_manager(maxsize=1, block=False, **tls)
+        self._sockets = _keep_sockets(pool)
+        self.client = clickhouse_connect.get_client(
+            host=target.address or target.host,
+            port=target.port,
+            username=target.user or None,
+            password=target.password,
+            database=target.database,
+            interface="https" if secure else "http",
+            server_host_name=target.host if target.address else None,
+            connect_timeout=max(1, math.ceil(connect_seconds)),
+            send_receive_timeout=3600,
+            query_retries=0,
+            pool_mgr=pool,
+            autogenerate_session_id=False,
+            client_name="text2sql",
+        )
+        self._pool = pool
+        self.client.close = self._close  # type: ignore[method-assign]
+        backend: Any = self.client._backend  # type: ignore[attr-defined]
+        backend.http_retries = _no_redirects()
+        # a profile with readonly = 1 accepts no setting at all, one with readonly = 2 all but readonly itself
+        profile = {name: known.value for name, known in self.client.server_settings.items() if name == "readonly"}
+        self._mode = str(profile.get("readonly", "0"))
+        self.sends_readonly = self._mode == "0"
+        self._chosen: dict[str, Any] = {}
+        if self._mode != "1":
+            wanted = STANDARD_SETTINGS | _PROTECTION
+            self._chosen = {n: v for n, v in wanted.items() if n in self.client.server_settings}
+            if self._mode != "0":
+                self._chosen.pop("readonly", None)
+
+    def named(self) -> dict[str, Any]:
+        return {"query_id": self.query_id} | self._chosen
+
+    def limits(self, run: StatementRun) -> dict[str, Any]:
+        if self._mode == "1":
+            return {"query_id": self.query_id}
+        return self.named() | {"max_execution_time": math.ceil(run.seconds_left) + 1}
+
+    @property
+    def own_statement(self) -> str:
+        return f"query_id = '{self.query_id}'"
+
+    @property
+    def hang_up(self) -> Callable[[], None]:
+        return self._shut_sockets
+
+    def _shut_sockets(self) -> None:
+        import socket
+
+        for one in list(self._sockets):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def _close(self) -> None:
+        self._pool.clear()
+
+
+def _keep_sockets(pool: Any) -> list[Any]:
+    """The sockets that the pool opens, so that a hanging connection can be broken from another thread."""
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+    sockets: list[Any] = []
+
+    class Plain(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            sockets.append(self.sock)
+
+    class Secure(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            sockets.append(self.sock)
+
+    plain = type("PlainPool", (HTTPConnectionPool,), {"ConnectionCls": Plain})
+    secure = type("SecurePool", (HTTPSConnectionPool,), {"ConnectionCls": Secure})
+    pool.pool_classes_by_scheme = {"http": plain, "https": secure}
+    return sockets
+
+
+def _no_redirects() -> Any:
+    """A server that was checked must not send the driver to another one."""
+    from urllib3.util import Retry
+
+    return Retry(total=None, connect=0, read=0, redirect=0, status=0, other=0, raise_on_redirect=True)
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from clickhouse_connect.driver.exceptions import Error
+
+    return (Error, OSError)
+
+
+def _connect_error(target: Target, message: str) -> DatabaseError:
+    text = target.redact(message)
+    if target.path is not None:
+        if "already initialized with path" in text or "different path" in text:
+            return DatabaseError(
+                "this process has another chDB folder open; chDB allows one folder for each process. Put the databases "
+                "into one folder, or close the other one first"
+            )
+        if "UNKNOWN_DATABASE" in text or "does not exist" in text:
+            return DatabaseNotFound(f"no database {target.database!r} in the chDB folder {target.path}")
+        if "lock" in text.lower():
+            return DatabaseError(f"another process has the chDB folder {target.path} open")
+        return DatabaseError(f"cannot open {target.path}: {text[:300]}")
+    where = f"{target.host}:{target.port}"
+    if "UNKNOWN_DATABASE" in text or "Code: 81" in text:
+        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+    if "AUTHENTICATION_FAILED" in text or "Code: 516" in text:
+        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
+    return DatabaseUnreachable(f"cannot connect to ClickHouse at {where}: {' '.join(text.split())[:300]}")

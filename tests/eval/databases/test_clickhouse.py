@@ -1,0 +1,229 @@
+"""ClickHouse through its driver: chDB in this process, and the HTTP interface with the same engine behind it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from eval.databases import (
+    CancelToken,
+    Database,
+    DatabaseError,
+    DatabaseNotFound,
+    DatabaseUnreachable,
+    Limits,
+    open_database,
+)
+from eval.databases.clickhouse import STANDARD_SETTINGS
+from eval.databases.urls import parse_target
+from eval.sql import check, parse, resolve
+from eval.sql.types import ReadStatement
+from tests.conftest import chdb_client
+from tests.eval.databases.clickhouse_http import served
+
+ENDLESS = "SELECT count() FROM numbers_mt(100000000000) WHERE sipHash64(number) % 7 = 3"
+
+
+@pytest.fixture(scope="module")
+def shop_url(clickhouse_url: str) -> str:
+    with chdb_client(clickhouse_url) as client:
+        client.command(
+            "CREATE TABLE customers (id Int64, name String, joined Date, city LowCardinality(Nullable(String)) "
+            "COMMENT 'where they live') ENGINE = MergeTree ORDER BY id COMMENT 'people who buy'"
+        )
+        client.command(
+            "CREATE TABLE orders (id Int64, customer_id Int64, total Nullable(Decimal(10, 2)), tags Array(String), "
+            "attributes Map(String, UInt8), place Tuple(x Int8, y String), lines Nested(product String, pieces Int32), "
+            "at DateTime64(3, 'UTC')) ENGINE = MergeTree PARTITION BY customer_id ORDER BY (customer_id, at)"
+        )
+        client.command("CREATE VIEW berliners AS SELECT id, name FROM customers WHERE city = 'Berlin'")
+        client.command(
+            "INSERT INTO customers SELECT number + 1, concat('n', toString(number)), '2020-01-02', "
+            "if(number % 2 = 0, 'Berlin', NULL) FROM numbers(10)"
+        )
+        client.command(
+            "INSERT INTO orders SELECT number, 1 + number % 5, number, ['a', 'b'], map('k', 1), (1, 'y'), ['p', 'q'], "
+            "[1, 2], '2020-01-02 03:04:05.123' FROM numbers(100)"
+        )
+    return clickhouse_url
+
+
+@pytest.fixture(scope="module")
+def shop(shop_url: str) -> Iterator[Database]:
+    with open_database(shop_url) as database:
+        yield database
+
+
+def run(database: Database, sql: str, limits: Limits | None = None) -> list[tuple[object, ...]]:
+    statement = check(parse(sql, "clickhouse"), database.schema()).statement
+    assert statement is not None, sql
+    result = database.execute(statement, limits=limits)
+    assert result.ok, result.error
+    return list(result.rows)
+
+
+def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> None:
+    customers, orders, berliners = (shop.schema().table(n) for n in ("customers", "orders", "berliners"))
+    assert customers is not None
+    assert customers.comment == "people who buy"
+    assert customers.row_count == 10
+    assert not customers.row_count_estimated
+    assert customers.primary_key == ("id",)  # ClickHouse keeps no key unique; these values are
+    assert [(c.name, c.type, c.nullable, c.comment) for c in customers.columns][3] == (
+        "city",
+        "LowCardinality(Nullable(String))",
+        True,
+        "where they live",
+    )
+    assert orders is not None
+    assert orders.primary_key == ()
+    assert [(i.name, i.columns) for i in orders.indexes] == [
+        ("ORDER BY", ("customer_id", "at")),
+        ("PARTITION BY", ("customer_id",)),
+    ]
+    assert [(k.columns, k.ref_table, k.inferred) for k in orders.foreign_keys] == [
+        (("customer_id",), "customers", True)
+    ]
+    assert {c.name: c.type for c in orders.columns}["lines.pieces"] == "Array(Int32)"
+    assert berliners is not None
+    assert berliners.kind == "view"
+
+
+def test_nested_columns_are_known_and_answered(shop: Database) -> None:
+    sql = (
+        "SELECT tags[1], attributes['k'], place.y, length(lines.product), product FROM orders "
+        "ARRAY JOIN lines.product AS product WHERE id = 0 ORDER BY product"
+    )
+    assert resolve(parse(sql, "clickhouse"), shop.schema()).phantoms == ()
+    assert run(shop, sql) == [("a", 1, "y", 2, "p"), ("a", 1, "y", 2, "q")]
+
+
+def test_values_come_as_plain_python(shop: Database) -> None:
+    ((day, at, tags, place, total),) = run(
+        shop,
+        "SELECT c.joined, o.at, o.tags, o.place, o.total FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
+        "WHERE o.id = 7",
+    )
+    assert day == date(2020, 1, 2)
+    assert isinstance(at, datetime)
+    assert (tags, str(total)) == (["a", "b"], "7.00" if str(total) == "7.00" else "7")
+    assert place == {"x": 1, "y": "y"}
+
+
+def test_a_query_means_what_the_standard_says(shop: Database) -> None:
+    assert run(shop, "SELECT count(*) FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
+               "WHERE o.id IS NULL") == [(5,)]  # fmt: skip
+    assert run(shop, "SELECT sum(total), max(id) FROM orders WHERE id > 1000") == [(None, None)]
+    assert run(shop, "SELECT 1 AS x UNION SELECT 1") == [(1,)]
+    assert run(shop, "SELECT max(id) AS id FROM orders WHERE id < 50") == [(49,)]
+
+
+def test_a_name_that_does_not_exist_is_told_in_the_engine_s_words(shop: Database) -> None:
+    result = shop.execute(ReadStatement("SELECT totl FROM orders", "clickhouse"))
+    assert result.status == "error"
+    assert "Unknown expression identifier `totl`" in (result.error or "")
+    result = shop.execute(ReadStatement("SELECT 1 INTO OUTFILE 'x'", "clickhouse"))
+    assert result.error == "Syntax error near 'OUTFILE'"
+
+
+def test_rows_bytes_and_a_stream_stop_at_their_caps(shop: Database) -> None:
+    statement = ReadStatement("SELECT number, repeat('x', 100) FROM numbers(1000000)", "clickhouse")
+    few = shop.execute(statement, limits=Limits(rows=5))
+    assert (few.status, len(few.rows), few.truncated) == ("success", 5, True)
+    small = shop.execute(statement, limits=Limits(bytes=10_000))
+    assert small.truncated
+    assert 50 < len(small.rows) < 100
+    with shop.stream(statement, limits=Limits(rows=300_000)) as stream:
+        assert stream.columns == ("number", "repeat('x', 100)")
+        first = next(iter(stream))
+    assert len(first) == 100
+    assert stream.status == "cancelled"
+    assert shop.execute(ReadStatement("SELECT 1", "clickhouse")).rows == ((1,),)
+
+
+def test_a_statement_ends_at_its_deadline_and_when_it_is_cancelled(shop: Database) -> None:
+    late = shop.execute(ReadStatement(ENDLESS, "clickhouse"), limits=Limits(seconds=0.3))
+    assert late.status == "timeout"
+    token = CancelToken()
+    timer = threading.Timer(0.3, token.cancel)
+    timer.start()
+    stopped = shop.execute(ReadStatement(ENDLESS, "clickhouse"), cancel=token)
+    timer.join()
+    assert stopped.status == "cancelled"
+
+
+def test_the_sign_of_the_data_changes_with_the_data(shop: Database, shop_url: str) -> None:
+    before, structure = shop.data_version(), shop.schema().fingerprint
+    with chdb_client(shop_url) as client:
+        client.command("CREATE TABLE extra (x Int8) ENGINE = Memory")
+        assert shop.schema().table("extra") is not None
+        client.command("INSERT INTO extra VALUES (1)")
+        assert shop.data_version() != before
+        client.command("DROP TABLE extra SYNC")
+    assert shop.schema().fingerprint == structure
+
+
+def test_a_plan_names_the_table(shop: Database) -> None:
+    statement = check(parse("SELECT id FROM orders WHERE customer_id = 2", "clickhouse")).statement
+    assert statement is not None
+    assert any("ReadFromMergeTree" in line and "orders" in line for line in shop.plan_lines(statement))
+
+
+def test_a_folder_or_database_that_does_not_exist_is_not_created(chdb_folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatabaseNotFound, match="none was created"):
+        open_database(f"chdb:///{tmp_path}/missing")
+    assert not (tmp_path / "missing").exists()
+    with pytest.raises(DatabaseNotFound, match="no database 'missing'"):
+        open_database(f"chdb:///{chdb_folder}?database=missing")
+    (tmp_path / "metadata").mkdir()
+    with pytest.raises(DatabaseError, match="one folder for each process"):
+        open_database(f"chdb:///{tmp_path}")
+
+
+def test_urls_name_a_server_or_a_folder(tmp_path: Path) -> None:
+    plain = parse_target("clickhouse://reader:pw@host.example/sales")
+    assert (plain.port, plain.database, plain.options) == (8123, "sales", ())
+    secure = parse_target("clickhouses://reader@host.example")
+    assert (secure.port, secure.database, dict(secure.options)) == (8443, "default", {"secure": "true"})
+    assert parse_target("clickhouse://h:9443/d?secure=true").port == 9443
+    with pytest.raises(DatabaseError, match="not supported"):
+        parse_target("clickhouse://h/d?http_proxy=evil")
+    (tmp_path / "metadata").mkdir()
+    folder = parse_target(f"chdb:///{tmp_path}?database=sales")
+    assert (folder.path, folder.database, folder.name) == (tmp_path, "sales", "sales")
+    assert parse_target(folder.url) == folder
+
+
+@pytest.mark.parametrize("profile", [{}, {"readonly": "2"}, {"readonly": "1", **STANDARD_SETTINGS}])
+def test_a_server_is_read_over_http(shop_url: str, chdb_folder: Path, profile: dict[str, str]) -> None:
+    name = shop_url.partition("?database=")[2]
+    with (
+        served(str(chdb_folder), profile) as (place, seen),
+        open_database(f"clickhouse://reader:secret@{place}/{name}") as database,
+    ):
+        assert len(database.schema().tables) == 3
+        assert run(database, "SELECT count(*) FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
+                   "WHERE o.id IS NULL") == [(5,)]  # fmt: skip
+        late = database.execute(ReadStatement(ENDLESS, "clickhouse"), limits=Limits(seconds=0.5))
+        assert late.status == "timeout"
+        assert database.execute(ReadStatement("DROP TABLE orders", "clickhouse")).status == "error"
+        sent = [request for request in seen if request["sql"].startswith("SELECT count(*)")]
+    assert all(request["query_id"] for request in sent)
+    assert {request.get("readonly") for request in sent} == ({"1"} if not profile else {None})
+    assert {"max_execution_time" in request for request in sent} == {profile.get("readonly") != "1"}
+
+
+def test_a_wrong_password_is_told_without_it(chdb_folder: Path) -> None:
+    with served(str(chdb_folder)) as (place, _), pytest.raises(DatabaseUnreachable) as told:
+        open_database(f"clickhouse://reader:wrongpw@{place}/default")
+    assert "refused the login of 'reader'" in str(told.value)
+    assert "wrongpw" not in str(told.value)
+
+
+def test_a_server_that_does_not_answer_is_told() -> None:
+    with pytest.raises(DatabaseUnreachable, match="cannot connect to ClickHouse at 127"):
+        open_database("clickhouse://reader@127.0.0.1:9/default", connect_seconds=1)
