@@ -1,12 +1,13 @@
 """`python -m experiments.ablation --bench DIR --strategies A,B,…`: compares strategies on the same questions.
 
 In: options. Out: tables on standard output; in the folder of `--out` a line for each question (`results.jsonl`) and the
-tables as `summary.md`. When it is stopped, the same command continues.
+tables as `summary.md`, with figures as `report.html`. When it is stopped, the same command continues.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from agent.cli import exits
 if TYPE_CHECKING:
     from agent.config import Settings
     from experiments.ablation.evaluation import Question, Recording
+    from experiments.ablation.variants import Variant
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -47,8 +49,17 @@ def ablation(
     split: Annotated[str, typer.Option(metavar="NAME", help="Only questions of this split.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
     model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Model for variants that replay nothing; default: the configured."),
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Model for variants that replay nothing; repeat it for several. Default: the configured one.",
+        ),
+    ] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="Seed that the model is sent; repeat it for several.")
+    ] = None,
+    kit: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="Kit to use, `base` for none; repeat it for several.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 4,
 ) -> None:
@@ -64,20 +75,24 @@ def ablation(
     from agent.config import settings, settings_problem
     from eval.run_folder import RunFolder, RunFolderError
     from experiments.ablation.evaluation import Bench, evaluate
-    from experiments.ablation.report import markdown, tables
-    from experiments.ablation.variants import ItemResult, read_variants, results_of
+    from experiments.ablation.html import page
+    from experiments.ablation.report import failed_golds, markdown, tables
+    from experiments.ablation.variants import ItemResult, crossed, read_variants, results_of
     from experiments.replay.__main__ import bench_questions, progress
 
     direct_logs(verbose=False)
     try:
         config = settings()
-        variants = read_variants(strategies)
+        models = model or []
+        only = models[0] if len(models) == 1 else None
+        variants = crossed(read_variants(strategies), models, kit or [], seed or [])
         questions = [q for q in bench_questions(bench / "questions.jsonl") if not split or q.get("split") == split]
         if not questions:
             raise ValueError(f"{bench} has no questions" + (f" of the split {split!r}" if split else ""))
         chosen = tuple(questions[:limit])
-        notes = [f"{r.name}: answered by {_model(model, config)}." for r in variants if not r.system]
-        kept = _kept(bench, split, recorded, recorded_dialect, examples, test_suites, model, config)
+        notes = [f"{r.name}: answered by {_model(r.model or only, config)}." for r in variants if not r.system]
+        kept = _kept(bench, split, recorded, recorded_dialect, examples, test_suites, only, config)
+        kept |= _digests(variants)
         with RunFolder(out, kept, ItemResult) as folder:
             config, overlap = _with_examples(config, examples, chosen, out)
             evaluate(
@@ -86,7 +101,7 @@ def ablation(
                 config,
                 folder,
                 recording=_recording(recorded, recorded_dialect),
-                model=model,
+                model=only,
                 jobs=jobs,
                 progress=progress,
             )
@@ -102,9 +117,12 @@ def ablation(
     notes += overlap
     ids = [str(question["id"]) for question in chosen]
     results_by_variant = [(variant.name, results_of(variant, ids, folder.results)) for variant in variants]
-    (out / "summary.md").write_text(markdown(results_by_variant, notes), encoding="utf-8")
+    groups = {variant.name: variant.group or variant.name for variant in variants}
+    (out / "summary.md").write_text(markdown(results_by_variant, groups, notes), encoding="utf-8")
+    told = [*notes, *failed_golds(results_by_variant)]
+    (out / "report.html").write_text(page(results_by_variant, groups, told), encoding="utf-8")
     console = Console(width=None if sys.stdout.isatty() else 200)
-    for part in tables(results_by_variant, notes):
+    for part in tables(results_by_variant, groups, notes):
         console.print(part, highlight=False)
 
 
@@ -140,6 +158,13 @@ def _kept(
         "threshold": config.judging.score_threshold,
         "max_retries": config.judging.max_retries,
     }
+
+
+def _digests(variants: Sequence[Variant]) -> dict[str, str]:
+    """The kits by name, with the digest of what they hold. Raises ValueError for one that cannot be used."""
+    from agent.knowledge.kit import read_kit
+
+    return {f"kit {Path(v.kit).name}": read_kit(v.kit).digest for v in variants if v.kit}
 
 
 def _model(name: str | None, config: Settings) -> str:

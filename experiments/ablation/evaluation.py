@@ -48,6 +48,14 @@ class Recording:
     """The dialect in which they were written, if it differs from that of the databases."""
 
 
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A recorded answer as the recording has it."""
+
+    raw: str
+    reported_ex: bool | None
+
+
 def evaluate(
     bench: Bench,
     variants: Sequence[Variant],
@@ -71,11 +79,11 @@ def evaluate(
             if not left:
                 continue
             with (
-                _answering(variant, bench, recording, config) as (here, reported),
+                _answering(variant, bench, recording, config) as (here, originals),
                 progress(variant.name, len(left)) as advance,
             ):
-                chosen = None if variant.system else model
-                work = _Evaluation(variant, bench, here, databases, reported, folder, advance)
+                chosen = None if variant.system else variant.model or model
+                work = _Evaluation(variant, bench, here, databases, originals, folder, advance)
                 asyncio.run(work.all(left, chosen, jobs))
     finally:
         databases.close()
@@ -84,10 +92,14 @@ def evaluate(
 @contextmanager
 def _answering(
     variant: Variant, bench: Bench, recording: Recording | None, config: Settings
-) -> Iterator[tuple[Settings, dict[str, bool]]]:
-    """The settings for the variant's run, and the recording's own verdicts on its answers."""
+) -> Iterator[tuple[Settings, dict[str, Original]]]:
+    """The settings for the variant's run, and what the recording says of its answers."""
     here = config.changed(judging={"strategy": f"{variant.strategy}/{NO_SUMMARY}"})
+    if variant.kit:
+        here = here.changed(judging={"kit": variant.kit})
     if not variant.system:
+        if variant.seed is not None:
+            here = here.changed(model={"extra_body": {**(config.model.extra_body or {}), "seed": variant.seed}})
         yield here, {}
         return
     if recording is None:
@@ -103,7 +115,7 @@ def _answering(
         raise ValueError(f"{variant.system} did not answer {len(missing)} of the questions, such as {min(missing)}")
     with running(application(Answers(known))) as url:
         there = {"base_url": url, "api_key": None, "name": "recorded"}
-        yield here.changed(model=there), _reported(recording.file, variant.system)
+        yield here.changed(model=there), _originals(recording.file, variant.system)
 
 
 def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
@@ -120,7 +132,7 @@ def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
     return replace(one, answers=answers)
 
 
-def _reported(file: Path, system: str) -> dict[str, bool]:
+def _originals(file: Path, system: str) -> dict[str, Original]:
     from eval.jsonl import read_line
 
     found = {}
@@ -128,8 +140,10 @@ def _reported(file: Path, system: str) -> dict[str, bool]:
         for number, raw in enumerate(lines, 1):
             line = read_line(number, raw)
             record = (line.record if line else None) or {}
-            if record.get("system") == system and isinstance(record.get("reported_ex"), bool):
-                found[str(record.get("id"))] = record["reported_ex"]
+            if record.get("system") == system:
+                reported = record.get("reported_ex")
+                text = str(record.get("raw") or record.get("sql") or "")
+                found[str(record.get("id"))] = Original(text, reported if isinstance(reported, bool) else None)
     return found
 
 
@@ -139,7 +153,7 @@ class _Evaluation:
     bench: Bench
     config: Settings
     databases: Collection
-    reported: dict[str, bool]
+    originals: dict[str, Original]
     folder: RunFolder[ItemResult]
     advance: Callable[[], None]
 
@@ -164,17 +178,21 @@ class _Evaluation:
 
     async def _one(self, question: Question, model: Model | str) -> ItemResult:
         from agent.runner import run
+        from experiments.ablation.replies import heard
 
         database = await asyncio.to_thread(self.databases.database, question["db"])
-        answer = await run(question["question"], database=database, model=model, settings=self.config)
-        return await asyncio.to_thread(self._measured, question, answer, database)
+        with heard() as replies:
+            answer = await run(question["question"], database=database, model=model, settings=self.config)
+        return await asyncio.to_thread(self._measured, question, answer, database, replies.raw)
 
-    def _measured(self, question: Question, answer: Answer, database: Database) -> ItemResult:
+    def _measured(self, question: Question, answer: Answer, database: Database, raw: str) -> ItemResult:
         from eval.metrics.items import compare_items
         from eval.metrics.suites import suite_databases, suite_files
         from eval.tasks.cache_folder import cache_folder
+        from experiments.ablation.outcomes import difficulty_of, outcome_of
 
         files = suite_files(self.bench.suites, question["db"], cache_folder()) if self.bench.suites else ()
+        original = self.originals.get(str(question["id"]), Original(raw, None))
         measured = compare_items(question["gold_sql"], answer.sql, database, suite=suite_databases(files))
         return ItemResult(
             variant=self.variant.name,
@@ -194,5 +212,10 @@ class _Evaluation:
             output_tokens=answer.tokens.output,
             cost_usd=answer.tokens.cost_usd,
             seconds=answer.seconds,
-            reported_ex=self.reported.get(str(question["id"])),
+            reported_ex=original.reported_ex,
+            question=question["question"],
+            gold_sql=question["gold_sql"],
+            raw=original.raw,
+            outcome=outcome_of(question["gold_sql"], answer.sql, measured, database),
+            difficulty=difficulty_of(question, database),
         )

@@ -5,10 +5,13 @@ In: the results of each variant. Out: `rich` tables, or text. Text from database
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from experiments.ablation.statistics import Figures, Pair, figures, pair
+from eval.metrics.intervals import mann_whitney
+from experiments.ablation.outcomes import OUTCOMES
+from experiments.ablation.statistics import Figures, Pair, figures, pair, spreads
 from experiments.ablation.variants import ItemResult
 
 if TYPE_CHECKING:
@@ -19,6 +22,11 @@ VariantResults = tuple[str, Sequence[ItemResult]]
 Rows = list[tuple[str, ...]]
 
 _HEAD = ("strategy", "n", "VA", "EM", "EX (95 %)", "TS (95 %)", "calls", "tokens in/out", "$", "s, median")
+EXPLANATION = (
+    "Rates count every question; a failure is 0. Intervals: Wilson for a rate, Newcombe's method 10 for a paired "
+    "difference; p is McNemar's, exact, and Mann–Whitney's for amounts. Figures after TS are means for one question, "
+    "but for the seconds. sd: standard deviation over seeds."
+)
 _PAIRED = ("against the first", "EX difference (95 %)", "won", "lost", "p", "TS difference (95 %)", "p")
 
 
@@ -41,6 +49,41 @@ def paired_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
             (name, _difference(by_ex), str(by_ex.only_second), str(by_ex.only_first), f"{by_ex.p:.2g}", *suites)
         )
     return found
+
+
+def spread_rows(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str]) -> Rows:
+    """Variants of which several seeds were run."""
+    found: Rows = [("over seeds", "seeds", "EX, mean ± sd", "EX, range", "TS, mean ± sd")]
+    for one in spreads(results_by_variant, groups):
+        ts = f"{one.ts[0]:.3f} ± {one.ts[1]:.3f}" if one.ts else "–"
+        ex = f"{one.ex[0]:.3f} ± {one.ex[1]:.3f}"
+        found.append((one.group, str(one.seeds), ex, f"{one.low:.3f} to {one.high:.3f}", ts))
+    return found if len(found) > 1 else []
+
+
+def outcome_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """What became of the answers."""
+    found: Rows = [("strategy", *OUTCOMES)]
+    for name, results in results_by_variant:
+        counts = Counter(result.outcome for result in results)
+        if not counts[""]:
+            found.append((name, *(f"{counts[o]} ({counts[o] / max(1, len(results)):.1%})" for o in OUTCOMES)))
+    return found if len(found) > 1 else []
+
+
+def amount_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """Tokens, calls and seconds a question against the first variant, by Mann–Whitney's test."""
+    amounts: tuple[tuple[str, Callable[[ItemResult], float]], ...] = (
+        ("tokens", lambda c: c.input_tokens + c.output_tokens),
+        ("calls", lambda c: c.calls),
+        ("seconds", lambda c: c.seconds),
+    )
+    found: Rows = [("against the first", *(f"{name}, p" for name, _ in amounts))]
+    first = results_by_variant[0][1] if results_by_variant else ()
+    for name, results in results_by_variant[1:]:
+        ps = (mann_whitney([of(c) for c in first], [of(c) for c in results]) for _, of in amounts)
+        found.append((name, *(f"{p:.2g}" for p in ps)))
+    return found if len(found) > 1 else []
 
 
 def reported_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
@@ -71,14 +114,25 @@ def _difference(of: Pair) -> str:
     return f"{of.difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def tables(results_by_variant: Sequence[VariantResults], notes: Sequence[str]) -> list[Table | str]:
-    """The output for the terminal."""
+def sections(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str]) -> list[tuple[str, Rows]]:
+    """The tables that have rows, with their titles."""
     titled = (
         ("Strategies", rows(results_by_variant)),
+        ("Over seeds", spread_rows(results_by_variant, groups)),
         ("Paired differences", paired_rows(results_by_variant)),
+        ("Outcomes", outcome_rows(results_by_variant)),
+        ("Amounts", amount_rows(results_by_variant)),
         ("Against what the recording reports", reported_rows(results_by_variant)),
     )
-    return [*(_table(title, cells) for title, cells in titled if cells), *notes, *_failed_golds(results_by_variant)]
+    return [(title, cells) for title, cells in titled if cells]
+
+
+def tables(
+    results_by_variant: Sequence[VariantResults], groups: Mapping[str, str], notes: Sequence[str]
+) -> list[Table | str]:
+    """The output for the terminal."""
+    titled = [_table(title, cells) for title, cells in sections(results_by_variant, groups)]
+    return [*titled, *notes, *failed_golds(results_by_variant)]
 
 
 def _table(title: str, cells: Rows) -> Table:
@@ -93,21 +147,13 @@ def _table(title: str, cells: Rows) -> Table:
     return table
 
 
-def markdown(results_by_variant: Sequence[VariantResults], notes: Sequence[str]) -> str:
+def markdown(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str], notes: Sequence[str]) -> str:
     """The same as a page."""
     lines = ["# Ablation", ""]
-    for title, cells in (
-        ("Strategies", rows(results_by_variant)),
-        ("Paired differences", paired_rows(results_by_variant)),
-        ("Against what the recording reports", reported_rows(results_by_variant)),
-    ):
-        if cells:
-            lines += [f"## {title}", "", *_markdown_table(cells), ""]
-    lines += [note + "\n" for note in (*notes, *_failed_golds(results_by_variant))]
-    lines.append(
-        "Rates count every question; a failure is 0. Intervals: Wilson for a rate, Newcombe's method 10 for a paired "
-        "difference; p is McNemar's, exact. Figures after TS are means for one question, but for the seconds."
-    )
+    for title, cells in sections(results_by_variant, groups):
+        lines += [f"## {title}", "", *_markdown_table(cells), ""]
+    lines += [note + "\n" for note in (*notes, *failed_golds(results_by_variant))]
+    lines.append(EXPLANATION)
     return "\n".join(lines) + "\n"
 
 
@@ -119,6 +165,6 @@ def _markdown_table(cells: Rows) -> list[str]:
     return [line(cells[0]), "| " + " | ".join(marks) + " |", *map(line, cells[1:])]
 
 
-def _failed_golds(results_by_variant: Sequence[VariantResults]) -> list[str]:
+def failed_golds(results_by_variant: Sequence[VariantResults]) -> list[str]:
     failed = sorted({c.id for _, results in results_by_variant for c in results if c.gold_error})
     return [f"The gold query fails for {', '.join(failed)}; counted as wrong."] if failed else []

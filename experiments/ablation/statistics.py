@@ -6,9 +6,9 @@ wrong for every variant, and the report names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean, median, stdev
 
 from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval
 from experiments.ablation.variants import ItemResult
@@ -112,3 +112,33 @@ def pair(
         sum(b and not a for a, b in pairs),
         sum(a and b for a, b in pairs),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The rates of one variant over its seeds."""
+
+    group: str
+    seeds: int
+    ex: tuple[float, float]
+    """Mean and standard deviation (of a sample)."""
+    ts: tuple[float, float] | None
+    low: float
+    high: float
+    """The least and the greatest EX."""
+
+
+def spreads(results: Sequence[tuple[str, Sequence[ItemResult]]], groups: Mapping[str, str]) -> list[Spread]:
+    """The variants of which several seeds were run. `groups`: variant → what its seeds share."""
+    found: dict[str, list[Figures]] = {}
+    for name, items in results:
+        found.setdefault(groups.get(name) or name, []).append(figures(name, items))
+    several = {group: seeds for group, seeds in found.items() if len(seeds) > 1}
+    return [_spread(group, seeds) for group, seeds in several.items()]
+
+
+def _spread(group: str, seeds: Sequence[Figures]) -> Spread:
+    ex = [f.ex.value for f in seeds]
+    ts = [f.ts.value for f in seeds if f.ts]
+    both = (mean(ts), stdev(ts)) if len(ts) > 1 else None
+    return Spread(group, len(seeds), (mean(ex), stdev(ex)), both, min(ex), max(ex))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from agent.runtime.strategies import strategy
+
+NO_KIT = "base"
+"""Names the agent without a kit among kits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,13 @@ class Variant:
     system: str = ""
     """Several are joined by `+`: the first attempt at a question gets the first one's answer, retries get the
     others'."""
+    model: str = ""
+    """Empty where all variants have the same."""
+    kit: str = ""
+    """Its folder."""
+    seed: int | None = None
+    group: str = ""
+    """What its other seeds are called, too; empty for the variant's own name."""
 
     @property
     def systems(self) -> list[str]:
@@ -24,21 +35,49 @@ class Variant:
 
     @property
     def name(self) -> str:
-        return f"{self.strategy}={self.system}" if self.system else self.strategy
+        parts = (
+            self.strategy,
+            f"={self.system}" if self.system else "",
+            f" @{self.model}" if self.model else "",
+            f" +{Path(self.kit).name}" if self.kit else "",
+            f" #{self.seed}" if self.seed is not None else "",
+        )
+        return "".join(parts)
 
 
 def read_variants(text: str) -> list[Variant]:
-    """`zero-shot,few-shot-3=SYSTEM,full/no-judge`. Raises ValueError for an unknown strategy or a variant named
-    twice."""
+    """`zero-shot,few-shot-3=SYSTEM,full/no-judge`; `few-shot-3=A|B` are two runs of one variant that differ in their
+    seed. Raises ValueError for an unknown strategy or a variant named twice."""
     variants = []
     for part in filter(None, (word.strip() for word in text.split(","))):
-        name, _, system = part.rpartition("=") if _names_a_system(part) else (part, "", "")
-        variants.append(Variant(strategy(name).name, system.strip()))
+        name, _, systems = part.rpartition("=") if _names_a_system(part) else (part, "", "")
+        known = strategy(name).name
+        group = f"{known}={systems.strip()}" if "|" in systems else ""
+        variants += [Variant(known, system.strip(), group=group) for system in systems.split("|")]
     if not variants:
         raise ValueError("no strategy is named")
     if twice := sorted({r.name for r in variants if variants.count(r) > 1}):
         raise ValueError(f"named twice: {', '.join(twice)}")
     return variants
+
+
+def crossed(
+    variants: Sequence[Variant], models: Sequence[str], kits: Sequence[str], seeds: Sequence[int]
+) -> list[Variant]:
+    """Each variant with each model, kit and seed. A recorded system has no other model and no other seed. Raises
+    ValueError for two kits of one name."""
+    if len({Path(kit).name for kit in kits}) < len(kits):
+        raise ValueError("two kits have the same name")
+    found = []
+    for one in variants:
+        for model in models if len(models) > 1 and not one.system else ("",):
+            for kit in kits or ("",):
+                here = replace(one, model=model, kit="" if kit == NO_KIT else kit)
+                if one.system or not seeds:
+                    found.append(here)
+                else:
+                    found += [replace(here, seed=seed, group=here.name) for seed in seeds]
+    return found
 
 
 def _names_a_system(part: str) -> bool:
@@ -74,6 +113,13 @@ class ItemResult:
     seconds: float
     reported_ex: bool | None = None
     """The recording's verdict on its own answer."""
+    question: str = ""
+    gold_sql: str = ""
+    raw: str = ""
+    """The reply with the SQL as it came; for a recorded system, as it was recorded."""
+    outcome: str = ""
+    """One of `experiments.ablation.outcomes.OUTCOMES`; empty in folders of earlier versions."""
+    difficulty: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,14 @@ from typer.testing import CliRunner, Result
 
 from agent.config import settings
 from agent.models.quirks import forget
+from eval.databases import open_database
+from eval.metrics.items import compare_items
 from experiments.ablation.__main__ import app
 from experiments.ablation.examples import app as measure_examples
+from experiments.ablation.outcomes import difficulty_of, outcome_of
 from experiments.ablation.statistics import Pair, pair
 from experiments.ablation.variants import ItemResult, read_variants
+from tests.openai_server import OpenAIServer, completion
 from tests.settings import PLACES
 
 QUESTIONS = [
@@ -200,6 +206,87 @@ def test_retries_get_the_systems_behind_the_first(bench: Path) -> None:
     kept = {(r["variant"], r["id"]): r for r in results(bench)}
     assert (kept["standard=low+high", "q2"]["ex"], kept["standard=low+high", "q2"]["attempts"]) == (True, 2)
     assert kept["zero-shot=low", "q2"]["ex"] is False
+
+
+def test_recorded_runs_that_differ_in_their_seed_are_one_variant(bench: Path) -> None:
+    done = compared(bench, "--strategies", "zero-shot=low|high")
+
+    assert done.exit_code == 0, done.output
+    page = (bench / "out" / "summary.md").read_text()
+    assert "| zero-shot=low\\|high | 2 | 0.667 ± 0.471 | 0.333 to 1.000 | – |" in page
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OpenAIServer]:
+    forget()
+    with OpenAIServer() as server:
+        server.otherwise = completion({"reasoning": "<b>as asked</b>", "sql": "SELECT COUNT(*) FROM ships"})
+        yield server
+    forget()
+
+
+def test_models_seeds_and_kits_are_crossed(
+    bench: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    settings.cache_clear()
+    (bench / "kit").mkdir()
+    (bench / "kit" / "instructions.md").write_text("Count ships by their ids.")
+    kits = ["--kit", "base", "--kit", str(bench / "kit")]
+    words = ["--model", "a", "--model", "b", "--seed", "1", "--seed", "2", *kits, "--limit", "2"]
+
+    done = compared(bench, "--strategies", "zero-shot", *words)
+
+    assert done.exit_code == 0, done.output
+    names = [f"zero-shot @{model}{kit} #{seed}" for model in "ab" for kit in ("", " +kit") for seed in (1, 2)]
+    assert list(dict.fromkeys(r["variant"] for r in results(bench))) == names
+    sent = {(r.body["model"], r.body["seed"], "Count ships by their ids." in r.prompt) for r in endpoint.requests}
+    assert sent == {(model, seed, kit) for model in "ab" for seed in (1, 2) for kit in (True, False)}
+    kept = next(r for r in results(bench) if r["id"] == "q1")
+    assert kept["raw"] == '{"reasoning": "<b>as asked</b>", "sql": "SELECT COUNT(*) FROM ships"}'
+    assert (kept["question"], kept["gold_sql"]) == QUESTIONS[0][1:]
+    assert "| zero-shot @b +kit | 2 | 0.500 ± 0.000 |" in (bench / "out" / "summary.md").read_text()
+    page = (bench / "out" / "report.html").read_text()
+    assert page.count("<svg") == 6
+    assert "&lt;b&gt;as asked" in page
+    assert "<b>as asked" not in page
+    assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
+
+
+def test_two_kits_of_one_name_are_refused(bench: Path) -> None:
+    done = compared(bench, "--strategies", "zero-shot", "--kit", "a/kit", "--kit", "b/kit")
+
+    assert done.exit_code == 2
+    assert "two kits have the same name" in done.output
+
+
+@pytest.mark.parametrize(
+    ("sql", "outcome"),
+    [
+        ("SELECT name FROM ships WHERE tons > 4", "exact"),
+        ("SELECT tons, name FROM ships", "near miss"),
+        ("SELECT name FROM ships UNION ALL SELECT name FROM ships", "near miss"),
+        ("SELECT tons FROM ships", "runs but differs"),
+        ("SELECT name FROM ships LIMIT 1", "runs but differs"),
+        ("SELECT nam FROM ships", "not valid"),
+    ],
+)
+def test_wrong_answers_are_told_apart(bench: Path, sql: str, outcome: str) -> None:
+    gold = "SELECT name FROM ships"
+    with open_database(bench / "databases" / "port.sqlite") as database:
+        assert outcome_of(gold, sql, compare_items(gold, sql, database), database) == outcome
+
+
+def test_questions_without_a_level_have_the_form_of_their_gold(bench: Path) -> None:
+    forms = {
+        "one table": "SELECT name FROM ships",
+        "joins": "SELECT a.name FROM ships AS a JOIN ships AS b ON a.id = b.id",
+        "groups": "SELECT built, COUNT(*) FROM ships GROUP BY built",
+        "nested": "SELECT name FROM ships WHERE tons = (SELECT MAX(tons) FROM ships)",
+    }
+    with open_database(bench / "databases" / "port.sqlite") as database:
+        assert [difficulty_of({"gold_sql": sql}, database) for sql in forms.values()] == list(forms)
+        assert difficulty_of({"gold_sql": "", "difficulty": "hard"}, database) == "hard"
 
 
 def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.intervals import mcnemar_exact, paired_interval, wilson_interval
+from eval.metrics.intervals import mann_whitney, mcnemar_exact, paired_interval, wilson_interval
 
 
 def test_wilson_interval_against_published_values() -> None:
@@ -45,3 +45,14 @@ def test_paired_interval_at_the_ends() -> None:
     assert (-high, -low) == pytest.approx(paired_interval(50, 30, 10, 10))
     with pytest.raises(ValueError, match="negative"):
         paired_interval(1, -1, 0, 0)
+
+
+def test_mann_whitney_on_two_samples() -> None:
+    """Values of R: wilcox.test(…, exact = TRUE), and with the normal approximation for the last."""
+    assert mann_whitney([1, 2, 3], [4, 5, 6]) == pytest.approx(0.1)
+    assert mann_whitney([0.8, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46], [1.15, 0.88, 0.9, 0.74, 1.21]) == (
+        pytest.approx(0.2544, abs=1e-4)
+    )
+    assert mann_whitney([1, 1, 1], [1, 1]) == 1.0
+    assert mann_whitney([], [1.0]) == 1.0
+    assert mann_whitney(range(30), range(10, 40)) == pytest.approx(0.000224, abs=1e-6)
