@@ -22,6 +22,7 @@ from agent.a2a.task import TaskAnswer, read_task
 from agent.config import Settings
 from agent.models import OFFLINE
 from agent.models.protocol import Model
+from agent.server.limits import Limits
 from agent.server.middleware.addresses import listed
 from agent.server.middleware.origin_check import OriginCheck
 from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
@@ -49,7 +50,7 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
     app.add_middleware(BodyLimit, most=MAX_BYTES, refusal=too_large)
     tokens = Tokens.of(config.server)
     if tokens_needed(config.server):
-        app.add_middleware(Authentication, tokens=tokens)
+        app.add_middleware(Authentication, tokens=tokens, limits=Limits(config.server))
     hosts = {*listed(config.server.hosts), urlsplit(card_url).hostname or ""}
     app.add_middleware(OriginCheck, tokens=tokens, hosts=frozenset(hosts), origins=frozenset())
     return app

@@ -9,14 +9,16 @@ the earlier ones, and a new task takes the schema from an earlier one of its con
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Protocol
 
 from a2a.helpers.proto_helpers import new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskState, TaskStatus
@@ -27,20 +29,36 @@ from agent.a2a.progress import sentence
 from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts, structure_in
 from agent.config import Settings
 from agent.models.protocol import Model
-from eval.a2a.jsonrpc import RecentTasks
 
 log = logging.getLogger(__name__)
 
 JSON_TYPE = "application/json"
 
 
+class KnownTasks(Protocol):
+    """The tasks of an endpoint."""
+
+    async def of_context(self, context_id: str, context: ServerCallContext) -> list[Task]:
+        """The client's tasks of one context, the newest first."""
+
+
 class SqlExecutor(AgentExecutor):
     """Answers tasks. `store`: the tasks of this endpoint, in which a context's schema is looked up."""
 
-    def __init__(self, config: Settings, store: RecentTasks, model: Model | None = None) -> None:
+    def __init__(self, config: Settings, store: KnownTasks, model: Model | None = None) -> None:
         self._config = config
         self._store = store
         self._model = model
+        self._working: dict[str, TaskUpdater] = {}
+        self._nudges: set[asyncio.Task[None]] = set()
+
+    def cancelled_elsewhere(self, task_id: str) -> None:
+        """Another process has stored that this task is cancelled. The SDK sees it with the next status, and then stops
+        the work."""
+        if (updater := self._working.get(task_id)) is not None:
+            nudge = asyncio.create_task(updater.start_work())
+            self._nudges.add(nudge)
+            nudge.add_done_callback(self._nudges.discard)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
@@ -76,12 +94,16 @@ class SqlExecutor(AgentExecutor):
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
         await updater.start_work()
-        async with aclosing(answering(task, self._config, self._model)) as events:
-            async for event in events:
-                if isinstance(event, TaskAnswer):
-                    await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
-                elif text := sentence(event):
-                    await updater.start_work(updater.new_agent_message([new_text_part(text)]))
+        self._working[updater.task_id] = updater
+        try:
+            async with aclosing(answering(task, self._config, self._model)) as events:
+                async for event in events:
+                    if isinstance(event, TaskAnswer):
+                        await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
+                    elif text := sentence(event):
+                        await updater.start_work(updater.new_agent_message([new_text_part(text)]))
+        finally:
+            self._working.pop(updater.task_id, None)
         await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

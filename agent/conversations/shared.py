@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from typing import Any
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg import AsyncConnection, Error
+from psycopg import AsyncConnection, Error, OperationalError
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -23,6 +24,11 @@ from agent.store.errors import StateUnavailable
 from agent.store.location import Location
 
 _MIGRATING = 0x7E4726
+AWAY_SECONDS = 20.0
+"""A turn waits this long for a server that is being restarted."""
+_AGAIN_SECONDS = 0.5
+
+T = TypeVar("T")
 
 Config = Any
 """LangChain's RunnableConfig; only `agent.models` imports that library."""
@@ -36,7 +42,16 @@ _PRUNE = (
 
 
 class _SharedThreads(AsyncPostgresSaver):
-    """Keeps only the latest checkpoint of each thread."""
+    """Keeps only the latest checkpoint of each thread. A server that is being restarted is waited for: reading changes
+    nothing, and writing the same checkpoint twice leaves one."""
+
+    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
+        return await _patiently(super().aget_tuple, config)
+
+    async def aput_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await _patiently(super().aput_writes, config, writes, task_id, task_path)
 
     async def aput(
         self,
@@ -48,7 +63,14 @@ class _SharedThreads(AsyncPostgresSaver):
         values = checkpoint["channel_values"]  # plain text is written as JSON and bypasses the serializer
         clean = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
         copy: Checkpoint = {**checkpoint, "channel_values": clean}
-        put = await super().aput(config, copy, metadata, new_versions)
+        put = await _patiently(self._put, config, copy, metadata, new_versions)
+        await _patiently(self._prune, put, checkpoint)
+        return put
+
+    async def _put(self, *given: Any) -> Config:
+        return await super().aput(*given)
+
+    async def _prune(self, put: Config, checkpoint: Checkpoint) -> None:
         kept = checkpoint["channel_versions"]
         its = {
             "thread": str(put["configurable"]["thread_id"]),
@@ -60,7 +82,17 @@ class _SharedThreads(AsyncPostgresSaver):
         async with self._cursor(pipeline=True) as cursor:
             for statement in _PRUNE:
                 await cursor.execute(statement, its)
-        return put
+
+
+async def _patiently(work: Callable[..., Awaitable[T]], *given: Any) -> T:
+    until = time.monotonic() + AWAY_SECONDS
+    while True:
+        try:
+            return await work(*given)
+        except (OperationalError, PoolTimeout):
+            if time.monotonic() > until:
+                raise
+            await asyncio.sleep(_AGAIN_SECONDS)
 
 
 @contextlib.asynccontextmanager

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from agent.server.access import Client
 from agent.server.services import Services
+
+SESSION_HEADER = b"mcp-session-id"
+
+
+def session_of(scope: Any) -> str:
+    """The id of the session that a request names; empty without one."""
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == SESSION_HEADER), "")
+
+
+def call_name(client: Client, session: str, request_id: object) -> str:
+    """The name of a call for its cancellation; empty without a session, in which alone its id is unique."""
+    return f"mcp {client.owner} {session} {request_id}"[:1000] if session else ""
+
+
+def call_of(context: Context, client: Client) -> str:
+    request = context.request_context.request
+    return "" if request is None else call_name(client, session_of(request.scope), context.request_id)
 
 
 def caller(context: Context, services: Services) -> Client:

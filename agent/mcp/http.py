@@ -1,11 +1,15 @@
 """`/mcp`: streamable HTTP in the server's own app, behind the same protection as every other route.
 
 In: the app. Out: a route, and a context that has to run as long as the app does. A session belongs to the client that
-started it; other clients cannot use its id.
+started it; other clients cannot use its id. Where several processes serve, a request may reach any of them, so there
+each request stands for itself: the id of a session only tells the calls of one client apart, for their cancellation.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -15,11 +19,13 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from agent.mcp.callers import SESSION_HEADER, call_name, session_of
 from agent.mcp.tools import make_server
 from agent.server.access import Client
 from agent.server.errors import error_response
+from agent.store import StoreError
 
 if TYPE_CHECKING:
     from agent.server.services import Services
@@ -43,7 +49,9 @@ class _SharedManager(StreamableHTTPSessionManager):
 class McpEndpoint:
     """An ASGI app for the route; `running` brackets the life of the app around it, any number of times."""
 
-    def __init__(self, services: Callable[[], Services]) -> None:
+    def __init__(self, services: Callable[[], Services], *, stateless: bool = False) -> None:
+        self._services = services
+        self._stateless = stateless
         self._server = make_server(services)
         self._manager: StreamableHTTPSessionManager | None = None
 
@@ -55,7 +63,10 @@ class McpEndpoint:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         manager = _SharedManager(
-            self._server._lowlevel_server, max_sessions=MAX_SESSIONS, session_idle_timeout=IDLE_SECONDS
+            self._server._lowlevel_server,
+            stateless=self._stateless,
+            max_sessions=MAX_SESSIONS,
+            session_idle_timeout=IDLE_SECONDS,
         )
         async with manager.run():
             self._manager = manager
@@ -72,4 +83,41 @@ class McpEndpoint:
             return
         # The SDK lets only this user continue the session that it started.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.owner, scopes=[]))
+        if self._stateless and scope["method"] == "POST":
+            receive, send = await self._heeded(client, scope, receive, send)
         await self._manager.handle_request(scope, receive, send)
+
+    async def _heeded(self, client: Client, scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+        """Give an id to a session that begins, and cancel the call that a notification names."""
+        body = b""
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                break
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        try:
+            said = json.loads(body)
+        except (ValueError, RecursionError):
+            said = None
+        said = said if isinstance(said, dict) else {}
+        if said.get("method") == "notifications/cancelled" and isinstance(said.get("params"), dict):
+            name = call_name(client, session_of(scope), said["params"].get("requestId"))
+            with contextlib.suppress(StoreError):
+                await self._services().runs.cancel_call(name)
+        read = False
+
+        async def again() -> Message:
+            nonlocal read
+            if read:
+                return await receive()
+            read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def named(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                message["headers"] = [*message["headers"], (SESSION_HEADER, uuid.uuid4().hex.encode())]
+            await send(message)
+
+        return again, named if said.get("method") == "initialize" else send

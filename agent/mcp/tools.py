@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ListResourcesResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from agent.mcp.callers import caller
+from agent.mcp.callers import call_of, caller
 from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInfo, SqlAnswer
 from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.results.edited import SqlOutcome
@@ -135,7 +135,8 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         here = services()
         with _told():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
-            run = await begin(here, caller(context, here), asked)
+            client = caller(context, here)
+            run = await begin(here, client, asked, call=call_of(context, client))
             return await _answer(run, context, here)
 
     return server

@@ -24,6 +24,7 @@ from agent.results import ResultStore
 from agent.server.errors import error_response, install_errors
 from agent.server.instance import Instance
 from agent.server.learning import Learning
+from agent.server.limits import Limits
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
@@ -37,7 +38,7 @@ from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
 from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
 from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, client_message, open_store
-from agent.store.location import state_folder
+from agent.store.location import state_folder, state_location
 
 if TYPE_CHECKING:
     from agent.mcp.http import McpEndpoint
@@ -72,10 +73,14 @@ def create_app(
             _services(config, instance or Instance()) as made,
         ):
             app.state.services = made
+            if made.store.shared:
+                app.state.limits.share(made.store, made.runs.instance.id)
+                made.runs.each_pulse.append(app.state.limits.pulse)
             try:
                 async with mcp.running() if mcp else contextlib.nullcontext():
                     yield
             finally:
+                await app.state.limits.end_sharing()
                 del app.state.services
 
     # no interactive pages of the API: their scripts would have to come from elsewhere
@@ -87,12 +92,15 @@ def create_app(
     for routes in (presets, query, data, runs, kept, databases, model, status):
         app.include_router(routes.router)
     _add_agent_to_agent(app, config, url, closing)
-    mcp = _mcp_endpoint(app)
+    mcp = _mcp_endpoint(app, shared=not state_location(config.state).sqlite)
     page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir))
     app.include_router(page_router)
     app.router.default = otherwise
     describe(app)
-    protect(app, config.server, config.database, max_upload=(config.limits.upload_mb << 20) + FORM_BYTES)
+    limits = Limits(config.server)
+    app.state.limits = limits
+    upload = (config.limits.upload_mb << 20) + FORM_BYTES
+    protect(app, config.server, config.database, max_upload=upload, limits=limits)
     return app
 
 
@@ -103,19 +111,24 @@ def _add_agent_to_agent(app: FastAPI, config: Settings, url: str, closing: conte
     app.include_router(rest_router(config, status=False))
     if find_spec("a2a") is not None:
         from agent.a2a import rpc_routes
+        from agent.a2a.shared_tasks import Place
 
-        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a", also_at=("/",))
+        def place() -> Place:
+            return Place(app.state.services.store, app.state.services.runs.instance.id)
+
+        shared = not state_location(config.state).sqlite
+        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a", also_at=("/",), place=place if shared else None)
         app.router.routes.extend(rpc.routes)
         closing.push_async_callback(rpc.aclose)
 
 
-def _mcp_endpoint(app: FastAPI) -> McpEndpoint | None:
-    """`/mcp`, where the extra `mcp` is installed."""
+def _mcp_endpoint(app: FastAPI, *, shared: bool) -> McpEndpoint | None:
+    """`/mcp`, where the extra `mcp` is installed. `shared`: other processes may get the next request of a client."""
     if find_spec("mcp") is None:
         return None
     from agent.mcp.http import McpEndpoint
 
-    endpoint = McpEndpoint(lambda: app.state.services)
+    endpoint = McpEndpoint(lambda: app.state.services, stateless=shared)
     app.router.routes.extend(endpoint.routes)
     return endpoint
 

@@ -7,6 +7,8 @@ is sealed in the state, so it holds for every server that shares the state, and 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import logging
 
@@ -15,10 +17,13 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 from agent.config import ModelSettings
 from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model
-from agent.store import SecretMissing, Store
+from agent.store import SecretMissing, Store, StoreError
+from agent.store.signals import MISSED
 
 log = logging.getLogger(__name__)
 _PREFERENCE = "model"
+CHANGED = "model_changed"
+"""Kind of the signal that another process has changed the setting."""
 
 
 class KeptModel(BaseModel):
@@ -43,6 +48,9 @@ class SharedModels:
         self._replaced: list[Model] = []
         self.settings = settings
         """Those in force."""
+        self._refreshing: set[asyncio.Task[None]] = set()
+        store.heed(CHANGED, lambda _: self._changed_elsewhere())
+        store.heed(MISSED, lambda _: self._changed_elsewhere())
 
     @property
     def kept(self) -> bool:
@@ -73,6 +81,16 @@ class SharedModels:
         """Choose a model for the server, or (None) the configured one again. Raises StoreError."""
         await self._store.set_preference(_PREFERENCE, chosen.model_dump_json() if chosen else None)
         await self.refresh()
+        await self._store.signal(CHANGED)
+
+    def _changed_elsewhere(self) -> None:
+        task = asyncio.create_task(self._refresh_quietly())
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)
+
+    async def _refresh_quietly(self) -> None:
+        with contextlib.suppress(StoreError):  # the next question reads it anyway
+            await self.refresh()
 
     def changed(self, chosen: KeptModel) -> ModelSettings:
         """The settings with another endpoint, model and key."""
@@ -89,6 +107,7 @@ class SharedModels:
         return self._default
 
     async def close(self) -> None:
+        await asyncio.gather(*self._refreshing, return_exceptions=True)
         if self._default is not None and not isinstance(self._default, str):
             self._replaced.append(self._default)
         self._default = None

@@ -27,6 +27,8 @@ from agent.store.records import SourceRecord
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, DatabaseNotFound
 
+REMOVED = "source_removed"
+"""Kind of the signal that a database was removed; it is about `source_id`."""
 MAX_NAME = 100
 """Characters of a name for people."""
 
@@ -40,6 +42,8 @@ class Sources:
         self._store = store
         self._open: dict[str, Database] = {}
         self._opening: dict[str, asyncio.Lock] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        store.heed(REMOVED, lambda about: self._removed_elsewhere(about["source_id"]))
 
     async def listed(self, owner: str) -> list[SourceRecord]:
         return await self._store.sources(owner)
@@ -101,15 +105,26 @@ class Sources:
         record = await self._store.remove_source(owner, source_id)
         if record is None:
             return False
-        if (database := self._open.pop(source_id, None)) is not None:
-            await asyncio.to_thread(database.close)
-        self._opening.pop(source_id, None)
+        await self._forget(source_id)
+        await self._store.signal(REMOVED, source_id=source_id)
         if record.kind == "uploaded":
             with contextlib.suppress(SourceGone):
                 await asyncio.to_thread(self.uploads.remove, record.location, owner=owner)
         return True
 
+    def _removed_elsewhere(self, source_id: str) -> None:
+        task = asyncio.create_task(self._forget(source_id))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _forget(self, source_id: str) -> None:
+        """Close what is open of a database that was removed."""
+        self._opening.pop(source_id, None)
+        if (database := self._open.pop(source_id, None)) is not None:
+            await asyncio.to_thread(database.close)
+
     async def close(self) -> None:
+        await asyncio.gather(*self._closing, return_exceptions=True)
         while self._open:
             await asyncio.to_thread(self._open.popitem()[1].close)
 

@@ -54,8 +54,11 @@ class RunEvent(BaseModel):
     data: RunInfo
 
 
-async def begin(services: Services, client: Client, asked: QuestionIn, *, before: int | None = None) -> LiveRun:
-    """Start a question's run; one that is asked again sees only the turns `before` its own.
+async def begin(
+    services: Services, client: Client, asked: QuestionIn, *, before: int | None = None, call: str = ""
+) -> LiveRun:
+    """Start a question's run; one that is asked again sees only the turns `before` its own. `call`: the name by which
+    `LiveRuns.cancel_call` knows it.
 
     Raises ApiError (400 an empty question, 404 an unknown preset or thread, 409 a thread that is still answering, 413 a
     question that is too long, 503 no room), StoreError."""
@@ -91,6 +94,7 @@ async def begin(services: Services, client: Client, asked: QuestionIn, *, before
             lambda: _answering(services, record, preset, model, before),
             resumable=asked.resumable,
             fresh=asked.thread_id is None,
+            call=call,
         )
     except Busy:
         raise _busy() from None

@@ -7,11 +7,13 @@ The lease also locks the run's thread: while one run of a thread is leased, no o
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, literal_column, or_, select, update
+from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, literal_column, or_, select, update
 
 from agent.store.base import Base, micros, moment, now, storable
 from agent.store.errors import ThreadBusy
@@ -22,6 +24,7 @@ from agent.store.tables import runs, threads
 
 LEASE_SECONDS = 30.0
 """Duration of a lease without renewal. The clocks of replicas must differ by much less than this."""
+_AGAIN_SECONDS = 0.1
 SHORT = 300
 """Characters of an answer that a list shows."""
 
@@ -31,14 +34,23 @@ _LISTED = [column for column in runs.c if column.name not in ("answer", "instanc
 
 class RunStore(Base):
     async def begin_run(
-        self, run: RunRecord, *, instance: str = "", lease_seconds: float = LEASE_SECONDS, fresh: bool = False
+        self,
+        run: RunRecord,
+        *,
+        instance: str = "",
+        lease_seconds: float = LEASE_SECONDS,
+        fresh: bool = False,
+        patience: float = 0.0,
     ) -> None:
         """Store a run that starts now, leased to `instance`. Raises ThreadBusy while another run is active on its
-        thread. `fresh`: the thread was just created for this run, so no other run can be active on it."""
+        thread. `fresh`: the thread was just created for this run, so no other run can be active on it. `patience`:
+        seconds to wait for the other run, which may be stopping in another process."""
 
         def begun(connection: Connection) -> bool:
             asked = run.thread_id is not None and run.status == "running" and not fresh
             if asked and self._busy(connection, str(run.thread_id)):
+                if not last:
+                    return False
                 connection.execute(  # the turn counted for this run did not take place
                     update(threads)
                     .where(threads.c.thread_id == run.thread_id, threads.c.owner == run.owner)
@@ -46,12 +58,18 @@ class RunStore(Base):
                     .values(turns=threads.c.turns - 1)
                 )
                 return False
-            until = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
-            connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": until})
+            leased = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
+            connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": leased})
             return True
 
-        if not await self._write(begun):
-            raise ThreadBusy
+        until = time.monotonic() + patience
+        while True:
+            last = time.monotonic() >= until
+            if await self._write(begun):
+                return
+            if last:
+                raise ThreadBusy
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def finish_run(
         self,
@@ -64,8 +82,10 @@ class RunStore(Base):
         model: str = "",
         answer: dict[str, Any] | None = None,
         events: Sequence[StoredEvent] = (),
+        again: bool = False,
     ) -> bool:
-        """Store the outcome of a run together with its last events. False when there is no such run (any more)."""
+        """Store the outcome of a run together with its last events. False when there is no such run (any more).
+        `again`: an earlier call failed, and may have stored them all the same."""
         values = {
             "status": status,
             "seconds": seconds,
@@ -79,6 +99,9 @@ class RunStore(Base):
 
         def finished(connection: Connection) -> bool:
             done = connection.execute(_FINISHED, {**values, "of": run_id})
+            if again and events:
+                same = and_(streamed.c.run_id == run_id, streamed.c.number >= events[0].number)
+                connection.execute(delete(streamed).where(same))
             if events and done.rowcount:
                 connection.execute(streamed.insert(), event_rows(run_id, events))
             return bool(done.rowcount)
@@ -105,22 +128,6 @@ class RunStore(Base):
         rows = await self._read(lambda connection: connection.execute(query).mappings().all())
         more = cursor(rows[size - 1]["started"], rows[size - 1]["run_id"]) if len(rows) > size else None
         return [_record(one) for one in rows[:size]], more
-
-    async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
-        """Renew the leases of all running runs of `instance` for `seconds` from now; returns how many."""
-        query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
-
-        def renewed(connection: Connection) -> int:
-            return connection.execute(query.values(leased_until=now() + int(seconds * 1e6))).rowcount
-
-        return await self._write(renewed)
-
-    async def end_leases(self, instance: str) -> int:
-        """Mark the running runs of an instance that is known to be gone as `interrupted`; returns how many."""
-        query = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
-        return await self._write(
-            lambda connection: connection.execute(query.values(status="interrupted", leased_until=0)).rowcount
-        )
 
     async def mark_interrupted(self) -> int:
         """Mark runs whose instance is gone as `interrupted`; returns how many. If the server was only slow and the run

@@ -6,6 +6,7 @@ the same state.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,52 @@ from agent.store.encryption import Sealer
 from agent.store.errors import StateUnusable, ThreadBusy
 from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
+from agent.store.limits import LimitStore
 from agent.store.location import state_location
 from agent.store.preferences import PreferenceStore
+from agent.store.runs import LEASE_SECONDS
+from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
-from agent.store.tables import events, feedback, runs, threads, version
+from agent.store.tables import events, feedback, runs, shares, tasks, threads, version
+from agent.store.tasks import TaskStore
 from agent.store.threads import ThreadStore
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
-class Store(ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore, PreferenceStore):
-    """Runs, threads, events, feedback, sources, kept answers and boards. Every method raises StoreError when the state
-    cannot be used."""
+class Store(
+    ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore, PreferenceStore, TaskStore, LimitStore, SignalStore
+):
+    """Runs, threads, events, feedback, sources, kept answers, boards, tasks, shared limits and signals. Every method
+    raises StoreError when the state cannot be used."""
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._stop_listening)
+        await super().close()
+
+    async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
+        """Renew the leases of what `instance` works on for `seconds` from now; returns how many."""
+        until = now() + int(seconds * 1e6)
+
+        def renewed(connection: Connection) -> int:
+            its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+            its_tasks = update(tasks).where(tasks.c.active == 1, tasks.c.instance == instance)
+            return sum(connection.execute(its.values(leased_until=until)).rowcount for its in (its_runs, its_tasks))
+
+        return await self._write(renewed)
+
+    async def end_leases(self, instance: str) -> None:
+        """Release everything that an instance held which is known to be gone; its runs become `interrupted`."""
+
+        def ended(connection: Connection) -> None:
+            its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+            connection.execute(its_runs.values(status="interrupted", leased_until=0))
+            connection.execute(update(tasks).where(tasks.c.instance == instance).values(leased_until=0))
+            connection.execute(delete(shares).where(shares.c.instance == instance))
+
+        await self._write(ended)
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away or takes no writes: it is locked, or its disk is full."""
@@ -68,6 +101,7 @@ async def open_store(settings: StateSettings, *, checkpointer: BaseCheckpointSav
     store.checkpointer = checkpointer
     try:
         await store._open()
+        store._listen()
     except BaseException:
         await store.close()
         raise

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import BigInteger, Column, Connection, Float, Index, Integer, MetaData, Table, Text, inspect, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    inspect,
+    select,
+)
 
 from agent.store.errors import StateUnusable
 
@@ -130,6 +143,51 @@ preferences = Table(
     Column("sealed", Text, nullable=False),
 )
 
+tasks = Table(
+    "text2sql_tasks",
+    metadata,
+    Column("task_id", Text, primary_key=True),
+    Column("owner", Text, primary_key=True),
+    Column("context_id", Text, nullable=False),
+    Column("state", Integer, nullable=False),
+    Column("active", Integer, nullable=False),
+    Column("ended", Integer, nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("instance", Text, nullable=False),
+    Column("leased_until", BigInteger, nullable=False),
+    Column("saved", BigInteger, nullable=False),
+    Index("text2sql_tasks_latest", "owner", "context_id", "updated"),
+    Index("text2sql_tasks_by_instance", "instance", "active"),
+)
+
+task_events = Table(
+    "text2sql_task_events",
+    metadata,
+    Column("task_id", Text, primary_key=True),
+    Column("owner", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+rates = Table(
+    "text2sql_rates",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("level", Float, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
+shares = Table(
+    "text2sql_shares",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
+    Column("held", Integer, nullable=False),
+    Column("leased_until", BigInteger, nullable=False),
+)
+
 
 def _first(connection: Connection) -> None:
     metadata.create_all(connection)
@@ -143,7 +201,11 @@ def _preferences(connection: Connection) -> None:
     metadata.create_all(connection, tables=[preferences])
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers, _preferences)
+def _several_processes(connection: Connection) -> None:
+    metadata.create_all(connection, tables=[tasks, task_events, rates, shares])
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers, _preferences, _several_processes)
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 
 

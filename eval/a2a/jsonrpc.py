@@ -14,6 +14,7 @@ from typing import Any
 
 from a2a.auth.user import User
 from a2a.server.agent_execution import AgentExecutor
+from a2a.server.cluster import TaskEventStream, VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
@@ -47,18 +48,26 @@ class RpcRoutes:
 
 
 def served(
-    executor: AgentExecutor, card: AgentCard, store: RecentTasks, *, path: str = "/", also_at: tuple[str, ...] = ()
+    executor: AgentExecutor,
+    card: AgentCard,
+    store: RecentTasks | VersionedTaskStore,
+    *,
+    stream: TaskEventStream | None = None,
+    path: str = "/",
+    also_at: tuple[str, ...] = (),
 ) -> RpcRoutes:
     """JSON-RPC at `path`, with and without its trailing slash, and at the paths of `also_at`; HTTP+JSON below `path`;
     the card.
 
     Tasks belong to the client that the server identified (`request.scope["state"]["client"].name`). Without
-    identification, all tasks belong to the same client.
+    identification, all tasks belong to the same client. `stream`: the events of tasks of other processes, for a store
+    that they share.
     """
     handler = DefaultRequestHandlerV2(
         agent_executor=executor,
         task_store=store,
         agent_card=card,
+        event_stream=stream,
         interrupted_task_timeout=PARKED_SECONDS,
         validate_input_modes=True,
     )

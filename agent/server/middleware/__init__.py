@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from agent.config import DatabaseSettings, ServerSettings
+    from agent.server.limits import Limits
 
 __all__ = ["TokensInvalid", "host_problem", "protect", "uvicorn_options"]
 
@@ -44,13 +45,19 @@ _CORS_EXPOSED = [
 
 
 def protect(
-    app: FastAPI, settings: ServerSettings, database: DatabaseSettings | None = None, *, max_upload: int | None = None
+    app: FastAPI,
+    settings: ServerSettings,
+    database: DatabaseSettings | None = None,
+    *,
+    max_upload: int | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Put the layers in front of `app`; call it once, before the app serves. `max_upload`: limit for the body of
-    `POST /databases/upload` in bytes, by default the limit of every body. Raises TokensInvalid, or ValueError for an
-    invalid origin."""
+    `POST /databases/upload` in bytes, by default the limit of every body. `limits`: those of the clients, if others
+    count with them. Raises TokensInvalid, or ValueError for an invalid origin."""
     from starlette.middleware.cors import CORSMiddleware
 
+    from agent.server import limits as counting
     from agent.server.middleware.body_limit import BodyLimit
     from agent.server.middleware.origin_check import OriginCheck
     from agent.server.middleware.rate_limit import RateLimit
@@ -64,8 +71,9 @@ def protect(
     app.add_middleware(
         BodyLimit, limit=settings.max_body, upload_limit=max_upload or settings.max_body, seconds=settings.body_seconds
     )
-    app.add_middleware(RateLimit, per_minute=settings.rate_per_minute, at_once=settings.requests_at_once)
-    app.add_middleware(Authentication, tokens=tokens)
+    limits = limits or counting.Limits(settings)
+    app.add_middleware(RateLimit, limits=limits)
+    app.add_middleware(Authentication, tokens=tokens, limits=limits)
     if origins:
         app.add_middleware(
             CORSMiddleware,

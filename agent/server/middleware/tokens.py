@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.access import Access, BadPolicies, Identity, IdentityRefused, Person, access_of
 from agent.server.access import Client
+from agent.server.limits import Limits
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
-from agent.server.middleware.rate_limit import TokenBuckets
 from agent.server.middleware.refusals import refuse
 from eval.errors import InputError
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 MIN_TOKEN_LENGTH = 16
 """In characters."""
-FAILED_TRIES = 10
-"""Wrong tokens from one address that are answered with 401; one more every 6 seconds."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
@@ -123,10 +121,10 @@ def _digest(token: bytes) -> bytes:
 
 
 class Authentication:
-    def __init__(self, app: ASGIApp, *, tokens: Tokens) -> None:
+    def __init__(self, app: ASGIApp, *, tokens: Tokens, limits: Limits) -> None:
         self._app = app
         self._tokens = tokens
-        self._failures = TokenBuckets(per_second=1 / 6, burst=FAILED_TRIES)
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -142,13 +140,13 @@ class Authentication:
             if not self._tokens:
                 await refuse(scope, receive, send, 403, NO_TOKENS_MESSAGE)
                 return
-            if problem := self._problem(scope):
+            if problem := await self._problem(scope):
                 status, message, headers = problem
                 await refuse(scope, receive, send, status, message, headers=headers)
                 return
         await self._app(scope, receive, send)
 
-    def _problem(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
+    async def _problem(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
         given = header_values(scope, b"authorization")
         address = peer(scope)
         identity = self._tokens.identity
@@ -177,7 +175,7 @@ class Authentication:
                 return 401, str(error), _REFUSED
             client = self._tokens.client_of(person) if person else None
         if client is None:
-            if wait := self._failures.take(address):
+            if wait := await self._limits.failed(address):
                 return 429, "Too many tries with a wrong token; wait a little.", {"Retry-After": str(wait)}
             return 401, "The token is not known.", _REFUSED
         scope["state"]["client"] = client

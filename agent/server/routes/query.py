@@ -76,5 +76,5 @@ async def cancel(services: CurrentServices, client: CurrentClient, run_id: RunId
         raise ApiError(404, "There is no such run.")
     if record.status != "running":
         return CancelReply(status=record.status)
-    await services.store.finish_run(run_id, status="cancelled", model=record.model)  # its own server notices
+    await services.runs.cancel(run_id, record.model)
     return CancelReply(status="cancelled")

@@ -8,6 +8,7 @@ as they arrive there.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo
@@ -19,6 +20,10 @@ from agent.store.records import RunRecord, StoredEvent
 PIECE_BYTES = 64 * 1024
 """Approximate size of one write to the network."""
 POLL_SECONDS = 0.3
+FOLLOW_SECONDS = 2.0
+"""Interval in which a reader shows the process of its run that it is there."""
+FOLLOWED = "run_followed"
+"""The kind of that signal; it is about `run_id`."""
 GATHER_SECONDS = 0.01
 """After the first event, in which what comes together is gathered into one piece: a node's end and the next one's
 beginning are a fraction of a millisecond apart."""
@@ -51,6 +56,7 @@ async def live_events(run: LiveRun, store: Store, after: int = 0) -> AsyncGenera
 async def stored_events(record: RunRecord, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
     """The events of a run as the store has them; waits for more while its server is at work on it."""
     position, ended = after, False
+    said = -FOLLOW_SECONDS
     while True:
         kept = await store.run(record.owner, record.run_id)
         going_on = kept is not None and kept.status == "running"
@@ -61,6 +67,9 @@ async def stored_events(record: RunRecord, store: Store, after: int = 0) -> Asyn
             position, ended = events[-1].number, _is_done(events[-1])
         if ended or kept is None or not going_on:
             break
+        if time.monotonic() - said >= FOLLOW_SECONDS:  # so that its process neither stops it nor writes it late
+            said = time.monotonic()
+            await store.signal(FOLLOWED, run_id=record.run_id)
         await asyncio.sleep(POLL_SECONDS)
     if not ended:
         for piece in _pieces(_ending(kept or record, position, whole=position == 0)):

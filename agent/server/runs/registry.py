@@ -10,23 +10,31 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from pydantic import BaseModel
 
 from agent.config import ServerSettings
 from agent.server.instance import Instance
+from agent.server.runs.follow import FOLLOWED
 from agent.server.runs.run import LiveRun, Stop, Work
 from agent.store import Store
 from agent.store.records import RunRecord
+from agent.store.signals import MISSED
 from eval.errors import Busy
 
 log = logging.getLogger(__name__)
+
+CANCELLED = "run_cancelled"
+CALL_CANCELLED = "call_cancelled"
+"""Kinds of signals; the first is about `run_id`, the other about `call`."""
 
 PULSE_SECONDS = 5.0
 """Interval of lease renewals; a cancellation accepted by another replica is noticed within this time."""
 CLOSE_SECONDS = 5.0
 STOP_SECONDS = 2.0
+FOLLOWED_SECONDS = 6.0
+"""A reader in another process counts for this long after its last sign of life."""
 PRUNE_SECONDS = 3600.0
 
 
@@ -46,7 +54,10 @@ class LiveRuns:
         self._state_days = state_days
         self._starting = 0
         self._runs: dict[str, LiveRun] = {}
+        self.each_pulse: list[Callable[[], Awaitable[None]]] = []
+        """Further things to renew in the state."""
         self._pulse: asyncio.Task[None] | None = None
+        self._look = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -58,6 +69,10 @@ class LiveRuns:
         """Mark the runs of dead servers as interrupted, and start renewing leases. Raises StoreError."""
         if self.instance.replaces is not None:
             await self._store.end_leases(self.instance.replaces)
+        self._store.heed(CANCELLED, lambda about: self._stop_one(about["run_id"]))
+        self._store.heed(CALL_CANCELLED, lambda about: self._stop_call(about["call"]))
+        self._store.heed(FOLLOWED, lambda about: self._followed(about["run_id"]))
+        self._store.heed(MISSED, lambda _: self._look.set())
         await self._store.mark_interrupted()
         self._pulse = asyncio.create_task(self._beat())
 
@@ -82,18 +97,26 @@ class LiveRuns:
             raise Busy
 
     async def start(
-        self, record: RunRecord, opening: BaseModel, work: Work, *, resumable: bool = False, fresh: bool = False
+        self,
+        record: RunRecord,
+        opening: BaseModel,
+        work: Work,
+        *,
+        resumable: bool = False,
+        fresh: bool = False,
+        call: str = "",
     ) -> LiveRun:
-        """Keep the record and begin; the first event is `opening`. `fresh`: its thread is new. Raises Busy, StoreError
-        (ThreadBusy where another run of its thread goes on)."""
+        """Keep the record and begin; the first event is `opening`. `fresh`: its thread is new. `call`: the name by
+        which `cancel_call` knows it. Raises Busy, StoreError (ThreadBusy where another run of its thread goes on)."""
         self.require_room()
         self._starting += 1
         try:
             await self._make_way(record.thread_id)
-            await self._store.begin_run(record, instance=self.instance.id, fresh=fresh)
+            patience = STOP_SECONDS if self._store.shared else 0.0
+            await self._store.begin_run(record, instance=self.instance.id, fresh=fresh, patience=patience)
         finally:
             self._starting -= 1
-        run = LiveRun(record, work, self._store, resumable=resumable, patience=self._resume_seconds)
+        run = LiveRun(record, work, self._store, resumable=resumable, patience=self._resume_seconds, call=call)
         self._runs[record.run_id] = run
         run.start(opening)
         assert run.task is not None
@@ -103,6 +126,18 @@ class LiveRuns:
     def get(self, owner: str, run_id: str) -> LiveRun | None:
         run = self._runs.get(run_id)
         return run if run is not None and run.record.owner == owner else None
+
+    async def cancel(self, run_id: str, model: str) -> None:
+        """Stop a run of another process. Raises StoreError."""
+        await self._store.finish_run(run_id, status="cancelled", model=model)
+        await self._store.signal(CANCELLED, run_id=run_id)
+
+    async def cancel_call(self, call: str) -> None:
+        """Stop the run of a call, in whichever process it is. Raises StoreError."""
+        if not call:
+            return
+        self._stop_call(call)
+        await self._store.signal(CALL_CANCELLED, call=call)
 
     def drain(self) -> None:
         """Take no further run, and stop those that are still running after `drain_seconds`. Calling it again changes
@@ -116,6 +151,19 @@ class LiveRuns:
         for run in self:
             run.stop(reason)
 
+    def _stop_one(self, run_id: str) -> None:
+        if (run := self._runs.get(run_id)) is not None:
+            run.stop("cancelled")
+
+    def _stop_call(self, call: str) -> None:
+        for run in self:
+            if run.call and run.call == call:
+                run.stop("cancelled")
+
+    def _followed(self, run_id: str) -> None:
+        if (run := self._runs.get(run_id)) is not None:
+            run.followed(FOLLOWED_SECONDS)
+
     async def _make_way(self, thread_id: str | None) -> None:
         """Wait for a stopping run of the thread, so that a user can stop a run and ask again at once."""
         earlier = next((run for run in self if thread_id and run.record.thread_id == thread_id), None)
@@ -125,19 +173,30 @@ class LiveRuns:
     async def _beat(self) -> None:
         pruned = -PRUNE_SECONDS
         while True:
-            await asyncio.sleep(PULSE_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PULSE_SECONDS):
+                    await self._look.wait()
+            self._look.clear()
             try:
                 if time.monotonic() - pruned > PRUNE_SECONDS:
                     pruned = time.monotonic()
-                    await self._store.prune_events()
-                    if self._state_days is not None:
-                        await self._store.prune(self._state_days)
-                if self._runs:
+                    await self._prune()
+                if self._runs or self._store.shared:
                     await self._store.renew(self.instance.id)
                     await self._heed()
+                for renew in self.each_pulse:
+                    await renew()
                 await self._store.mark_interrupted()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse
                 log.warning("No sign of life could be left in the state database: %s", type(error).__name__)
+
+    async def _prune(self) -> None:
+        await self._store.prune_events()
+        if self._store.shared:
+            await self._store.prune_tasks()
+            await self._store.prune_limits()
+        if self._state_days is not None:
+            await self._store.prune(self._state_days)
 
     async def _heed(self) -> None:
         """Stop the runs that were ended elsewhere."""

@@ -23,7 +23,7 @@ from agent.server.runs.encoding import as_json
 from agent.server.runs.event_log import MAX_BYTES, EventLog
 from agent.server.runs.outcome import Outcome
 from agent.server.telemetry import RunTelemetry
-from agent.store import Store
+from agent.store import StateUnavailable, Store
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,11 @@ Stop = Literal["cancelled", "interrupted", "left"]
 
 FLUSH_SECONDS = 2.0
 """Interval between two writes of a run's new events."""
+AWAY_SECONDS = 20.0
+"""An outcome waits this long for a state database that is being restarted."""
+AGAIN_SECONDS = 0.5
+SOON_SECONDS = 0.2
+"""The same while another process reads them."""
 TOKEN_SECONDS = 0.04
 """Pieces of an answer that come within this time are sent as one event."""
 
@@ -48,8 +53,12 @@ _SAID: dict[Stop, tuple[str, str]] = {
 class LiveRun:
     """Made and ended by `LiveRuns`. Belongs to one event loop."""
 
-    def __init__(self, record: RunRecord, work: Work, store: Store, *, resumable: bool, patience: float) -> None:
+    def __init__(
+        self, record: RunRecord, work: Work, store: Store, *, resumable: bool, patience: float, call: str = ""
+    ) -> None:
         self.record = record
+        self.call = call
+        """The name of the call that it answers, where a client may cancel that."""
         self.log = EventLog()
         self._work = work
         self._store = store
@@ -67,6 +76,7 @@ class LiveRun:
         self._stored = 0
         self._unstored = 0
         self._wake = asyncio.Event()
+        self._read_elsewhere_until = 0.0
         self._over = False
         self._working: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
@@ -106,8 +116,18 @@ class LiveRun:
             else:
                 self.stop("left")
 
+    def followed(self, seconds: float) -> None:
+        """A reader in another process has shown that it is there: it waits at least this long for it, and writes events
+        for it soon."""
+        self._read_elsewhere_until = time.monotonic() + seconds
+        self._wake.set()
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+            self._wait_for_reader()
+
     def _wait_for_reader(self) -> None:
-        self._giving_up = asyncio.get_running_loop().call_later(self._patience, self.stop, "left")
+        patience = max(self._patience, self._read_elsewhere_until - time.monotonic())
+        self._giving_up = asyncio.get_running_loop().call_later(patience, self.stop, "left")
 
     # --- the work ---
 
@@ -187,11 +207,14 @@ class LiveRun:
         try:
             while not self._over:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(FLUSH_SECONDS):
+                    soon = time.monotonic() < self._read_elsewhere_until
+                    async with asyncio.timeout(SOON_SECONDS if soon else FLUSH_SECONDS):
                         await self._wake.wait()
                 self._wake.clear()
                 if not self._over:
                     await self._flush()
+        except StateUnavailable as error:
+            log.warning("The events of a run are kept at its end: %s", error)
         except Exception:
             log.exception("The events of a run could not be kept")
 
@@ -203,17 +226,31 @@ class LiveRun:
             self._stored = events[-1].number
 
     async def _finish(self, status: RunStatus, done: DoneEvent) -> None:
-        outcome = self._outcome
+        until = time.monotonic() + AWAY_SECONDS
+        again = False
         try:
-            await self._store.finish_run(
-                self.record.run_id,
-                status=status,
-                seconds=done.data.elapsed,
-                score=outcome.score,
-                sql=outcome.sql,
-                model=outcome.model or self.record.model,
-                answer=None if outcome.answer is None else json.loads(as_json(outcome.answer)),
-                events=[*self.log.after(self._stored), StoredEvent(number=self.log.last + 1, data=as_json(done))],
-            )
+            while True:
+                try:
+                    await self._store_outcome(status, done, again=again)
+                    return
+                except StateUnavailable:
+                    if time.monotonic() > until:
+                        raise
+                    again = True
+                    await asyncio.sleep(AGAIN_SECONDS)
         except Exception:
             log.exception("The outcome of a run could not be kept")
+
+    async def _store_outcome(self, status: RunStatus, done: DoneEvent, *, again: bool) -> None:
+        outcome = self._outcome
+        await self._store.finish_run(
+            self.record.run_id,
+            status=status,
+            seconds=done.data.elapsed,
+            score=outcome.score,
+            sql=outcome.sql,
+            model=outcome.model or self.record.model,
+            answer=None if outcome.answer is None else json.loads(as_json(outcome.answer)),
+            events=[*self.log.after(self._stored), StoredEvent(number=self.log.last + 1, data=as_json(done))],
+            again=again,
+        )

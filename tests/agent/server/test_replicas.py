@@ -79,6 +79,7 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
 ) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
+    from agent.store import Store
     from agent.store.runs import RunStore
 
     async def silent(*_: object, **__: object) -> int:
@@ -89,7 +90,7 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     async def short_lease(self: RunStore, *given: object, **named: object) -> None:
         await begin(self, *given, **{**named, "lease_seconds": 0.3})  # type: ignore[arg-type]
 
-    monkeypatch.setattr(RunStore, "renew", silent)
+    monkeypatch.setattr(Store, "renew", silent)
     monkeypatch.setattr(RunStore, "begin_run", short_lease)
     with raw_query(one.port, {"question": QUESTION}) as connection:
         run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))

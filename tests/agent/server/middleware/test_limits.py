@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 
-from agent.server.middleware.rate_limit import TokenBuckets
+from agent.server.limits import TokenBuckets
 from tests.agent.server.middleware.conftest import Serve
 
 MB = 1_000_000

@@ -1,0 +1,402 @@
+"""Two servers on one PostgreSQL: whatever one of them begins, the other shows, continues, counts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("a2a")
+pytest.importorskip("mcp")
+
+from a2a.auth.user import UnauthenticatedUser
+from a2a.server.cluster import ConcurrentTaskModificationError, TaskVersion
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import ListTasksRequest, Task, TaskState, TaskStatus
+
+from agent.a2a.shared_tasks import Place, SharedEvents, SharedTasks
+from agent.config import ServerSettings, StateSettings
+from agent.server.instance import Instance
+from agent.server.limits import Limits
+from agent.server.runs.registry import LiveRuns
+from agent.store import open_store
+from agent.store.runs import RunStore
+from tests.agent.conftest import TABLES
+from tests.agent.server.running import (
+    Running,
+    raw_query,
+    read_until,
+    run_and_thread,
+    running,
+    scripted,
+    settings_for,
+    wait_until,
+)
+from tests.openai_server import OpenAIServer
+
+QUESTION = "How many customers are there?"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def two(
+    tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str
+) -> Iterator[tuple[Running, Running]]:
+    folder = tmp_path_factory.mktemp("shared")
+    with sqlite3.connect(folder / "shop.sqlite") as connection:
+        connection.executescript(TABLES)
+    connection.close()
+    config = settings_for(
+        folder,
+        OPENAI_BASE_URL=model.url,
+        OPENAI_API_KEY="k",
+        TEXT2SQL_MODEL="m",
+        TEXT2SQL_DB_PATH=folder / "shop.sqlite",
+        TEXT2SQL_STATE_URL=postgres_url,
+        TEXT2SQL_SECRET="a secret of the tests",
+        TEXT2SQL_RESUME_SECONDS=1,
+    )
+    with running(config) as one, running(config) as other:
+        yield one, other
+
+
+async def _nothing(_: LiveRuns) -> None:
+    """Instead of a look into the state."""
+
+
+def test_a_cancelled_run_of_the_other_server_stops_without_waiting_for_the_pulse(
+    two: tuple[Running, Running], model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = two
+    monkeypatch.setattr(LiveRuns, "_heed", _nothing)
+    model.otherwise = scripted("SELECT 1", plan_delay=120)
+    model.arrived.clear()
+    model.disconnected.clear()
+    with raw_query(one.port, {"question": QUESTION}) as connection:
+        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+        assert model.arrived.wait(60)
+
+        assert other.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
+        assert b'"kind":"cancelled"' in read_until(connection, b'"event":"done"')
+
+    assert model.disconnected.wait(30)
+
+
+def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(
+    two: tuple[Running, Running], model: OpenAIServer
+) -> None:
+    one, other = two
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=1.2)  # longer than it waits for a reader
+    with raw_query(one.port, {"question": QUESTION, "resumable": True}) as connection:
+        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+
+    seen = other.stream("GET", f"/runs/{run_id}/events", headers={"Last-Event-ID": "1"})
+
+    assert seen.of("answer")[0]["rows"] == [[4]]
+    assert [number for number, _ in seen.numbered] == list(range(2, len(seen.numbered) + 2))
+
+
+def test_a_stopped_thread_can_be_asked_at_the_other_server_at_once(
+    two: tuple[Running, Running], model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = two
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
+    finish = RunStore.finish_run
+
+    async def late(self: RunStore, *given: Any, **named: Any) -> bool:
+        await asyncio.sleep(0.5)
+        return await finish(self, *given, **named)
+
+    monkeypatch.setattr(RunStore, "finish_run", late)
+    with raw_query(one.port, {"question": QUESTION}) as connection:
+        _, thread_id = run_and_thread(read_until(connection, b'"event":"run"'))
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers")
+
+    again = other.ask(QUESTION, thread_id=thread_id)
+
+    assert again.of("answer")[0]["rows"] == [[4]]
+
+
+def test_verified_questions_boards_and_the_model_are_the_same_at_both(
+    two: tuple[Running, Running], model: OpenAIServer
+) -> None:
+    one, other = two
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    run_id = one.ask(QUESTION).run_id
+    one.post("/feedback", {"run_id": run_id, "verdict": "right"})
+    board = one.post("/boards", {"title": "Ours"}).json()["board_id"]
+    other.ask(QUESTION)
+
+    assert [v["question"] for v in other.get("/feedback").json()] == [QUESTION]
+    assert "verified" in model.requests[-4].prompt.lower() or QUESTION in model.requests[-3].prompt
+    assert other.get(f"/boards/{board}").json()["title"] == "Ours"
+    changed = {"base_url": model.url, "name": "another", "api_key": "k"}
+    assert httpx.put(f"{one.url}/model", json=changed, timeout=30).status_code == 200
+    wait_until(lambda: other.get("/health").json()["model"] == "another", 30)
+    assert httpx.delete(f"{other.url}/model", timeout=30).status_code == 200
+    wait_until(lambda: one.get("/health").json()["model"] == "m", 30)
+
+
+def test_a_changed_structure_is_seen_by_both(two: tuple[Running, Running], tmp_path: Path) -> None:
+    one, other = two
+    file = Path(one.services.settings.database.path or "")
+    assert [len(s.get("/schema/configured").json()["tables"]) for s in two] == [4, 4]
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE colours (id INTEGER PRIMARY KEY)")
+    connection.close()
+
+    assert [len(s.get("/schema/configured").json()["tables"]) for s in (one, other)] == [5, 5]
+
+
+def test_an_upload_is_asked_and_removed_at_the_other_server(two: tuple[Running, Running]) -> None:
+    one, other = two
+    files = {"file": ("fruit.csv", b"name,price\napple,1\npear,2\n", "text/csv")}
+    sent = httpx.post(f"{one.url}/databases/upload", files=files, timeout=60)
+    preset = sent.json()["id"]
+    asked = {"preset": preset, "sql": "SELECT COUNT(*) FROM fruit"}
+    assert [s.post("/sql", asked).json()["rows"] for s in two] == [[[2]], [[2]]]
+    assert all(preset in s.services.sources._open for s in two)
+
+    assert httpx.delete(f"{other.url}/databases/{preset}", timeout=30).status_code == 204
+
+    assert one.post("/sql", asked).status_code == 404
+    wait_until(lambda: preset not in one.services.sources._open, 30)
+
+
+def test_a_result_is_paged_at_the_other_server(two: tuple[Running, Running]) -> None:
+    one, other = two
+    run_id = one.post("/sql", {"preset": "configured", "sql": "SELECT name FROM customers ORDER BY id"}).json()[
+        "run_id"
+    ]
+
+    assert one.get(f"/runs/{run_id}/rows?limit=2").json()["rows"] == [["Ana"], ["Bo"]]
+    assert other.get(f"/runs/{run_id}/rows?limit=2&offset=2").json()["rows"] == [["Chloé"], ["Dai"]]
+    assert other.get(f"/runs/{run_id}/export?format=csv").text.split() == ["name", "Ana", "Bo", "Chloé", "Dai"]
+
+
+# --- A2A ---
+
+TASK = {
+    "question": QUESTION,
+    "schema": {"tables": {"customers": {"columns": [{"name": "id", "type": "INTEGER", "primary_key": True}]}}},
+    "dialect": "sqlite",
+}
+
+
+def call(server: Running, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return server.post("/a2a", body).json()
+
+
+def message(content: object, **more: str) -> dict[str, Any]:
+    part = {"kind": "text", "text": content if isinstance(content, str) else json.dumps(content)}
+    return {"message": {"kind": "message", "messageId": uuid.uuid4().hex, "role": "user", "parts": [part], **more}}
+
+
+def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thread, list[dict[str, Any]]]:
+    """A task that waits for its model: its id, the thread that reads its stream, and what that has read."""
+    model.arrived.clear()
+    seen: list[dict[str, Any]] = []
+    body = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message(TASK)}
+
+    def read() -> None:
+        with httpx.stream("POST", f"{server.url}/a2a", json=body, timeout=120) as stream:
+            seen.extend(json.loads(line[5:])["result"] for line in stream.iter_lines() if line.startswith("data:"))
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    assert model.arrived.wait(60)
+    listed = server.services.store.tasks("local")
+    found, _ = asyncio.run_coroutine_threadsafe(listed, loop_of(server)).result(30)
+    return next(task.task_id for task in found if task.active), reading, seen
+
+
+def loop_of(server: Running) -> asyncio.AbstractEventLoop:
+    task = server.services.runs._pulse
+    assert task is not None
+    return task.get_loop()
+
+
+def test_a_finished_task_and_its_context_are_known_at_the_other_server(
+    two: tuple[Running, Running], model: OpenAIServer
+) -> None:
+    one, other = two
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers")
+    done = call(one, "message/send", message(TASK))["result"]
+
+    assert call(other, "tasks/get", {"id": done["id"]})["result"]["artifacts"] == done["artifacts"]
+    followed = call(other, "message/send", message("How many customers are there?", contextId=done["contextId"]))
+    answer = json.loads(followed["result"]["artifacts"][0]["parts"][0]["text"])
+    assert answer["sql"] == "SELECT COUNT(*) FROM customers"  # the schema came from the earlier task
+
+
+def test_a_running_task_is_followed_and_cancelled_at_the_other_server(
+    two: tuple[Running, Running], model: OpenAIServer
+) -> None:
+    one, other = two
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120, delay=120)
+    model.disconnected.clear()
+    task_id, reading, seen = begun_task(one, model)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tasks/resubscribe", "params": {"id": task_id}}
+    with httpx.stream("POST", f"{other.url}/a2a", json=body, timeout=120) as stream:
+        lines = (json.loads(line[5:])["result"] for line in stream.iter_lines() if line.startswith("data:"))
+        assert next(lines)["id"] == task_id
+
+        cancelled = call(other, "tasks/cancel", {"id": task_id})["result"]
+        rest = list(lines)
+
+    assert cancelled["status"]["state"] == "canceled"
+    assert rest[-1]["status"]["state"] == "canceled"
+    assert model.disconnected.wait(60), "the model call went on"
+    reading.join(60)
+    assert seen[-1]["status"]["state"] == "canceled"
+
+
+async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_url: str, tmp_path: Path) -> None:
+    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+    store = await open_store(state)
+    there, here = (Place(store, name) for name in ("gone", "here"))
+    caller = ServerCallContext(user=UnauthenticatedUser())
+    working = Task(id="t1", context_id="c1", status=TaskStatus(state=TaskState.TASK_STATE_WORKING))
+    version = await SharedTasks(lambda: there).save(
+        working, event=working, prev=None, prev_version=TaskVersion.MISSING, context=caller
+    )
+    known = SharedTasks(lambda: here)
+    assert (await known.get("t1", caller)).task.status.state == TaskState.TASK_STATE_WORKING
+    with pytest.raises(ConcurrentTaskModificationError):
+        await known.save(working, event=None, prev=None, prev_version=TaskVersion.MISSING, context=caller)
+
+    await store.end_leases("gone")
+    seen = [event async for event in SharedEvents(lambda: here).subscribe("t1", after=version)]
+    found = await known.get("t1", caller)
+
+    assert [one.event.status.state for one in seen] == [TaskState.TASK_STATE_FAILED]
+    assert found.task.status.state == TaskState.TASK_STATE_FAILED
+    assert "is gone" in found.task.status.message.parts[0].text
+    assert [task.id for task in (await known.list(ListTasksRequest(context_id="c1"), caller)).tasks] == ["t1"]
+    await store.prune_tasks(days=0)
+    assert await known.get("t1", caller) is None
+    await store.close()
+
+
+# --- MCP ---
+
+
+def mcp_call(server: Running, body: dict[str, Any], session: str = "") -> httpx.Response:
+    headers = {"Accept": "application/json, text/event-stream", **({"Mcp-Session-Id": session} if session else {})}
+    return httpx.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", **body}, headers=headers, timeout=120)
+
+
+def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(
+    two: tuple[Running, Running], model: OpenAIServer
+) -> None:
+    one, other = two
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    began = mcp_call(one, {"id": 0, "method": "initialize", "params": about})
+    session = began.headers["mcp-session-id"]
+    assert mcp_call(other, {"method": "notifications/initialized"}, session).status_code == 202
+    listed = mcp_call(other, {"id": 1, "method": "tools/call", "params": {"name": "list_databases"}}, session)
+    assert "configured" in listed.text
+
+    model.otherwise = scripted("SELECT 1", plan_delay=120)
+    model.arrived.clear()
+    model.disconnected.clear()
+    asked = {"id": 7, "method": "tools/call", "params": {"name": "ask", "arguments": {"question": QUESTION}}}
+    calling = threading.Thread(target=mcp_call, args=(one, asked, session))
+    calling.start()
+    assert model.arrived.wait(60)
+    stop = {"method": "notifications/cancelled", "params": {"requestId": 7}}
+    mcp_call(other, stop, "another session")
+    assert not model.disconnected.is_set()
+    mcp_call(other, stop, session)
+
+    assert model.disconnected.wait(60), "the model call went on"
+    calling.join(60)
+    assert not calling.is_alive()
+
+
+# --- limits ---
+
+
+async def test_limits_count_the_requests_of_all_servers_together(postgres_url: str, tmp_path: Path) -> None:
+    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+    settings = ServerSettings(_env_file=None, TEXT2SQL_RATE_PER_MINUTE=20, TEXT2SQL_REQUESTS_AT_ONCE=3)
+    stores = [await open_store(state) for _ in range(2)]
+    both = [Limits(settings), Limits(settings)]
+    for number, (limits, store) in enumerate(zip(both, stores, strict=True)):
+        limits.share(store, f"instance {number}")
+
+    taken = [await both[n % 2].take("ana") for n in range(12)]
+    assert taken[:10] == [0] * 10, "ten at once"
+    assert all(1 <= wait <= 3 for wait in taken[10:])
+    assert await both[1].take("bo") == 0
+    failed = [await both[n % 2].failed("10.0.0.1") for n in range(11)]
+    assert failed[:10] == [0] * 10
+    assert failed[10] > 0
+
+    assert [await both[n % 2].enter("ana") for n in range(4)] == [True, True, True, False]
+    both[0].leave("ana")
+    await asyncio.gather(*both[0]._releasing)
+    assert await both[1].enter("ana")
+    assert not await both[0].enter("ana")
+    await stores[0].end_leases("instance 1")  # what a killed server held is free again
+    assert await both[0].enter("ana")
+    for limits, store in zip(both, stores, strict=True):
+        await limits.end_sharing()
+        await store.close()
+
+
+async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_is_away_ends_nothing(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+    store = await open_store(state)
+    limits = Limits(ServerSettings(_env_file=None))
+    limits.share(store, "one")
+    asked: list[str] = []
+    take = store.take_tokens
+
+    async def counted(key: str, *given: Any, **named: Any) -> float:
+        asked.append(key)
+        return await take(key, *given, **named)
+
+    monkeypatch.setattr(store, "take_tokens", counted)
+    for _ in range(60):
+        assert await limits.take("cy") == 0
+        assert await limits.enter("cy")
+        limits.leave("cy")
+    assert len(asked) == 2  # of 30 tokens each
+    await store.close()
+    store._engine.dispose()
+    away = await open_store(StateSettings(_env_file=None, TEXT2SQL_STATE_DIR=str(tmp_path / "own")))
+    limits.share(away, "one")  # has no tables of PostgreSQL's kind: every statement fails
+    assert await limits.take("dee") == 0
+    assert await limits.enter("dee")
+    limits.leave("dee")
+    await away.close()
+
+
+async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(postgres_url: str, tmp_path: Path) -> None:
+    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+    store = await open_store(state)
+    await store.hold_share("ana", "gone", 2, limit=3)
+    live = LiveRuns(store, ServerSettings(_env_file=None), instance=Instance(replaces="gone"))
+
+    await live.open()
+
+    assert await store.hold_share("ana", "here", 3, limit=3) == 3
+    await live.close()
+    await store.close()
