@@ -30,7 +30,7 @@ ENV PATH=/opt/text2sql/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     TEXT2SQL_STATE_DIR=/data/state \
     TEXT2SQL_CACHE_DIR=/data/cache
-USER text2sql
+USER 10001:10001
 WORKDIR /data
 VOLUME /data
 LABEL org.opencontainers.image.licenses="Apache-2.0" \

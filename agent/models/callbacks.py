@@ -1,20 +1,20 @@
 """Reports model calls to LangChain's callbacks: `astream_events`, LangSmith and other handlers of the graph's run.
 
-In: the messages of a call, then its text and tokens. Out: chat-model events to the handlers of the surrounding run.
-Without handlers, the only cost is the check.
+In: the messages of a call, then its text and tokens. Out: chat-model events to the handlers of the surrounding run, one
+for each piece of a streamed reply among them. Without handlers, the only cost is the check.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManager
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
+from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, convert_to_messages
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 
@@ -25,8 +25,40 @@ class Tokens:
     cached: int
 
 
-Report = Callable[[str, Tokens | None], None]
-"""Receives each piece of a reply, and the tokens once they are known."""
+class Report:
+    """Receives a reply, whole or piece by piece, and its tokens once they are known."""
+
+    def __init__(self, run: AsyncCallbackManagerForLLMRun | None = None) -> None:
+        """Without a run, nothing is kept."""
+        self._run = run
+        self._text: list[str] = []
+        self._tokens: Tokens | None = None
+
+    def whole(self, text: str, tokens: Tokens | None) -> None:
+        if self._run is not None:
+            self._text.append(text)
+            self._tokens = tokens or self._tokens
+
+    async def piece(self, text: str, tokens: Tokens | None) -> None:
+        """A piece of a streamed reply: the handlers get it at once."""
+        if self._run is None:
+            return
+        self.whole(text, tokens)
+        if text:
+            message = AIMessageChunk(content=text, id=_message_id(self._run))
+            await self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=message))
+
+    def message(self, run: AsyncCallbackManagerForLLMRun) -> AIMessage:
+        usage = None
+        if self._tokens is not None:
+            read, written = self._tokens.input, self._tokens.output
+            usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        return AIMessage("".join(self._text), usage_metadata=usage, id=_message_id(run))
+
+
+def _message_id(run: AsyncCallbackManagerForLLMRun) -> str:
+    """One id for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
+    return f"run-{run.run_id}"
 
 
 @asynccontextmanager
@@ -34,30 +66,18 @@ async def reported_call(call: str, model: str, messages: list[tuple[str, str]]) 
     """Bracket one request to an endpoint."""
     config = var_child_runnable_config.get() or {}
     manager = AsyncCallbackManager.configure(inheritable_callbacks=config.get("callbacks"))
-    text: list[str] = []
-    used: list[Tokens] = []
-
-    def report(piece: str, tokens: Tokens | None) -> None:
-        text.append(piece)
-        if tokens is not None:
-            used.append(tokens)
-
     if not manager.handlers:
-        yield report
+        yield Report()
         return
     given: list[BaseMessage] = convert_to_messages(messages)
     serialized: dict[str, Any] = {"name": model, "id": ["text2sql", call]}
     (run,) = await manager.on_chat_model_start(
         serialized, [given], name=f"chat {model}", invocation_params={"model": model, "_type": "openai-chat"}
     )
+    report = Report(run)
     try:
         yield report
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    usage = None
-    if used:
-        total = used[-1].input + used[-1].output
-        usage = UsageMetadata(input_tokens=used[-1].input, output_tokens=used[-1].output, total_tokens=total)
-    message = AIMessage("".join(text), usage_metadata=usage)
-    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
+    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=report.message(run))]]))

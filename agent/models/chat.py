@@ -117,7 +117,7 @@ class Chat:
                     response = await client.post(_PATH, cast_to=object, body=body)
                 reply = self._chat.reply(response)
                 seen.append(reply)
-                report(reply.text, reply.tokens)
+                report.whole(reply.text, reply.tokens)
                 return reply
 
     async def stream(self, messages: Messages, quirks: Quirks) -> AsyncGenerator[Reply, None]:
@@ -136,7 +136,7 @@ class Chat:
                     if (piece := self._chat.piece(chunk)) is not None:
                         finished = finished or bool(piece.finish_reason)
                         seen.append(piece)
-                        report(piece.text, piece.tokens)
+                        await report.piece(piece.text, piece.tokens)
                         yield piece
             if not finished:
                 raise StreamCutOff
