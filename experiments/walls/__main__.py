@@ -1,11 +1,18 @@
 """Attacks on a server of its own.
 
-python -m experiments.walls costly [--engine sqlite] [--every 1] [--seconds 2] [--verbose]
+python -m experiments.walls costly [--engine sqlite] [--part 1/4] [--seconds 2] [--verbose]
+python -m experiments.walls calls [--engine sqlite] [--calls 100000] [--minutes 30] [--kept FILE]
+python -m experiments.walls soak [--questions 10000] [--minutes 60]
+
+Each prints a table, then what it was not to show; the exit code is 1 if there is any such line.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import tempfile
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +22,9 @@ from eval.databases import open_database
 from eval.engines import dialect_named
 from eval.schema import Dialect
 from experiments.walls import costly as costly_statements
-from experiments.walls.calls import call_at_random
+from experiments.walls import soak as long_soak
+from experiments.walls.calls import STEP, Called, call_at_random
 from experiments.walls.serving import QUESTIONS, SERVED, scratch, serving
-from experiments.walls.soak import soak as soak_server
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 Engines = Annotated[list[str] | None, typer.Option("--engine", help="May be repeated; default: all four.")]
@@ -35,7 +42,7 @@ def main() -> None:
 @app.command()
 def costly(
     engine: Engines = None,
-    every: Annotated[int, typer.Option(min=1, help="Every n-th statement.")] = 1,
+    part: Annotated[str, typer.Option(help="2/4: the second of four parts of each engine's statements.")] = "1/1",
     seconds: Annotated[float, typer.Option(help="The deadline of a statement.")] = 2.0,
     verbose: bool = False,
 ) -> None:
@@ -48,13 +55,22 @@ def costly(
         served.ask(QUESTIONS[0])
         typer.echo(costly_statements.HEAD)
         late: dict[str, float] = {}
+        failures: list[str] = []
         for dialect in served.presets:
-            found = costly_statements.attack(served, dialect, costly_statements.corpus(dialect, every), tell)
+            found = costly_statements.attack(served, dialect, costly_statements.corpus(dialect, part), tell)
             late |= found.late(seconds)
+            failures += found.failures(seconds)
             typer.echo(costly_statements.row(found, seconds))
         typer.echo(f"statements that a database server went on with: {served.given_up}")
         for sql, took in late.items():
             typer.echo(f"late: {took:.2f} s  {sql}")
+    _end(failures)
+
+
+def _end(failures: list[str]) -> None:
+    for line in failures:
+        typer.echo(f"FAILED {line}")
+    raise typer.Exit(1 if failures else 0)
 
 
 @app.command()
@@ -63,21 +79,48 @@ def calls(
     calls: Annotated[int, typer.Option(min=1, help="Calls of each engine.")] = 100_000,
     minutes: Annotated[float, typer.Option(help="The time for each engine.")] = 30.0,
     seed: int = 7,
+    kept: Annotated[
+        Path | None, typer.Option(help="Keeps what was done, so that a later run goes on from there.")
+    ] = None,
 ) -> None:
     """Random calls of all functions that the guard knows."""
     typer.echo("| engine | calls | functions | outcomes | slowest | late | harm |\n|---|---|---|---|---|---|---|")
+    failures = []
     for dialect in _dialects(engine):
-        with tempfile.TemporaryDirectory() as folder, scratch(dialect, Path(folder)) as url:
-            with open_database(url, isolation="process") as database:
-                found = call_at_random(database, calls, seed, minutes * 60)
-            counts = ", ".join(f"{n:,} {status}" for status, n in sorted(found.statuses.items()))
-            typer.echo(
-                f"| {dialect} | {found.calls:,} | {len(found.functions)} | {counts} | {found.slowest:.2f} s | "
-                f"{len(found.late)} | {len(found.harm)} |"
-            )
-            for word, lines in (("late", found.late), ("harm", found.harm)):
-                for line in lines:
-                    typer.echo(f"{word}: {line[:400]}")
+        found = _called(dialect, calls, minutes * 60, seed, kept)
+        counts = ", ".join(f"{n:,} {status}" for status, n in sorted(found.statuses.items()))
+        typer.echo(
+            f"| {dialect} | {found.calls:,} | {len(found.functions)} | {counts} | {found.slowest:.2f} s | "
+            f"{len(found.late)} | {len(found.harm)} |"
+        )
+        for word, lines in (("late", found.late), ("harm", found.harm)):
+            for line in lines:
+                typer.echo(f"{word}: {line[:400]}")
+        failures += [f"{dialect}: {line[:200]}" for line in found.harm]
+        failures += [f"{dialect}: {found.calls:,} of {calls:,} calls"] if found.calls < calls else []
+    _end(failures)
+
+
+def _called(dialect: Dialect, calls: int, seconds: float, seed: int, kept: Path | None) -> Called:
+    """So many calls, those of earlier runs in `kept` included."""
+    found, until = Called(), time.monotonic() + seconds
+    for line in kept.read_text().splitlines() if kept and kept.exists() else ():
+        earlier = json.loads(line)
+        if earlier.pop("dialect") == dialect:
+            found.add(Called.of_json(earlier))
+            seed += 1
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url = stack.enter_context(scratch(dialect, folder))
+        database = stack.enter_context(open_database(url, isolation="process"))
+        while found.calls < calls and time.monotonic() < until:
+            made = call_at_random(database, min(STEP, calls - found.calls), seed, until - time.monotonic())
+            found.add(made)
+            seed += 1
+            if kept:
+                with kept.open("a") as file:
+                    file.write(json.dumps({"dialect": dialect, **made.as_json()}) + "\n")
+    return found
 
 
 @app.command()
@@ -87,8 +130,15 @@ def soak(
 ) -> None:
     """Many ordinary questions to one server: its memory after each five hundred."""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder), ()) as served:
-        memory = soak_server(served, questions, minutes, typer.echo)
-        typer.echo(f"growth after the first step: {max(memory[1:], default=memory[0]) - memory[0]:+.1f} MB at most")
+        memory, failed = long_soak.soak(served, questions, minutes, typer.echo)
+    growth, asked = max(memory[1:], default=memory[0]) - memory[0], len(memory) * long_soak.STEP
+    typer.echo(f"growth after the first step: {growth:+.1f} MB at most")
+    failures = {
+        f"{asked:,} of {questions:,} questions were asked": asked < questions,
+        f"{failed} questions were not answered": failed > 0,
+        f"memory grew by {growth:.1f} MB after the first step": growth > long_soak.MOST_GROWTH_MB,
+    }
+    _end([words for words, is_so in failures.items() if is_so])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from eval.databases import Database, Limits
 from eval.schema import Dialect
@@ -18,6 +19,8 @@ from eval.sql.functions import Function, functions
 
 LIMITS = Limits(seconds=1.0, rows=100)
 GRACE = 1.0
+STEP = 1_000
+"""Calls that are kept at a time."""
 AT_ONCE: dict[Dialect, int] = {"sqlite": 3, "duckdb": 1, "postgres": 1, "mysql": 4}
 """Calls in one statement. DuckDB and PostgreSQL refuse a statement as a whole for one argument of the wrong type."""
 
@@ -102,6 +105,21 @@ class Called:
     late: list[str] = field(default_factory=list)
     """Statements that were released more than `GRACE` after their deadline."""
     slowest: float = 0.0
+
+    def add(self, other: Called) -> None:
+        self.calls += other.calls
+        self.statuses += other.statuses
+        self.functions |= other.functions
+        self.harm += other.harm
+        self.late += other.late
+        self.slowest = max(self.slowest, other.slowest)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "functions": sorted(self.functions)}
+
+    @classmethod
+    def of_json(cls, kept: dict[str, Any]) -> Self:
+        return cls(**{**kept, "statuses": Counter(kept["statuses"]), "functions": set(kept["functions"])})
 
 
 def random_call(random_source: random.Random, dialect: Dialect, function: Function) -> str:

@@ -2,7 +2,7 @@
 
 In: the corpus, one statement a line and file. Out: a row per engine: what became of the statements, how late the latest
 was, what the server's memory and the temporary files grew to, and how much slower ordinary questions were than without
-the statements.
+the statements. Before each statement a trivial one runs, which shows what the machine itself adds to a reply.
 """
 
 from __future__ import annotations
@@ -22,16 +22,22 @@ from experiments.walls.serving import QUESTIONS, Served, Usage, fork_server, res
 
 GRACE = 1.0
 """Seconds after the deadline within which a statement has to be released."""
+MOST_GROWTH_MB = 300
+MOST_TEMPORARY_MB = 1024
+MOST_SLOWER = 3.0
 Times = dict[str, list[float]]
 """Seconds by question."""
 _OWN = Path(__file__).parent / "statements"
 _TESTS = Path(__file__).parents[2] / "tests" / "eval" / "databases" / "costly"
 
 
-def corpus(dialect: Dialect, every: int = 1) -> list[str]:
-    """The costly statements of an engine, every n-th of them."""
+def corpus(dialect: Dialect, part: str = "1/1") -> list[str]:
+    """The costly statements of an engine; `2/4` is the second of four parts, which together hold all of them."""
+    number, parts = map(int, part.split("/"))
     files = [folder / f"{dialect}.sql" for folder in (_TESTS, _OWN)]
-    return [sql for path in files if path.exists() for sql in path.read_text(encoding="utf-8").splitlines()][::every]
+    return [sql for path in files if path.exists() for sql in path.read_text(encoding="utf-8").splitlines()][
+        number - 1 :: parts
+    ]
 
 
 @dataclass
@@ -44,6 +50,8 @@ class Attack:
     seconds: dict[str, float] = field(default_factory=dict)
     alone: Times = field(default_factory=dict)
     beside: Times = field(default_factory=dict)
+    trivial: list[float] = field(default_factory=list)
+    """Seconds of `SELECT 1`, between the statements."""
     unanswered: int = 0
     usage: Usage = field(default_factory=Usage)
     alive: bool = False
@@ -56,6 +64,19 @@ class Attack:
 
     def late(self, deadline: float) -> dict[str, float]:
         return {sql: s for sql, s in self.seconds.items() if s > deadline + GRACE}
+
+    def failures(self, deadline: float) -> list[str]:
+        """What the run was not to show."""
+        slower = [ratio for ratio in slowdown(self.beside, self.alone) if ratio > MOST_SLOWER]
+        checks = {
+            f"{len(self.late(deadline))} statements were late": bool(self.late(deadline)),
+            f"{self.unanswered} ordinary questions were not answered": self.unanswered > 0,
+            f"{len(slower)} ordinary questions were more than {MOST_SLOWER:g} times slower": bool(slower),
+            f"the server grew by {self.growth_mb:.0f} MB": self.growth_mb > MOST_GROWTH_MB,
+            f"temporary files took {self.usage.temporary_mb:.0f} MB": self.usage.temporary_mb > MOST_TEMPORARY_MB,
+            "the server or its fork server ended": not self.alive,
+        }
+        return [f"{self.dialect}: {words}" for words, failed in checks.items() if failed]
 
     @property
     def growth_mb(self) -> float:
@@ -77,6 +98,9 @@ def attack(
     with watched(served) as found.usage, ThreadPoolExecutor(1) as thread:
         for sql in statements:
             found.ask(served, next(texts), found.alone)
+            began = time.perf_counter()
+            served.run(dialect, "SELECT 1")
+            found.trivial.append(time.perf_counter() - began)
             running = thread.submit(served.run, dialect, sql)
             started = time.perf_counter()
             running.add_done_callback(partial(_timed, found.seconds, sql, started))
@@ -103,6 +127,7 @@ def row(found: Attack, deadline: float) -> str:
         counts,
         str(len(found.late(deadline))),
         f"{max(found.seconds.values()) - deadline:+.2f} s",
+        f"{statistics.median(found.trivial):.2f} s, {max(found.trivial):.2f} s",
         f"{found.growth_mb:+.0f} MB",
         f"{found.usage.temporary_mb:.0f} MB",
         *(_spread(slowdown(times, found.alone)) for times in (found.alone, found.beside)),
@@ -118,8 +143,9 @@ def _spread(ratios: list[float]) -> str:
 
 
 HEAD = (
-    "| engine | statements | outcomes | late | latest after the deadline | server's memory | largest temporary files | "
+    "| engine | statements | outcomes | late | latest after the deadline | SELECT 1: median, worst | "
+    "server's memory | largest temporary files | "
     "questions alone over their median | beside, over the same median | unanswered | processes kept |\n"
-    + "|---" * 11
+    + "|---" * 12
     + "|"
 )

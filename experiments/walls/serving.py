@@ -251,7 +251,9 @@ def _mysql(_: Path) -> Iterator[str]:
     )
     with server, server.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
-        cursor.execute(f"CREATE USER {name}@'127.0.0.1' IDENTIFIED BY '{name}' WITH MAX_USER_CONNECTIONS 20")
+        cursor.execute(
+            f"CREATE USER {name}@'127.0.0.1' IDENTIFIED BY '{name}' WITH MAX_USER_CONNECTIONS 20 MAX_STATEMENT_TIME 60"
+        )
         try:
             cursor.execute(f"GRANT SELECT ON {name}.* TO {name}@'127.0.0.1'")
             cursor.execute(f"USE {name}")
@@ -264,6 +266,7 @@ def _mysql(_: Path) -> Iterator[str]:
             )
             yield f"mysql://{name}:{name}@127.0.0.1:{port}/{name}"
         finally:
+            cursor.execute(f"KILL USER {name}@'127.0.0.1'")  # what was given up would hold the database
             cursor.execute(f"DROP DATABASE {name}")
             cursor.execute(f"DROP USER {name}@'127.0.0.1'")
 

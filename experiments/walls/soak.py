@@ -14,10 +14,13 @@ from pathlib import Path
 from experiments.walls.serving import QUESTIONS, Served, children, fork_server, resident_mb
 
 STEP = 500
+MOST_GROWTH_MB = 20.0
+"""What memory may grow by after the first step and still count as flat: about a tenth of the server."""
 
 
-def soak(served: Served, questions: int, minutes: float, tell: Callable[[str], None]) -> list[float]:
-    """Ask until the number or the time is reached; the server's memory in MB after each step."""
+def soak(served: Served, questions: int, minutes: float, tell: Callable[[str], None]) -> tuple[list[float], int]:
+    """Ask until the number or the time is reached; the server's memory in MB after each step, and the number of
+    questions without an answer."""
     until = time.monotonic() + minutes * 60
     asked, failed, memory = 0, 0, []
     texts = itertools.cycle(QUESTIONS)
@@ -34,4 +37,4 @@ def soak(served: Served, questions: int, minutes: float, tell: Callable[[str], N
                 f"{asked:6,} questions, {failed} unanswered: server {memory[-1]:.1f} MB, {forked}, "
                 f"{len(list(Path(f'/proc/{served.pid}/task').iterdir()))} threads"
             )
-    return memory
+    return memory, failed
