@@ -290,10 +290,13 @@ def _reset(connection: Any) -> None:
 
 def _drop(connection: Any) -> None:
     """Close at once, without reading the rest of the server's output."""
+    reader = connection._rfile
     with suppress(Exception):
         if connection._result is not None:
             connection._result.unbuffered_active = False  # otherwise the driver would read the rest of the rows
         connection._force_close()
+    with suppress(Exception):
+        reader.close()  # it holds the socket open, until the collector of circles finds the connection
 
 
 def _hang_up(connection: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -172,6 +173,24 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
             break
         time.sleep(0.1)
     assert outside.busy() == []
+
+
+def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside) -> None:
+    """Without help of the collector, which may not run for minutes."""
+    sql = "SELECT COUNT(*) FROM many a, many b, many c, many d WHERE a.n + b.n + c.n + d.n = -1"
+    gc.disable()
+    try:
+        before = len(sessions(outside))
+        for _ in range(5):
+            assert database.execute(read(sql), limits=Limits(seconds=0.1)).status == "timeout"
+        wait_for(lambda: len(sessions(outside)) <= before)
+    finally:
+        gc.enable()
+
+
+def sessions(outside: Outside) -> list[Any]:
+    own = outside.connection.thread_id()
+    return [row for row in outside("SHOW PROCESSLIST") if row[0] != own and row[3] == outside.name]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
