@@ -1,0 +1,126 @@
+"""The manifests for Kubernetes and the compose file of several servers: valid, hardened, in keeping with the server."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agent.server.serving import CLOSE_SECONDS
+from tests.settings import PLACES
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFESTS = ROOT / "deploy/kubernetes/text2sql.yaml"
+
+
+class _Loader(yaml.SafeLoader):
+    """Knows the tag by which a compose file takes back what an earlier one says."""
+
+
+_Loader.add_constructor("!reset", lambda loader, node: [])
+
+
+@pytest.fixture(scope="module")
+def objects() -> dict[str, dict[str, Any]]:
+    return {one["kind"]: one for one in yaml.safe_load_all(MANIFESTS.read_text())}
+
+
+@pytest.fixture(scope="module")
+def pod(objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return objects["Deployment"]["spec"]["template"]["spec"]
+
+
+@pytest.fixture(scope="module")
+def scaled() -> dict[str, Any]:
+    return yaml.load((ROOT / "docker-compose.scale.yml").read_text(), _Loader)
+
+
+@pytest.mark.parametrize("version", ["1.31", "1.37"])
+def test_the_manifests_fit_the_schemas_of_kubernetes(version: str) -> None:
+    validate = pytest.importorskip("kubernetes_validate")
+    found = list(yaml.safe_load_all(MANIFESTS.read_text()))
+
+    for one in found:
+        validate.validate(one, version, strict=True)
+    assert len(found) == 6
+    broken = {**found[2], "spec": {**found[2]["spec"], "replicas": "three"}}
+    with pytest.raises(validate.ValidationError):
+        validate.validate(broken, version, strict=True)
+
+
+def test_everything_that_selects_the_pods_finds_them(objects: dict[str, dict[str, Any]], pod: dict[str, Any]) -> None:
+    labels = objects["Deployment"]["spec"]["template"]["metadata"]["labels"].items()
+    selectors = [
+        objects["Deployment"]["spec"]["selector"]["matchLabels"],
+        objects["Service"]["spec"]["selector"],
+        objects["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
+    ]
+    assert all(selector.items() <= labels for selector in selectors)
+    [server] = pod["containers"]
+    assert objects["Service"]["spec"]["ports"][0]["targetPort"] in {port["name"] for port in server["ports"]}
+    [path] = objects["Ingress"]["spec"]["rules"][0]["http"]["paths"]
+    assert path["backend"]["service"]["name"] == objects["Service"]["metadata"]["name"]
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    assert {mount["name"] for mount in server["volumeMounts"]} == volumes.keys()
+    claim = objects["PersistentVolumeClaim"]
+    assert volumes["data"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
+
+
+def test_the_pods_are_hardened_as_the_image_expects(pod: dict[str, Any]) -> None:
+    [server] = pod["containers"]
+    uid = int(re.search(r"useradd --uid (\d+)", (ROOT / "Dockerfile").read_text())[1])  # type: ignore[index]
+    assert pod["securityContext"]["runAsUser"] == uid
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert server["securityContext"]["readOnlyRootFilesystem"] is True
+    assert server["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    writable = {mount["mountPath"] for mount in server["volumeMounts"]}
+    assert all(Path(one["value"]).parts[1] in {Path(w).parts[1] for w in writable} for one in server["env"])
+
+
+def test_a_pod_has_time_to_finish_its_questions(objects: dict[str, dict[str, Any]], pod: dict[str, Any]) -> None:
+    drain = float(objects["ConfigMap"]["data"]["TEXT2SQL_DRAIN_SECONDS"])
+    [pause] = re.findall(r"sleep\((\d+)\)", str(pod["containers"][0]["lifecycle"]["preStop"]))
+
+    assert pod["terminationGracePeriodSeconds"] >= int(pause) + drain + 2 * CLOSE_SECONDS + 5
+
+
+def test_probes_ask_paths_that_need_no_token(pod: dict[str, Any], objects: dict[str, dict[str, Any]]) -> None:
+    [server] = pod["containers"]
+    probes = {name: server[f"{name}Probe"]["httpGet"] for name in ("startup", "readiness", "liveness")}
+    hosts = objects["ConfigMap"]["data"]["TEXT2SQL_SERVER_HOSTS"].split(",")
+
+    assert {name: probe["path"] for name, probe in probes.items()} == {
+        "startup": "/health",
+        "readiness": "/ready",
+        "liveness": "/health",
+    }
+    assert all(probe["httpHeaders"] == [{"name": "Host", "value": hosts[0]}] for probe in probes.values())
+
+
+def test_settings_named_there_exist(
+    objects: dict[str, dict[str, Any]], pod: dict[str, Any], scaled: dict[str, Any]
+) -> None:
+    named = {*objects["ConfigMap"]["data"], *(one["name"] for one in pod["containers"][0]["env"])}
+
+    assert named | scaled["services"]["server"]["environment"].keys() <= PLACES.keys()
+
+
+def test_three_servers_stand_behind_one_balancer(scaled: dict[str, Any]) -> None:
+    server, balancer = scaled["services"]["server"], scaled["services"]["balancer"]
+
+    assert server["deploy"]["replicas"] == 3
+    assert server["ports"] == []
+    assert all(port.startswith("127.0.0.1:") for port in balancer["ports"])
+    assert balancer["read_only"] is True
+    assert balancer["cap_drop"] == ["ALL"]
+    assert balancer["healthcheck"]["test"]
+    file = balancer["volumes"][0].split(":")[0]
+    config = (ROOT / file).read_text()
+    assert config.count("{") == config.count("}")
+    assert {"name server", "port 8000", "flush_interval -1"} <= {line.strip() for line in config.splitlines()}
+    drain = int(re.search(r":-(\d+)", server["environment"]["TEXT2SQL_DRAIN_SECONDS"])[1])  # type: ignore[index]
+    assert int(server["stop_grace_period"][:-1]) >= drain + 2 * CLOSE_SECONDS
