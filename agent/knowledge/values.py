@@ -330,7 +330,7 @@ def _distinct(database: Database, schema: Schema, table: Table, columns: list[Co
             this=exp.to_identifier(table.name, quoted=True),
             db=exp.to_identifier(table.namespace, quoted=True) if table.namespace else None,
         )
-        if (table.row_count or 0) > SCANNED_ROWS:
+        if table.row_count is None or table.row_count > SCANNED_ROWS:
             source = exp.select(name.copy()).from_(source).limit(SCANNED_ROWS).subquery("scanned")
         distinct = exp.select(exp.alias_(value, "value")).distinct().from_(source).limit(VALUES_PER_COLUMN)
         parts.append(

@@ -22,7 +22,8 @@ from eval.databases.urls import Target
 
 _INTERRUPT_SECONDS = 0.4
 _CLIENT = "text2sql"
-_SESSION_SECONDS = 30.0
+_SESSION_SECONDS = 60.0
+"""A server that has just started takes long over its first session."""
 _KEEPALIVE_MS = 30_000
 _MAX_MESSAGE = 128 * 1024 * 1024
 _EXPIRED = ("INVALID_HANDLE.SESSION", "SESSION_NOT_FOUND", "SESSION_CLOSED", "SESSION_CHANGED")
@@ -246,8 +247,6 @@ class SparkConnection:
                     yield from reader
         except self._grpc.RpcError as e:
             raise self._error(e) from None
-        except (KeyError, NotImplementedError):  # a type of Arrow that pyarrow has not
-            raise DatabaseError("a column's type cannot be read (an interval of months?); cast it to STRING") from None
         finally:
             call.cancel()
         if not named:
@@ -260,6 +259,8 @@ class SparkConnection:
             return DatabaseUnreachable(f"the server at {where} refused the login: {message}")
         if code == self._grpc.StatusCode.UNAVAILABLE:
             return DatabaseUnreachable(f"the server at {where} does not answer: {_first_line(message)}")
+        if code == self._grpc.StatusCode.DEADLINE_EXCEEDED:
+            return DatabaseUnreachable(f"the server at {where} did not answer in time")
         if any(mark in message for mark in _EXPIRED):
             return SessionExpired(message)
         return DatabaseError(message)
@@ -325,8 +326,12 @@ class SessionExpired(DatabaseError):
 
 
 def python_rows(batch: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of a record batch as Python values; a map is a dict."""
-    columns = [_values(batch.column(i)) for i in range(batch.num_columns)]
+    """The rows of a record batch as Python values; a map is a dict. Raises DatabaseError for a type of Arrow that
+    pyarrow does not have."""
+    try:
+        columns = [_values(batch.column(i)) for i in range(batch.num_columns)]
+    except KeyError:
+        raise DatabaseError("a column's type cannot be read (an interval of months?); cast it to STRING") from None
     return zip(*columns, strict=True) if columns else iter([()] * batch.num_rows)
 
 

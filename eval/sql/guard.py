@@ -20,6 +20,7 @@ from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
 from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
+from eval.sql.spark_forms import written_for_spark
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
 from eval.sql.value_sizes import oversized
@@ -91,8 +92,9 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
-        sql = render(parsed.tree, parsed.dialect)
-        if parsed.dialect == "spark" and "${" in sql:  # also where it was written with an escape
+        spark = parsed.dialect == "spark"
+        sql = render(written_for_spark(parsed.tree, schema) if spark else parsed.tree, parsed.dialect)
+        if spark and "${" in sql:  # also where it was written with an escape
             return _refused("holds ${, where Spark puts in settings and the server's environment")
         return Verdict(True, None, ReadStatement(sql, parsed.dialect, parsed.tree))
     except RecursionError:

@@ -194,9 +194,10 @@ def _ranges(database: Database, table: Table, rows: int, until: float) -> exp.Ex
 
 
 def pass_over(database: Database, table: Table, read: Rows, *, until: float) -> dict[str, Whole]:
-    """The result of one pass over all rows, by column; empty if all rows were already read, or if it does not end in
-    time."""
-    if not read.sampled or (table.row_count or 0) * len(read.columns) > _WHOLE_PASS_CELLS or not read.columns:
+    """The result of one pass over all rows, by column; empty if all rows were already read, if they are too many or
+    uncounted, or if it does not end in time."""
+    cells = None if table.row_count is None else table.row_count * len(read.columns)
+    if not read.sampled or not read.columns or cells is None or cells > _WHOLE_PASS_CELLS:
         return {}
     chosen = read.columns[:COLUMNS_AT_ONCE]
     wanted: list[exp.Expression] = [exp.Count(this=exp.Star())]

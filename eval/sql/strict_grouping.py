@@ -1,0 +1,130 @@
+"""Write a grouped query for engines that group strictly: every column outside the keys goes into an aggregate.
+
+SQLite and MySQL take a column of *some* row of the group; Spark and ClickHouse refuse it, and have `any_value` for that
+choice. In: the tree of a query. Out: a new tree with the same meaning. A column is a key when the same column stands in
+GROUP BY, by its expression, its position or its alias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from eval.schema import Dialect
+from eval.sql.dialects import render
+from eval.sql.nodes import is_aggregate_call
+from eval.sql.traversal import every
+
+_PARTS = ("having", "order")
+
+
+def strictly_grouped(tree: exp.Expression, dialect: Dialect, *, like_sqlite: bool = False) -> exp.Expression:
+    """The query with `any_value` around the columns that are neither grouped nor aggregated. With `like_sqlite`, such a
+    column beside a single MIN or MAX is that of the row which holds the extreme, as SQLite documents."""
+    copy = tree.copy()
+    for select in every(copy, exp.Select):
+        _group(select, dialect, like_sqlite)
+    return copy
+
+
+def _group(select: exp.Select, dialect: Dialect, like_sqlite: bool) -> None:
+    group = select.args.get("group")
+    clauses = [*select.expressions, *(select.args[part] for part in _PARTS if select.args.get(part) is not None)]
+    aggregates = [node for clause in clauses for node in own_nodes(clause) if is_aggregate_call(node, dialect)]
+    if group is None and not aggregates:
+        return
+    if group is not None and (group.args.get("all") or not group.expressions):
+        return  # GROUP BY ALL, or only ROLLUP, CUBE and GROUPING SETS: the engine's own rules
+    keys = _keys(select, group)
+    extreme = _extreme(aggregates) if like_sqlite else None
+    outputs = {item.alias_or_name.casefold() for item in select.expressions if item.alias_or_name}
+    sources = _sources(select)
+    aliases: set[str] = set()
+    for item in select.expressions:
+        _Grouped(keys, frozenset(aliases), sources, extreme, dialect).wrap(item)
+        aliases |= {item.alias.casefold()} if item.alias else set()
+    for part in _PARTS:
+        clause = select.args.get(part)
+        for item in clause.expressions if isinstance(clause, exp.Order) else [clause] if clause is not None else []:
+            _Grouped(keys, frozenset(outputs), sources, extreme, dialect).wrap(item)
+
+
+def own_nodes(clause: exp.Expr) -> list[exp.Expr]:
+    """The nodes of a clause that belong to its own query, not to a subquery or a window."""
+    return [
+        n for n in clause.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)) if not isinstance(n, exp.Query)
+    ]
+
+
+def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
+    keys: list[exp.Expr] = []
+    named = {item.alias.casefold(): item.unalias() for item in select.expressions if item.alias}
+    for key in group.expressions if group is not None else ():
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
+            keys.append(select.expressions[int(key.name) - 1].unalias())
+        elif isinstance(key, exp.Column) and not key.table and key.name.casefold() in named:
+            keys += [key, named[key.name.casefold()]]
+        else:
+            keys.append(key)
+    return [key.copy() for key in keys]
+
+
+def _extreme(aggregates: list[exp.Expr]) -> exp.Expr | None:
+    """The only aggregate of a query, where it is MIN or MAX."""
+    return aggregates[0].copy() if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max) else None
+
+
+def _sources(select: exp.Select) -> frozenset[str]:
+    clause = select.args.get("from_")
+    items = [clause.this] if clause is not None else []
+    items += [join.this for join in select.args.get("joins") or []] + (select.args.get("laterals") or [])
+    return frozenset(item.alias_or_name.casefold() for item in items)
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    """What one clause of a grouped query may name as it is."""
+
+    keys: list[exp.Expr]
+    outputs: frozenset[str]
+    """Aliases that the clause sees."""
+    sources: frozenset[str]
+    """Names in FROM: a column of any other table belongs to an outer query."""
+    extreme: exp.Expr | None
+    dialect: Dialect
+
+    def wrap(self, node: exp.Expr) -> None:
+        """Put an aggregate around the columns that need one."""
+        if isinstance(node, exp.Query | exp.Window | exp.Filter | exp.WithinGroup | exp.Lambda | exp.DataType):
+            return
+        if is_aggregate_call(node, self.dialect) or _is_key(node, self.keys, self.dialect):
+            return
+        if not isinstance(node, exp.Column):
+            for child in list(node.iter_expressions()):
+                self.wrap(child)
+            return
+        known = not node.table and node.name.casefold() in self.outputs
+        foreign = node.table and node.parts[0].name.casefold() not in self.sources
+        if isinstance(node.this, exp.Star) or known or foreign or node.parent is None:
+            return
+        chosen = _chosen(node.copy(), self.extreme)
+        node.replace(exp.alias_(chosen, node.this.copy()) if isinstance(node.parent, exp.Select) else chosen)
+
+
+def _chosen(column: exp.Expr, extreme: exp.Expr | None) -> exp.Expr:
+    if extreme is None:
+        return exp.Anonymous(this="any_value", expressions=[column])
+    name = "max_by" if isinstance(extreme, exp.Max) else "min_by"
+    return exp.Anonymous(this=name, expressions=[column, extreme.this.copy()])
+
+
+def _is_key(node: exp.Expr, keys: list[exp.Expr], dialect: Dialect) -> bool:
+    for key in keys:
+        if isinstance(node, exp.Column) and isinstance(key, exp.Column):
+            same_table = not node.table or not key.table or node.table.casefold() == key.table.casefold()
+            if same_table and node.name.casefold() == key.name.casefold():
+                return True
+        elif type(node) is type(key) and render(node, dialect).casefold() == render(key, dialect).casefold():
+            return True
+    return False

@@ -1,0 +1,87 @@
+"""EX of the engine without a model on another engine: `python -m experiments.engines.offline --bench DIR --server URL`.
+
+In: a question set with SQLite files, and a Spark Connect server. Each file is copied; each question is read on SQLite
+and on the copy, with the values and the schema of each, and both results are compared with the gold query's rows on
+SQLite. Out, printed: EX on both, and the questions that only one of them answers rightly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from agent.knowledge.values import value_index
+from agent.parser.engine import read
+from agent.parser.execution_probe import looker
+from eval.databases import Database, ExecutionResult, Limits, open_database
+from eval.metrics.comparison import same_result
+from eval.schema import Schema
+from eval.sql import check, parse, parsed_from_tree
+from experiments.engines.spark_copy import copy_to_spark
+
+_LIMITS = Limits(seconds=60.0)
+
+
+def _with_keys(schema: Schema, original: Schema) -> Schema:
+    """The copy's schema with the keys that SQLite declares, as a semantic model would tell them."""
+    tables = []
+    for table in schema.tables:
+        keyed = original.table(table.name)
+        assert keyed is not None
+        tables.append(replace(table, primary_key=keyed.primary_key, foreign_keys=keyed.foreign_keys))
+    return replace(schema, tables=tuple(tables))
+
+
+def _right(question: str, database: Database, schema: Schema, gold: ExecutionResult, ordered: bool) -> tuple[bool, str]:
+    reading = read(
+        question, schema, value_index(database, schema), schema.dialect, threshold=0.0, look=looker(database)
+    )
+    if reading.tree is None:
+        return False, reading.interpretation
+    statement = check(parsed_from_tree(reading.tree, schema.dialect), schema).statement
+    if statement is None:
+        return False, f"refused: {reading.sql}"
+    result = database.execute(statement, limits=_LIMITS)
+    return same_result(gold, result, ordered=ordered), result.error or statement.sql
+
+
+def main() -> None:
+    """Print the figures."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--bench", type=Path, required=True)
+    options.add_argument("--set", default="spider_dev")
+    options.add_argument("--server", required=True)
+    options.add_argument("--inferred-keys", action="store_true", help="do not tell the copy SQLite's keys")
+    options.add_argument("--every", type=int, default=1, help="every n-th question")
+    given = options.parse_args()
+    folder = given.bench / given.set
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = sorted((json.loads(line) for line in lines), key=lambda q: q["db"])[:: given.every]
+    session, opened, asked, right_here, right_there = str(uuid.uuid4()), "", 0, 0, 0
+    for q in questions:
+        if q["db"] != opened:
+            path = folder / "databases" / f"{q['db']}.sqlite"
+            original = open_database(path)
+            copy = open_database(copy_to_spark(path, given.server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session))
+            opened = q["db"]
+        gold = check(parse(q["gold_sql"], "sqlite")).statement
+        if gold is None:
+            continue
+        expected = original.execute(gold, limits=_LIMITS)
+        ordered = "order by" in q["gold_sql"].lower().rsplit(")", 1)[-1]
+        schema = copy.schema() if given.inferred_keys else _with_keys(copy.schema(), original.schema())
+        here, _ = _right(q["question"], original, original.schema(), expected, ordered)
+        there, said = _right(q["question"], copy, schema, expected, ordered)
+        asked, right_here, right_there = asked + 1, right_here + here, right_there + there
+        if here != there:
+            print(f"{'SQLite' if here else 'copy'} alone: {q['id']}: {said}", flush=True)
+        if asked % 20 == 0:
+            print(f"{asked}: {right_here} / {right_there}", flush=True)
+    print(f"questions {asked}, EX on SQLite {right_here / asked:.3f}, on the copy {right_there / asked:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Spark over Spark Connect: on Sail, and (slow) on a real Apache Spark."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from eval.databases import CancelToken, Database, DatabaseError, DatabaseNotFound, Limits, open_database
+from eval.databases.spark_text import refused
+from eval.databases.types import DatabaseUnreachable
+from eval.databases.urls import parse_target
+from eval.sql import check, parse
+from eval.sql.types import ReadStatement
+
+SETUP = (
+    "CREATE TABLE customers (id INT COMMENT 'the key', name STRING) USING parquet COMMENT 'people who buy'",
+    "INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Eve')",
+    "CREATE TABLE orders (id INT, customer_id INT, total DECIMAL(10, 2), day DATE) USING parquet PARTITIONED BY (day)",
+    "INSERT INTO orders VALUES (1, 1, 10.50, DATE'2024-01-01'), (2, 2, 20.00, DATE'2024-01-02'),"
+    " (3, 2, NULL, DATE'2024-01-02')",
+    "CREATE TABLE nested (id INT, s STRUCT<a: INT, b: STRING>, l ARRAY<INT>, m MAP<STRING, INT>) USING parquet",
+    "INSERT INTO nested VALUES (1, named_struct('a', 1, 'b', 'x'), array(1, 2), map('k', 7))",
+    "CREATE VIEW buyers AS SELECT DISTINCT customer_id FROM orders",
+)
+HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT id FROM wide WHERE id < 900) b"
+
+
+@pytest.fixture(scope="module", params=["sail_url", pytest.param("spark_url", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest) -> str:
+    from tests.spark_servers import write
+
+    found: str = request.getfixturevalue(request.param)
+    write(found, *SETUP, "CREATE TABLE wide USING parquet AS SELECT id, id % 20 AS g FROM range(500000)")
+    return found
+
+
+@pytest.fixture(scope="module")
+def database(url: str) -> Iterator[Database]:
+    with open_database(url, connect_seconds=30) as opened:
+        yield opened
+
+
+def rows(database: Database, sql: str, **limits: Any) -> tuple[tuple[object, ...], ...]:
+    statement = check(parse(sql, "spark"), database.schema()).statement
+    assert statement is not None
+    result = database.execute(statement, limits=Limits(seconds=120, **limits))
+    assert result.ok, result.error
+    return result.rows
+
+
+def test_the_structure_shows_types_comments_and_partitions(database: Database) -> None:
+    schema = database.schema()
+    customers, nested, orders = (schema.table(name) for name in ("customers", "nested", "orders"))
+    assert customers is not None
+    assert nested is not None
+    assert orders is not None
+    assert customers.comment == "people who buy"
+    assert customers.column("id").comment == "the key"
+    assert [c.type.replace(" ", "") for c in nested.columns] == [
+        "int",
+        "struct<a:int,b:string>",
+        "array<int>",
+        "map<string,int>",
+    ]
+    assert orders.column("day").comment == "partition column"
+    assert schema.table("buyers").kind == "view"
+
+
+def test_small_tables_are_counted_and_large_ones_are_not(database: Database) -> None:
+    schema = database.schema()
+    assert schema.table("customers").row_count == 3
+    assert schema.table("wide").row_count is None
+
+
+def test_an_undeclared_key_is_inferred(database: Database) -> None:
+    keys = database.schema().table("orders").foreign_keys
+    assert [(k.columns, k.ref_table, k.ref_columns, k.inferred) for k in keys] == [
+        (("customer_id",), "customers", ("id",), True)
+    ]
+
+
+def test_nested_values_are_answered(database: Database) -> None:
+    assert rows(database, "SELECT s, l, m FROM nested") == (({"a": 1, "b": "x"}, [1, 2], {"k": 7}),)
+    assert rows(database, "SELECT s.a, nested.s.b, l[1], m['k'] FROM nested") == ((1, "x", 2, 7),)
+    assert rows(database, "SELECT id, x FROM nested LATERAL VIEW explode(l) e AS x ORDER BY x") == ((1, 1), (1, 2))
+
+
+def test_values_are_plain_python(database: Database) -> None:
+    assert rows(database, "SELECT total, day, X'00', 1.5D, NULL FROM orders WHERE id = 1") == (
+        (Decimal("10.50"), date(2024, 1, 1), b"\x00", 1.5, None),
+    )
+    assert rows(database, "SELECT 1 AS a, 2 AS a") == ((1, 2),)
+
+
+def test_a_query_that_sqlite_would_take_runs(database: Database) -> None:
+    assert len(rows(database, "SELECT customer_id, day FROM orders GROUP BY customer_id")) == 2
+    assert rows(database, "SELECT customer_id FROM orders GROUP BY customer_id ORDER BY count(*) DESC LIMIT 1") == (
+        (2,),
+    )
+
+
+def test_rows_and_bytes_are_capped(database: Database) -> None:
+    assert len(rows(database, "SELECT id FROM wide", rows=7)) == 7
+    result = database.execute(ReadStatement("SELECT id FROM wide", "spark"), limits=Limits(bytes=1000, seconds=60))
+    assert result.truncated
+    assert 0 < len(result.rows) < 200
+
+
+def test_a_large_result_is_streamed(database: Database) -> None:
+    limits = Limits(seconds=120, rows=1_000_000)
+    with database.stream(ReadStatement("SELECT id, g FROM wide", "spark"), limits=limits) as stream:
+        assert stream.columns == ("id", "g")
+        assert sum(len(batch) for batch in stream) == 500_000
+    assert stream.status == "success"
+
+
+def test_an_empty_result_has_its_columns(database: Database) -> None:
+    result = database.execute(ReadStatement("SELECT id, name FROM customers WHERE false", "spark"))
+    assert (result.columns, result.rows) == (("id", "name"), ())
+
+
+def test_a_statement_ends_at_its_deadline_and_the_next_one_runs(database: Database) -> None:
+    result = database.execute(ReadStatement(HEAVY, "spark"), limits=Limits(seconds=0.5))
+    assert result.status == "timeout"
+    assert rows(database, "SELECT 1") == ((1,),)
+
+
+def test_a_cancelled_statement_is_released_at_once(database: Database) -> None:
+    cancel = CancelToken()
+    cancelled: list[float] = []
+
+    def stop() -> None:
+        cancelled.append(time.monotonic())
+        cancel.cancel()
+
+    threading.Timer(0.5, stop).start()
+    result = database.execute(ReadStatement(HEAVY, "spark"), limits=Limits(seconds=60), cancel=cancel)
+    assert result.status == "cancelled"
+    assert time.monotonic() - cancelled[0] < 3  # one second by itself; the rest is for a busy machine
+    assert rows(database, "SELECT 1") == ((1,),)
+
+
+def test_the_servers_own_words_name_the_mistake(database: Database) -> None:
+    result = database.execute(ReadStatement("SELECT nope FROM customers", "spark"))
+    assert result.status == "error"
+    assert "nope" in result.error
+    assert "\n" not in result.error
+    assert "nope" in database.refusal(ReadStatement("SELECT nope FROM customers", "spark"))
+    assert database.refusal(ReadStatement("SELECT name FROM customers", "spark")) is None
+
+
+def test_the_plan_is_told(database: Database) -> None:
+    assert any("customers" in line for line in database.plan_lines(ReadStatement("SELECT * FROM customers", "spark")))
+
+
+def test_an_interval_of_months_says_what_to_do(database: Database) -> None:
+    result = database.execute(ReadStatement("SELECT INTERVAL '1' YEAR", "spark"))
+    assert "cast it to STRING" in result.error
+
+
+def test_a_table_that_comes_is_seen(url: str, database: Database) -> None:
+    from tests.spark_servers import write
+
+    assert database.schema().table("late") is None
+    write(url, "CREATE TABLE late (id INT) USING parquet")
+    assert database.schema().table("late") is not None
+
+
+def test_a_missing_database_is_named_and_none_is_made(url: str) -> None:
+    missing = url.replace("/scratch_", "/missing_")
+    with pytest.raises(DatabaseNotFound, match="no database 'missing_"):
+        open_database(missing, connect_seconds=30)
+    with pytest.raises(DatabaseNotFound):
+        open_database(missing, connect_seconds=30)
+
+
+def test_a_closed_database_says_so(url: str) -> None:
+    database = open_database(url, connect_seconds=30)
+    database.close()
+    assert "closed" in database.execute(ReadStatement("SELECT 1", "spark")).error
+
+
+# Without a server
+
+
+@pytest.fixture
+def driver() -> None:
+    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+
+
+def test_a_port_where_nobody_listens_is_told_in_time(driver: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(DatabaseUnreachable, match="no answer within 1 s"):
+        open_database(f"spark://127.0.0.1:{port}", connect_seconds=1)
+
+
+def test_a_server_that_accepts_and_says_nothing_is_left(driver: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DatabaseUnreachable, match="no answer"):
+        open_database(f"spark://127.0.0.1:{silent.getsockname()[1]}", connect_seconds=1)
+
+
+def test_both_forms_of_a_url_say_the_same() -> None:
+    plain = parse_target("spark://me:s3cret+x@host:1234/main.sales?use_ssl=true")
+    own = parse_target("sc://host:1234/main.sales;user_id=me;token=s3cret+x;use_ssl=true")
+    assert plain == own
+    assert plain.url == "spark://me@host:1234/main.sales"
+    assert "s3cret" not in repr(plain)
+    assert (plain.password, plain.port, plain.database) == ("s3cret+x", 1234, "main.sales")
+    assert parse_target("sc://host").url == "spark://host:15002/default"
+
+
+def test_an_unknown_option_is_refused_without_its_value() -> None:
+    with pytest.raises(DatabaseError, match="'x-evil' that is not supported") as caught:
+        parse_target("sc://host/;x-evil=s3cret")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT text.id, json.name FROM text JOIN customers AS json ON json.id = text.id",
+        "SELECT a, text.b FROM customers text",
+        "SELECT 'reflect(1)', \"from csv.`/x`\", 'using ''x''' FROM customers",
+        "SELECT version, secret, identifier FROM customers",
+        "SELECT `using` FROM customers JOIN orders USING (id)",
+        "SELECT system.id FROM customers AS system",
+    ],
+)
+def test_ordinary_names_and_texts_are_not_refused(sql: str) -> None:
+    assert refused(sql) is None
