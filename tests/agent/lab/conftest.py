@@ -71,3 +71,19 @@ def endpoint() -> Iterator[OpenAIServer]:
     with OpenAIServer() as found:
         yield found
     forget()
+
+
+@pytest.fixture
+def there(endpoint: OpenAIServer, config: Settings) -> Settings:
+    return config.changed(
+        model={"base_url": endpoint.url, "name": "m", "price_input": 1.0, "price_output": 2.0},
+        judging={"strategy": "stage-0"},
+    )
+
+
+@pytest.fixture
+def few(tmp_path: Path, firm: Path) -> str:
+    """Questions of one form only, so that few calls tell the kits apart."""
+    lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if '"What is' in line]
+    (tmp_path / "few.jsonl").write_text("\n".join(lines))
+    return str(tmp_path / "few.jsonl")

@@ -41,22 +41,6 @@ def answering(*, faults: bool = True) -> Callable[[Request], Reply]:
     return reply
 
 
-@pytest.fixture
-def there(endpoint: OpenAIServer, config: Settings) -> Settings:
-    return config.changed(
-        model={"base_url": endpoint.url, "name": "m", "price_input": 1.0, "price_output": 2.0},
-        judging={"strategy": "stage-0"},
-    )
-
-
-@pytest.fixture
-def few(tmp_path: Path, firm: Path) -> str:
-    """Questions of one form only, so that few calls tell the kits apart."""
-    lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if '"What is' in line]
-    (tmp_path / "few.jsonl").write_text("\n".join(lines))
-    return str(tmp_path / "few.jsonl")
-
-
 async def test_a_whole_evolution_with_outages_and_garbage(
     session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
 ) -> None:
