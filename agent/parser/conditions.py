@@ -107,6 +107,8 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             return False
         if other.is_keyword("cmp", "cmp_adj", "like"):
             return True
+        if j == i + 1 and other.is_keyword("period") and item.lower.endswith("ed"):
+            return True
         if other.is_keyword("neg") or (
             other.is_keyword("relative") and other.lower in ("is", "are", "was", "were", "named", "called")
         ):

@@ -47,7 +47,10 @@ _NAMED = word_set("table column value")
 def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft) -> tuple[str, ...]:
     """Content words that the reading does not explain, in order."""
     unread = []
-    for item in items:
+    for k, item in enumerate(items):
+        if _means_something(items, k):
+            unread.append(tokens[item.start].text)
+            continue
         positions = range(item.start, item.end)
         if item.kind == "sign" or any(p in draft.used for p in positions):
             continue
@@ -55,6 +58,25 @@ def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft)
         if words and not item.is_keyword(*_SILENT_KEYWORDS):
             unread.append(" ".join(words))
     return tuple(dict.fromkeys(unread))
+
+
+_VAGUE = word_set("full current available new existing former complete")
+
+
+def _means_something(items: Sequence[Item], k: int) -> bool:
+    """Whether a word that mostly carries no meaning does here: `full classes`, `the same city`, `members of the club`,
+    and `new customers`, unless a period says since when."""
+    item = items[k]
+    if item.kind != "word":
+        return False
+    before, after = items[k - 1] if k else None, items[k + 1] if k + 1 < len(items) else None
+    described = after is not None and after.mention is not None and bool(after.mention.tables)
+    if item.lower in _VAGUE:
+        since = any(x.is_keyword("period", "group") or x.kind == "number" or x.lower in ("by", "since") for x in items)
+        return described and not (item.lower == "new" and since)
+    if item.lower in ("member", "members"):
+        return after is not None and after.lower == "of" and (before is None or before.mention is None)
+    return item.lower == "same" and (after is None or after.lower not in ("as", "time"))
 
 
 def unaccounted(

@@ -18,6 +18,7 @@ from agent.knowledge.vocabulary import Vocabulary, vocabulary
 from agent.parser import confidence, declining, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
+from agent.parser.discounts import less_discounts
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
@@ -216,6 +217,7 @@ class _Door:
             if wording.shape is not None and not fitted(draft.query, wording.shape, self._words, self._today):
                 return _Attempt(q, draft, unread, problem="I could not tell what to compute.")
         repaired(draft, q)
+        less_discounts(draft, self._words, self._seen)
         doubted(draft, q)
         builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
@@ -232,6 +234,10 @@ class _Door:
         unread = missing
         return _Attempt(q, draft, unread, tree, features, confidence.confidence(features))
 
+    def _seen(self, query: Query) -> dict[str, float]:
+        """Observations on the rows of a query; none where no rows may be looked at."""
+        return self._look(TreeBuilder(self._words, self._graph).build(query)) if self._look is not None else {}
+
     def _next(
         self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt, wording: Wording
     ) -> _Attempt | None:
@@ -247,8 +253,7 @@ class _Door:
     def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
             return _abstain(attempt.problem, not_understood=attempt.unread)
-        query = attempt.draft.query
-        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft), *self._before_discounts(query)]
+        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft)]
         if attempt.confidence < STATED_DOUBT and attempt.confidence >= threshold and not attempt.unread:
             notes.append(declining.least_certain(attempt.question, attempt.draft))
         meaning = explanation.explain(attempt.draft.query, self._words, notes)
@@ -268,15 +273,8 @@ class _Door:
             table, name = column
             since = Condition(Expression(column=column), ">=", (start,))
             later = Query(select=[Expression("count", table=table)], tables=[table], where=[(since,)])
-            if self._look(TreeBuilder(self._words, self._graph).build(later)).get("result zero"):
+            if self._seen(later).get("result zero"):
                 yield f"the data ends before that: no row of {table} has {name} on or after {start.isoformat()}"
-
-    def _before_discounts(self, query: Query) -> Iterator[str]:
-        """A sentence when a price is multiplied by a quantity in a table that also holds a discount."""
-        shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
-        tables = {e.factor[0] for e in shown if e.factor is not None}
-        if any("discount" in c.words and c.numeric for t in tables for c in self._words.by_table[t]):
-            yield "discounts are not subtracted"
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read with enough confidence."""

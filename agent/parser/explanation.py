@@ -100,6 +100,8 @@ class _Speaker:
             return f"{name} of the row that {' '.join(self._vocabulary.columns[e.column[0], e.via].words)} names"
         if e.factor is not None:
             name += f" times {self.column(e.factor)}"
+        if e.less is not None:
+            name += f", less {self.column(e.less)}"
         return f"{_FUNCTIONS[e.function]} {name}" if e.function else name
 
     def clause(self, clause: Clause) -> str:

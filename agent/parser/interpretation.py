@@ -26,6 +26,8 @@ class Expression:
     distinct: bool = False
     factor: ColumnKey | None = None
     """A second column that the first is multiplied by."""
+    less: ColumnKey | None = None
+    """A column with the fraction (0..1) by which the product is reduced: a discount."""
     share: bool = False
     """The count as a percentage of all rows: the query's conditions select the rows that count."""
     via: str = ""
@@ -40,7 +42,7 @@ class Expression:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        tables = [c[0] for c in (self.column, self.factor, self.since) if c]
+        tables = [c[0] for c in (self.column, self.factor, self.less, self.since) if c]
         if self.table:
             tables.append(self.table)
         return tuple(dict.fromkeys(tables))
@@ -131,6 +133,8 @@ class Query:
     having: list[Condition] = field(default_factory=list)
     order: list[tuple[Expression, bool]] = field(default_factory=list)
     """(expression, descending)."""
+    default_order: list[tuple[Expression, bool]] = field(default_factory=list)
+    """For rows whose order the question leaves open."""
     limit: int | None = None
     offset: int = 0
     distinct: bool = False

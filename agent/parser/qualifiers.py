@@ -56,7 +56,8 @@ _ALIKE = tuple(
 """States for which people use different words."""
 _CONTRARY = {
     "available": "discontinued unavailable retired withdrawn archived deleted",
-    "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled",
+    "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled "
+    "churned left quit resigned retired",
     "current": "discontinued terminated ended retired archived former",
     "open": "closed resolved completed finished",
     "inactive": "active enabled",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.joins import JoinGraph
+from agent.parser.joins import Edge, JoinGraph
 from agent.parser.mentions import Item
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
@@ -86,7 +86,9 @@ class LinkedQuestion:
         named = self.vocabulary.name_columns(table)
         if named:
             return named
-        for edge in self.graph.edges(table):
+        own_words = set(self.vocabulary.tables[table].words)
+        edges = sorted(self.graph.edges(table), key=lambda e: e.right in self.named or _named_in(self, e, own_words))
+        for edge in edges:  # `members of the chess club`: a club membership is named by its member, not by its club
             if edge.left == table and edge.right != table and len(edge.left_columns) == 1:
                 own = self.vocabulary.columns.get((table, edge.left_columns[0]))
                 if own is not None and own.primary:
@@ -100,6 +102,11 @@ class LinkedQuestion:
         """Whether a row of one table may have several of the other."""
         plan = self.graph.plan([one, other])
         return plan is not None and plan.multiplies(one)
+
+
+def _named_in(q: LinkedQuestion, edge: Edge, words: set[str]) -> bool:
+    """Whether the name of the table referred to is part of these words."""
+    return edge.right in q.vocabulary.tables and set(q.vocabulary.tables[edge.right].words) <= words
 
 
 def linked_question(

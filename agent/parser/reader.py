@@ -32,6 +32,7 @@ _SHOW = word_set(
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
 _BEFORE_EVERYTHING = word_set("all the full complete every show list find give what any")
 _AFTER_EVERYTHING = word_set("about of for on regarding from concerning related in")
+_LIST = word_set("list show give display sort order")
 _DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
 """Verbs after which `by` names the agent."""
 
@@ -100,6 +101,10 @@ def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in q.items)
     cut = c.query.limit is not None and not c.query.order and not ranked
     plain = not (c.functions or c.counting or c.query.aggregates())
+    mention = q.items[following].mention if following is not None else None
+    if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
+        column = mention.columns[0][0]  # `list staff by salary`
+        cut = column.role == "number" and column.numeric and not column.foreign and not AVERAGED & set(column.words)
     return (
         plain
         and following is not None

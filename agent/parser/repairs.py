@@ -25,6 +25,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _without_repeats(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
+    _highest_first(query, q)
 
 
 def _without_repeats(query: Query, q: LinkedQuestion) -> None:
@@ -35,6 +36,17 @@ def _without_repeats(query: Query, q: LinkedQuestion) -> None:
         return
     others = {t for clause in query.where for c in clause if isinstance(c, Condition) for t in c.tables} - shown
     query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
+
+
+def _highest_first(query: Query, q: LinkedQuestion) -> None:
+    """`customers by country`: groups without an order of their own are ranked by their figure."""
+    figures = [e for e in query.select if e.function]
+    if query.order or query.limit is not None or len(figures) != 1 or not query.group or query.within:
+        return
+    columns = [q.vocabulary.columns[e.column] for e in query.group if e.column is not None]
+    ordered = any(c.role in ("date", "year") or (c.role == "number" and not c.foreign) for c in columns)
+    if query.shape is None and not ordered and query.intersect is None and figures[0] in query.select:
+        query.default_order = [(figures[0], True)]
 
 
 def _average_of_rows(query: Query, q: LinkedQuestion) -> None:

@@ -91,13 +91,13 @@ class TreeBuilder:
             select = select.having(self._condition(condition, alone, plan, query), copy=False)
         if query.within and query.order and query.limit:
             return self._ranked_within(select, query, plan, alone)
-        if query.order:
+        if order := query.order or query.default_order:
             select = select.order_by(
                 *(
                     exp.Ordered(
                         this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending
                     )
-                    for e, descending in query.order
+                    for e, descending in order
                 ),
                 copy=False,
             )
@@ -229,6 +229,9 @@ class TreeBuilder:
             inner = self._days_between(self._column(e.since, alone), inner)
         if e.factor is not None:
             inner = exp.Mul(this=inner, expression=self._column(e.factor, alone))
+        if e.less is not None:
+            kept = exp.Sub(this=exp.Literal.number(1), expression=self._column(e.less, alone))
+            inner = exp.Mul(this=inner, expression=exp.paren(kept, copy=False))
         if not e.function:
             return inner
         return _AGGREGATES[e.function](this=inner)

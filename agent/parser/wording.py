@@ -22,6 +22,7 @@ from eval.language.inflection import lemma, plural
 
 def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
+    text = _every_period(text, vocabulary)
     plain = rated(_reported(_plain(text), vocabulary), vocabulary, values)
     born, exchanged = with_birth_date(plain, vocabulary)
     if exchanged:
@@ -47,6 +48,10 @@ _YEAR_ALONE = (
     r"(?<!\bsep)(?<!\boct)(?<!\bnov)(?<!\bdec)(?<!quarter)(?<!number)(?<!code)(?<!equals)"
 )
 _MONEY_MADE = r"(?:makes?|made|brings?(?: in)?|brought(?: in)?|generates?|generated|earns?|earned)(?: us)?(?: the)?"
+_MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
 _REPLACED = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
@@ -83,6 +88,10 @@ _REPLACED = tuple(
          r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
         (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
         (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
+        (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
+         r"\1\2 10 \3 by"),
+        (rf"\b(?:between|from) {_MONTH} (?:and|to|until|till|through) {_MONTH} (?:of )?((?:19|20)\d\d)\b",
+         r"between \1 \3 and \2 \3"),
         (r"\bthe boss of\b", "the manager of"),
         (r"^who (?:manages|supervises) "
          r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
@@ -111,6 +120,29 @@ def _plain(text: str) -> str:
     for pattern, words in _REPLACED:
         text = pattern.sub(words, text)
     return text
+
+
+# --- adjectives of periods ---
+
+_PERIODIC = re.compile(
+    r"^(?P<before>(?:(?:what|show|list|give)(?: is| are| was| me)? )?(?:the |our )?)"
+    r"(?P<often>daily|weekly|monthly|yearly|annual) (?P<what>(?P<first>[a-z]+)(?: [a-z]+)?)"
+    r"(?P<rest>(?: (?:in|for|since) .+)?)$",
+    re.IGNORECASE,
+)
+_OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annual": "year"}
+
+
+def _every_period(text: str, vocabulary: Vocabulary) -> str:
+    """`monthly revenue` as `revenue per month`, unless a column is called so (`monthly_fee`)."""
+    match = _PERIODIC.match(text.strip().rstrip("?!. "))
+    if match is None or re.search(r"\b(?:growth|change|trend)", text, re.IGNORECASE):
+        return text
+    often, first = match["often"].lower(), lemma(match["first"].lower())
+    names = [set(c.words) for c in vocabulary.columns.values()]
+    if any({often, first} <= words or {_OFTEN[often], first} <= words for words in names):
+        return text
+    return f"{match['before']}{match['what']} per {_OFTEN[often]}{match['rest']}"
 
 
 # --- rows that refer to rows of their own table ---
@@ -159,7 +191,7 @@ _EVENTS = {
 _EVENT = "(?P<verb>" + "|".join(sorted(_EVENTS, key=len, reverse=True)) + ")"
 _ANYTHING = r"(?: any ?thing| something| any)?"
 _WHO = r"\b(?:who|that|which) "
-_OFTEN = re.compile(rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|"
+_HOW_OFTEN = re.compile(rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|"
                     rf"fewer) than|at least|over) "
                     r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)", re.I)  # fmt: skip
 _NEVER = re.compile(rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
@@ -195,7 +227,7 @@ def _events(text: str, vocabulary: Vocabulary) -> str:
         return f"{text[: match.start()]}with {orders} {match['when']} but without {orders} {match['then']}"
     if (match := _NEVER.search(text)) and (orders := noun(match)):
         return f"{text[: match.start()]}without {orders}{text[match.end() :]}"
-    if (match := _OFTEN.search(text)) and (orders := noun(match)):
+    if (match := _HOW_OFTEN.search(text)) and (orders := noun(match)):
         count = {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
         return f"{text[: match.start()]}with {match['cmp']} {count} {orders}{text[match.end() :]}"
     if match := _SPENT.search(text):

@@ -61,10 +61,18 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
             reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
             lines.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
         elif not sure(result):
-            lines.append(f"{of}the question may mean something else.")
+            lines.append(f"{of}{_left_open(result.not_understood)}.")
         if result.truncated:
             lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(lines)
+
+
+def _left_open(words: Sequence[str]) -> str:
+    """What an unsure reading leaves open: the words that it leaves out, if there are any."""
+    if not words:
+        return "the question may mean something else"
+    named = ", ".join(f"“{word}”" for word in words)
+    return f"{named} {'is' if len(words) == 1 else 'are'} left out of the query"
 
 
 def shortfall(score: float, threshold: float) -> str:

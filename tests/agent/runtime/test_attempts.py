@@ -62,6 +62,12 @@ def test_a_doubtful_answer_names_what_can_be_checked_and_no_habit() -> None:
     assert doubts([vetoed], 0.7) == ("treat this with care: cartesian join of a and b.",)
 
 
+def test_an_unsure_answer_names_the_words_that_it_leaves_out() -> None:
+    unsure = attempt(1, 0.9, confidence=0.5, not_understood=["profit", "gold"])
+    assert doubts([unsure], 0.7) == ("“profit”, “gold” are left out of the query.",)
+    assert doubts([attempt(1, 0.9, confidence=0.5)], 0.7) == ("the question may mean something else.",)
+
+
 def test_a_failure_and_cut_rows_are_said() -> None:
     assert "no such column: x" in doubts([attempt(1, 0.0, status="error", error="no such column: x")], 0.7)[0]
     cut = doubts([attempt(1, 0.9, truncated=True, rows_returned=10_000)], 0.7)
