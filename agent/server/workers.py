@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, NoReturn
 
@@ -107,7 +107,9 @@ class _Slot:
     """The worker; None while there is none."""
     tells: Connection | None = None
     """Where the worker says that it answers; None once it has."""
-    instance: Instance | None = None
+    instance: Instance = field(default_factory=Instance)
+    gone: str | None = None
+    """The instance that was killed at this place and whose leases no successor has ended yet."""
     since: float = 0.0
     failures: int = 0
     """Starts in a row that failed."""
@@ -165,7 +167,7 @@ class _Supervisor:
         context = multiprocessing.get_context("fork" if self._forks else "spawn")
         slot.tells, told = context.Pipe(duplex=False)
         others = [s.listening for s in self._slots if s.listening and s is not slot] + [self._woken, self._wakes]
-        slot.instance = Instance(worker=slot.number, replaces=slot.instance.id if slot.instance else None)
+        slot.instance = Instance(worker=slot.number, replaces=slot.gone)
         slot.process = context.Process(  # type: ignore[attr-defined]
             target=_work,
             args=(slot.listening, self._config, self._url, slot.instance, told, others if self._forks else []),
@@ -194,7 +196,7 @@ class _Supervisor:
             with suppress(EOFError):
                 slot.tells.recv()
                 slot.tells.close()
-                slot.tells, slot.failures = None, 0
+                slot.tells, slot.failures, slot.gone = None, 0, None
         if slot.process.is_alive():
             return 0
         return self._ended(slot, slot.process)
@@ -207,7 +209,9 @@ class _Supervisor:
         if slot.tells is not None:
             slot.tells.close()
         slot.process = slot.tells = None
-        if not was_ready:
+        if was_ready:
+            slot.gone = slot.instance.id
+        else:
             slot.failures += 1
             if slot.listening is not None:
                 slot.listening.close()
