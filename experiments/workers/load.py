@@ -97,7 +97,8 @@ async def streams(options: argparse.Namespace) -> None:
 
 async def soak(options: argparse.Namespace) -> None:
     """People who ask, read and ask again on their threads, for a long time."""
-    people, until = options.people or 50, time.monotonic() + options.minutes * 60
+    people = options.people or 50
+    until = 0.0
     endings: Counter[str] = Counter()
     said: Counter[str] = Counter()
     times: list[float] = []
@@ -123,6 +124,7 @@ async def soak(options: argparse.Namespace) -> None:
         serving((options.workers or [2])[0], state, model) as server,
     ):
         await warmed(server)
+        until = time.monotonic() + options.minutes * 60
 
         async def watch() -> None:
             while time.monotonic() < until:
