@@ -17,7 +17,7 @@ from pathlib import Path
 
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import kind_of, sign
+from eval.scoring.evidence_kinds import HABITS, kind_of, sign
 from eval.scoring.regression import read_weights
 from eval.scoring.types import Case, Evidence
 
@@ -28,11 +28,14 @@ NOT_RUN = 0.01
 """Probability for a query that did not run, was refused, or names what does not exist."""
 SHOWN = 0.05
 """Log-odds below which an observation only informs."""
+HABITS_MOST = 2.0
+"""Log-odds that habits together may count against a query, approached by a hyperbolic tangent: they overlap, so an
+unusual query would otherwise be refused for one oddity that many of them see."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The regression: log-odds = logit(prior) + sum of weight x value."""
+    """The regression: log-odds = logit(prior) + sum of weight x value, habits that speak against it bounded."""
 
     prior: float
     """The share of right answers of a writer of whom nothing is known."""
@@ -40,8 +43,16 @@ class Coefficients:
     weights: dict[str, float]
 
     def probability(self, seen: Iterable[Observation], prior: float | None = None) -> float:
-        moved = sum(self.weights.get(o.name, 0.0) * o.value for o in seen)
-        return logistic(logit(self.prior if prior is None else prior) + moved)
+        checked = usual = 0.0
+        for o in seen:
+            weight = self.weights.get(o.name, 0.0) * o.value
+            if kind_of(o.name) in HABITS:
+                usual += weight
+            else:
+                checked += weight
+        if usual < 0:
+            usual = HABITS_MOST * math.tanh(usual / HABITS_MOST)
+        return logistic(logit(self.prior if prior is None else prior) + checked + usual)
 
 
 def logit(probability: float) -> float:

@@ -21,7 +21,7 @@ MS_PER_ROW = 0.002
 
 def efficiency(case: Case) -> tuple[float, str]:
     """The dimension (0..1) and why it is not 1."""
-    if case.facts.cartesian:
+    if case.multiplied:
         return 0.2, "A cartesian join multiplies the rows."
     if case.result is None or not case.ran:
         return 0.2, "The query did not run."

@@ -23,22 +23,21 @@ Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
 
 _NAMES: Mapping[Kind, str] = {
     "contradiction": """
-        aggregate_missing aggregate_several_rows all_null bound_on_rows cartesian columns_fewer_than_listed
-        comparison_direction comparison_missing comparison_strictness contradiction count_distinct_missing count_missing
-        count_several_rows distinct_missing double_negation empty_result extreme_of_other_column fewer_than_top
-        filtered_value_returned group_missing group_single_row having_bare_column join_off_keys key_not_returned
-        known_word_unused limit_differs limit_missing limit_unasked more_rows_than_tables name_missing name_not_returned
-        named_column_unused named_table_unused negation_missing nothing_found_respelled nothing_linked null_column
-        number_for_name number_foreign number_missing order_direction_wrong order_missing other_table_named
-        pattern_missing quoted_missing rank_direction_wrong repeated_rows repeated_rows_joined superlative_missing
-        text_against_number truncated ungrouped_output value_foreign value_stored_elsewhere value_stored_otherwise
-        value_stored_padded aggregate_of_key aggregate_of_text and_before_or average_multiplied compared_with_null
-        count_multiplied count_of_others count_of_outer_rows limit_without_order not_in_nulls outer_join_undone
-        share_not_divided sum_multiplied versions_counted whole_number_division window_not_partitioned year_foreign
-        year_missing zero_in_average absent_left_out average_of_averages count_of_condition day_numbers_subtracted
-        extreme_of_all_rows group_key_unused group_not_kept join_against_key last_day_cut months_of_all_years
-        pairs_twice percent_not_scaled rounding_missing rounding_unasked running_unordered several_numbers
-        unit_not_converted value_missing
+        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing comparison_strictness
+        contradiction count_distinct_missing count_missing count_several_rows distinct_missing double_negation
+        empty_result extreme_of_other_column fewer_than_top group_missing group_single_row having_bare_column
+        join_off_keys limit_differs limit_missing more_rows_than_tables named_column_unused negation_missing
+        nothing_found_respelled nothing_linked null_column number_for_name number_missing order_direction_wrong
+        order_missing other_table_named pattern_missing quoted_missing rank_direction_wrong repeated_rows
+        repeated_rows_joined superlative_missing text_against_number truncated ungrouped_output value_stored_elsewhere
+        value_stored_otherwise value_stored_padded aggregate_of_key aggregate_of_text and_before_or average_multiplied
+        compared_with_null count_multiplied count_of_others count_of_outer_rows limit_without_order not_in_nulls
+        outer_join_undone share_not_divided sum_multiplied versions_counted whole_number_division window_not_partitioned
+        year_foreign year_missing zero_in_average absent_left_out average_of_averages count_of_condition
+        day_numbers_subtracted extreme_of_all_rows group_key_unused group_not_kept join_against_key last_day_cut
+        months_of_all_years pairs_twice percent_not_scaled rounding_missing rounding_unasked running_unordered
+        several_numbers unit_not_converted value_missing median_missing
+        pieces_not_summed left_out_kept
     """,
     "agreement": """
         candidates empty_beside_second_reading more_rows_than_second_reading second_reading_agrees
@@ -60,6 +59,7 @@ _NAMES: Mapping[Kind, str] = {
         words_unused words_unused_count table_only_joined
     """,
 }
+HABITS: tuple[Kind, ...] = ("habit", "context")
 _KINDS: Mapping[str, Kind] = MappingProxyType({n: kind for kind, names in _NAMES.items() for n in names.split()})
 _AGREEING = frozenset(
     {

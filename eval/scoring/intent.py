@@ -35,8 +35,10 @@ _COUNT_ONLY = re.compile(
 )
 _AVERAGE = _any(r"averages?", r"avg", r"mean(?! by)", r"on average")
 _SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined", r"how much")
-_MAXIMUM = _any(r"max(?:imum|imal)?")
-_MINIMUM = _any(r"min(?:imum|imal)?")
+_BOUND = rf"(?! of (?:\d|(?:{_NUMBERS})\b))"
+"""`a minimum of three` bounds and asks for no extreme."""
+_MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
+_MINIMUM = _any(rf"min(?:imum|imal)?{_BOUND}")
 _MOST = _any(
     r"most",
     r"highest",
@@ -189,6 +191,8 @@ _ASCENDING = re.compile(
 _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
 _NAME = _any(r"names?", r"who", r"titles?", r"called", r"named")
 _SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
+_NAMED_LIKE_EXTREMES = re.compile(r"(?<=[a-z,] )(?:Min|Max)(?= [A-Z])")
+"""A name such as Max Weber, inside a sentence."""
 _PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
 
 Rank = Literal["most", "least"]
@@ -257,7 +261,7 @@ _PLURAL = re.compile(
 def read_intent(question: str) -> Intent:
     """Read a question. Never raises; an empty question asks for nothing."""
     text = question[:4000]
-    outside = quotes_replaced(text, " ")
+    outside = _NAMED_LIKE_EXTREMES.sub(" ", quotes_replaced(text, " "))
 
     def has(pattern: re.Pattern[str]) -> bool:
         return pattern.search(outside) is not None

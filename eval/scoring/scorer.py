@@ -10,7 +10,7 @@ from eval.scoring.correctness import correctness, evidence, of_case
 from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.evidence_kinds import kind_of
+from eval.scoring.evidence_kinds import HABITS, kind_of
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
@@ -21,7 +21,6 @@ from eval.scoring.vetoes import vetoes
 _JUST_BELOW = 0.01
 SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
-HABITS = ("habit", "context")
 
 
 def score(case: Case, preset: str = "default") -> Score:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sqlglot import exp
+
 from eval.databases.types import ExecutionResult
 from eval.schema import Schema
 from eval.scoring.evidence_kinds import Kind
@@ -94,6 +96,25 @@ class Case:
     def runnable(self) -> ReadStatement | None:
         """What may be sent; None where the guard refuses it or a name does not exist."""
         return None if self.references.phantoms else self.verdict.statement
+
+    @property
+    def multiplied(self) -> bool:
+        """Whether sources are combined without a condition and rows are multiplied by it. One row beside one row, as in
+        `SELECT a, b FROM (SELECT ... ) JOIN (SELECT ...)` with one row in all, multiplies nothing."""
+        return self.facts.cartesian and not self._one_beside_one
+
+    @property
+    def _one_beside_one(self) -> bool:
+        tree = self.parsed.tree
+        if self.result is None or len(self.result.rows) != 1 or not isinstance(tree, exp.Select):
+            return False
+        if any(tree.args.get(part) for part in ("where", "group", "having", "distinct", "limit", "with_")):
+            return False
+        first, joins = tree.args.get("from_"), tree.args.get("joins") or ()
+        sources = [first.this if first is not None else None, *(join.this for join in joins)]
+        aggregated = any(column.find(exp.AggFunc) for column in tree.expressions)
+        loose = sum(not (join.args.get("on") or join.args.get("using")) for join in tree.find_all(exp.Join))
+        return all(isinstance(source, exp.Subquery) for source in sources) and not aggregated and loose == len(joins)
 
     @property
     def ran(self) -> bool:

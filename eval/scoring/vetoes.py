@@ -24,7 +24,7 @@ def vetoes(case: Case) -> tuple[str, ...]:
         reasons.append("The statement was not executed.")
     if case.facts.from_tables == 0 and not case.references.tables:
         reasons.append("The query reads no table, though the question asks about data.")
-    if case.facts.cartesian:
+    if case.multiplied:
         reasons.append("Two sources are combined without a condition between them (a cartesian join).")
     return (*reasons, *case.departures)
 

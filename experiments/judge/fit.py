@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from eval.scoring.completeness import SIGNS as INCOMPLETE
 from eval.scoring.correctness import NOT_RUN, SHOWN, Coefficients, dimension, logit
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import kind_of, sign
+from eval.scoring.evidence_kinds import HABITS, kind_of, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.regression import auc, calibration_error, fit
-from eval.scoring.scorer import HABITS, SURE_RELEVANCE
+from eval.scoring.scorer import SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
 from experiments.judge.samples import GOLD, Sample
 
 PRIOR = 0.75
 """The prior of an unknown writer: about the share that recorded systems reach on questions new to them."""
-PIVOT = 0.40
+PIVOT = 0.35
 """Chosen on all sources: the largest step of 0.05 at which at least 95 % of the gold queries pass in most sources."""
 PENALTY = 4.0
 SOURCE_TOTAL = 600.0
@@ -59,12 +59,15 @@ PITFALLS = frozenset(
         "double_negation",
         "extreme_of_all_rows",
         "last_day_cut",
+        "left_out_kept",
         "limit_without_order",
+        "median_missing",
         "months_of_all_years",
         "not_in_nulls",
         "outer_join_undone",
         "pairs_twice",
         "percent_not_scaled",
+        "pieces_not_summed",
         "rounding_missing",
         "rounding_unasked",
         "running_unordered",

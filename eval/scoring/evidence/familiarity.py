@@ -8,6 +8,7 @@ habit of one benchmark says nothing about a long business question or a query of
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from sqlglot import exp
@@ -31,6 +32,11 @@ _COLUMNS = (60, 200)
 """Columns of the schema."""
 _UNFINISHED = 0.6
 """Factor for a question without a full stop or question mark: typed keywords rather than a sentence."""
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppos(?:e|es|ing)|assum(?:e|es|ing)|given that|provided that|under the premise|hypothetical\w*)\b",
+    re.IGNORECASE,
+)
+"""What a question supposes is not in the data, so the query need not look for it."""
 _CLEAR_WORDS = (25, 50)
 _CLEAR_CLAUSES = (12, 30)
 _PLAIN = (exp.AggFunc, exp.Connector, exp.Predicate)
@@ -48,19 +54,27 @@ def familiarity(reading: Reading) -> float:
 
 
 def clarity(reading: Reading) -> float:
-    """How far the words of the question can be compared with the query: not in a paragraph, not in a report's SQL."""
+    """How far the words of the question can be compared with the query: not in a paragraph, not in a report's SQL, not
+    where the question supposes something."""
+    if supposes(reading.case.question):
+        return 0.0
     return _ramp(len(reading.case.question.split()), _CLEAR_WORDS) * _ramp(_clauses(reading), _CLEAR_CLAUSES)
 
 
-def reach(name: str, familiar: float, clear: float) -> float:
-    """By how much an observation counts, 0..1.
+def supposes(question: str) -> bool:
+    """Whether the question supposes something: `if prices rose by 20%`."""
+    return _SUPPOSED.search(question) is not None
+
+
+def reach(name: str, familiar: float, clear: float, *, supposed: bool = False) -> float:
+    """By how much an observation counts, 0..1; `supposed`: the question supposes something.
 
     Habits, confirmations and an independent reading that differs count by familiarity; a contradiction that rests on
     the question's words counts by clarity; agreement, and a conflict with data or types, counts everywhere.
     """
     kind = kind_of(name)
     if kind == "contradiction":
-        return clear if name in WORDED else 1.0
+        return 0.0 if supposed and name in NAMED else clear if name in WORDED else 1.0
     return 1.0 if kind == "agreement" and sign(name) > 0 else familiar
 
 
@@ -125,3 +139,5 @@ WORDED = frozenset(
     }
 )
 """Contradictions that rest on the question's words."""
+NAMED = frozenset({"quoted_missing", "value_missing", "year_foreign", "year_missing"})
+"""Contradictions that rest on a value or a year that the question names: they count in long questions, too."""

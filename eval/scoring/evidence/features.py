@@ -19,7 +19,7 @@ from eval.scoring.evidence import (
     schema_linking,
     shape,
 )
-from eval.scoring.evidence.familiarity import clarity, familiarity, reach
+from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.expectation import Expectation
 from eval.sql.traversal import unchanging
@@ -52,4 +52,6 @@ def observations(reading: Reading, learned: Expectation | None = None) -> tuple[
         seen = [o for kind in KINDS for o in kind.observe(reading)]
         if familiar:
             seen += [*expected.observe(reading, learned), Observation("familiar", 1.0)]
-        return tuple(replace(o, value=o.value * scale) for o in seen if (scale := reach(o.name, familiar, clear)) > 0)
+        supposed = supposes(reading.case.question)
+        scaled = ((o, reach(o.name, familiar, clear, supposed=supposed)) for o in seen)
+        return tuple(replace(o, value=o.value * scale) for o, scale in scaled if scale > 0)

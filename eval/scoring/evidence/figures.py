@@ -21,6 +21,21 @@ _ALSO_NONE = re.compile(
     r"|includ\w+ (?:those|the ones|\w+) (?:with(?:out| no)|that have (?:no|none))"
     r"|count(?:s|ed)? as (?:0|zero)|(?:with|as|or|show) (?:0|zero)\b(?! \w+s)|or none)\b"
 )
+_COUNTS_TOO = re.compile(
+    r"\bwith(?:out| no(?:ne)?)\b[^.?!,;]{0,40}? "
+    r"(?:(?:also )?count(?:s|ed)? (?:too|as well)|(?:are|is) (?:also )?(?:counted|included)|show 0\b)"
+)
+_LEFT_OUT = re.compile(
+    r"\b([a-z]{5,})(?: [a-z]+)? (?:(?:is|are|was|were) )?"
+    r"(?:left out|excluded|not counted|(?:do|does|did)(?: not|n't) count)\b"
+)
+_PIECES = re.compile(
+    r"\bhow many (?:pieces|units)\b|\b(?:number of|most|fewest|in) (?:pieces|units)\b|\b(?:pieces|units) sold\b"
+)
+_QUANTITY = re.compile(r"quantity|qty|pieces|units|amount", re.IGNORECASE)
+_NO_NAMES = frozenset({"these", "those", "which", "their", "there", "other", "others", "without", "orders", "values"})
+"""Words before `left out` that name no state."""
+_MEDIAN = re.compile(r"\bmedian\b")
 _UNITS = (
     (("cent", "cents"), ("euro", "euros", "dollar", "dollars", "eur", "usd")),
     (("gram", "grams", "g"), ("kilogram", "kilograms", "kilo", "kilos", "kg", "ton", "tons", "tonnes")),
@@ -41,7 +56,13 @@ def observe(reading: Reading) -> Observations:
     yield from _unit(reading, tree)
     yield from _rounding(reading, tree)
     yield from _how_many(reading)
+    yield from _pieces(reading)
+    yield from _median(reading, tree)
+    yield from _left_out(reading)
     facts = reading.case.facts
+    if _COUNTS_TOO.search(reading.question) and not facts.outer_joins and not _keeps_absent(tree):
+        yield Observation("absent_left_out", 1, "The question counts those without a value too; the query drops them.")
+        return
     absent = _ALSO_NONE.search(reading.question)
     inner = facts.joins and not (facts.outer_joins or facts.set_operations or facts.subqueries)
     if absent and inner and facts.aggregates:
@@ -90,3 +111,37 @@ def _how_many(r: Reading) -> Observations:
     if _ONE_NUMBER.search(r.question) and r.ran and (len(r.rows) > 1 or len(r.output) > 1):
         text = f"The question asks for one number, and {len(r.rows)} rows of {len(r.output)} columns come back."
         yield Observation("several_numbers", 1, text)
+
+
+def _keeps_absent(tree: exp.Expr) -> bool:
+    """Whether a query does something about what is absent: NULL, a default, a union, all rows less some."""
+    if every(tree, exp.Is, exp.Coalesce, exp.SetOperation, exp.Exists, exp.Case, exp.If, exp.Sub):
+        return True
+    return any(isinstance(node.this, exp.In) for node in every(tree, exp.Not))
+
+
+def _pieces(r: Reading) -> Observations:
+    """Rows counted where pieces are asked for, and a table of the query holds how many there are."""
+    facts = r.case.facts
+    if not _PIECES.search(r.question) or "count" not in facts.aggregates or "sum" in facts.aggregates:
+        return
+    tables = (t for name in r.tables if (t := r.case.schema.table(name)) is not None)
+    held = next((c.name for t in tables for c in t.columns if _QUANTITY.search(c.name)), None)
+    if held is not None and held.casefold() not in r.case.parsed.text.casefold():
+        yield Observation("pieces_not_summed", 1, f"The question asks for pieces; the query counts rows, not {held}.")
+
+
+def _median(r: Reading, tree: exp.Expr) -> Observations:
+    asked = _MEDIAN.search(r.question) and "median" not in r.case.parsed.text.casefold()
+    if asked and not every(tree, exp.Order, exp.PercentileCont, exp.PercentileDisc, exp.GT, exp.GTE, exp.LT, exp.LTE):
+        yield Observation("median_missing", 1, "The question asks for a median, and the query orders nothing.")
+
+
+def _left_out(r: Reading) -> Observations:
+    """What the question leaves out by name, where nothing in the query is called so."""
+    text = r.case.parsed.text.casefold()
+    for found in _LEFT_OUT.finditer(r.question):
+        word = found[1]
+        if word not in _NO_NAMES and word[:6] not in text and not r.case.facts.negations:
+            yield Observation("left_out_kept", 1, f"The question leaves out what is {word}; the query does not.")
+            return

@@ -15,6 +15,8 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:different\s+|distinct\s+|total\s+)?([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
 
+_SAID_ALSO = {"average": ("average", "mean"), "total": ("total", "sum")}
+_CALLS: dict[str, type[exp.Expr]] = {"avg": exp.Avg, "sum": exp.Sum, "max": exp.Max, "min": exp.Min}
 _TIMES_AS = re.compile(r"\bhow many times (?:is|are|was|were|as|more|less|larger|higher|greater|bigger)\b")
 """Asks for a ratio."""
 
@@ -44,7 +46,7 @@ def _counting(r: Reading) -> Observations:
             yield Observation(
                 "count_from_column", 1, "The question asks how many, and the query reads a stored number."
             )
-        elif not counts and not _TIMES_AS.search(r.question):
+        elif not (counts or "sum" in facts.aggregates or _recursive(r) or _TIMES_AS.search(r.question)):
             yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
     elif intent.count:
         if not counts and "sum" not in facts.aggregates and not any(_counts_already(c) for c in r.output_columns):
@@ -62,6 +64,12 @@ def _counting(r: Reading) -> Observations:
         )
 
 
+def _recursive(r: Reading) -> bool:
+    """`How many levels deep is it?`: a recursion counts its own steps."""
+    tree = r.case.parsed.tree
+    return tree is not None and any(node.args.get("recursive") for node in every(tree, exp.With))
+
+
 def _counts_already(column: str) -> bool:
     name = column.lower()
     return any(part in name for part in ("num", "count", "total", "amount", "quantity", "population", "qty"))
@@ -73,11 +81,13 @@ def _of_one(r: Reading) -> bool:
 
 
 def _by_other_means(r: Reading, function: str) -> bool:
-    """A total that is counted, an average that is divided."""
-    if function == "sum":
-        return "count" in r.case.facts.aggregates or _of_one(r)
+    """A total that is counted or added up column by column, an average that is divided, any of them over a window."""
     tree = r.case.parsed.tree
-    return function == "avg" and tree is not None and bool(every(tree, exp.Div))
+    if tree is None or every(tree, _CALLS[function]):
+        return True
+    if function == "sum":
+        return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(tree, exp.Add, exp.Sub, exp.Mul))
+    return function == "avg" and bool(every(tree, exp.Div))
 
 
 def _stored_number(r: Reading) -> bool:
@@ -99,7 +109,10 @@ def _totals(r: Reading) -> Observations:
     for function, asked, word in wanted:
         ranked = function in ("max", "min") and r.superlative_form is not None
         stored = any(word[:3] in c.lower() for c in r.output_columns) or any(
-            akin(part, light_stem(word)) for _, name in r.case.references.columns for part in name_words(name)
+            akin(part, light_stem(said))
+            for _, name in r.case.references.columns
+            for part in name_words(name)
+            for said in _SAID_ALSO.get(word, (word,))
         )
         if asked and (function in used or ranked):
             yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")

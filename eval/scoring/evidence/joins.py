@@ -14,7 +14,7 @@ from eval.sql.traversal import every
 
 def observe(reading: Reading) -> Observations:
     facts = reading.case.facts
-    if facts.cartesian:
+    if reading.case.multiplied:
         yield Observation("cartesian", 1, "Two sources are combined without a condition between them.")
     if facts.outer_joins and not reading.intent.negation:
         yield Observation("outer_join", 1)
@@ -61,6 +61,8 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
             one, two = sources.get(left.table.casefold()), sources.get(right.table.casefold())
             if one is None or two is None or one is two:
                 continue
+            if not (one.foreign_keys or two.foreign_keys):
+                continue  # neither declares what it refers to, so nothing is known against this join
             if not (_refers(one, left.name, two, right.name) or _refers(two, right.name, one, left.name)):
                 return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
     return None

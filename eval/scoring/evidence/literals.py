@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sqlglot import exp
+
 from eval.language.inflection import light_stem
 from eval.language.words import name_words, question_words
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
@@ -11,6 +13,8 @@ from eval.sql.types import Constant
 
 _SMALL = {0.0, 1.0}
 """Numbers that queries use for their own reasons."""
+_UNITS = (0.01, 60, 100, 1_000, 3_600, 60_000, 1_000_000, 3_600_000)
+"""What a number is multiplied by to be in a smaller unit: percent, cents, seconds, grams, milliseconds."""
 _YEARS = (1800, 2199)
 _DATE = re.compile(r"(\d{4})(?:$|%|-\d{2}|(?:0[1-9]|1[0-2])(?:[0-3]\d)?$)")
 _LAST_DAY = 31
@@ -36,15 +40,12 @@ def _question_side(r: Reading) -> Observations:
     elif intent.quoted:
         yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
     years = _years(r)
-    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit}
-    known = {n for n in map(_number, constants) if n is not None} | ({float(facts.limit)} if facts.limit else set())
+    shown = {n for example in _EXAMPLE.findall(r.question) if (n := _number(example)) is not None}
+    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit and n not in years | shown}
+    known = {n for n in map(_number, constants) if n is not None} | _limits(r)
     written = r.case.parsed.text.casefold() if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
-    absent = [
-        n
-        for n in numbers
-        if n > days and not any(abs(n - k) <= 1 or abs(n - 100 * k) < 1e-9 for k in known) and _digits(n) not in written
-    ]
+    absent = [n for n in numbers if n > days and not _meets(n, known) and _digits(n) not in written]
     unbounded = [y for y in years if not any(str(y + step) in written for step in (0, 1, -1))]
     if unbounded:
         yield Observation("year_missing", 1, f"The question names {unbounded[0]}, which the query does not look at.")
@@ -57,6 +58,17 @@ def _question_side(r: Reading) -> Observations:
         unused = [p for p in intent.proper if not _used(p, text, schema_words)]
         if unused:
             yield Observation("name_missing", 1, f"{_shown(unused[0])} of the question is not in the query.")
+
+
+def _limits(r: Reading) -> set[float]:
+    """The numbers of rows that the query keeps at any level."""
+    kept = (limit.expression for select in r.selects if (limit := select.args.get("limit")) is not None)
+    return {n for number in kept if isinstance(number, exp.Literal) and (n := _number(number.name)) is not None}
+
+
+def _meets(number: float, known: set[float]) -> bool:
+    """Whether a constant is the number, the next one (`more than 5` is `>= 6`), or the number in another unit."""
+    return any(abs(number - k) <= 1 or any(abs(number * unit - k) < 1e-9 * unit for unit in _UNITS) for k in known)
 
 
 def _years(r: Reading) -> frozenset[int]:

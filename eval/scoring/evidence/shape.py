@@ -73,7 +73,7 @@ def _count_shape(r: Reading) -> Observations:
             yield from _nothing_found(r)
     elif len(rows) > 1 and not (intent.per_group or intent.superlative or r.case.facts.group_by) and _one_value(r):
         yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
-    if intent.per_group and len(rows) == 1:
+    if intent.per_group and len(rows) == 1 and not r.case.facts.group_by:
         yield Observation("group_single_row", 1, "The question asks for something per group, and one row comes back.")
 
 

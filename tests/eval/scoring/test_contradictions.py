@@ -13,6 +13,8 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
 from eval.scoring import THRESHOLD, final_score, score
+from eval.scoring.correctness import Coefficients
+from eval.scoring.evidence.question_reading import Observation
 
 
 @pytest.fixture
@@ -42,6 +44,30 @@ def _contradictions(database: Database, question: str, sql: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "question", "wrong", "right"),
     [
+        (
+            "pieces_not_summed",
+            "How many pieces were sold per deal?",
+            "SELECT deal_id, COUNT(*) FROM parts GROUP BY deal_id",
+            "SELECT deal_id, SUM(pieces) FROM parts GROUP BY deal_id",
+        ),
+        (
+            "median_missing",
+            "What is the median total of the deals?",
+            "SELECT AVG(total) FROM deals",
+            "SELECT total FROM deals ORDER BY total LIMIT 1 OFFSET (SELECT COUNT(*) / 2 FROM deals)",
+        ),
+        (
+            "left_out_kept",
+            "What is the total of all deals, internal deals left out?",
+            "SELECT SUM(total) FROM deals",
+            "SELECT SUM(total) FROM deals WHERE channel <> 'internal'",
+        ),
+        (
+            "absent_left_out",
+            "How many deals are not above 5? Those without a total count too.",
+            "SELECT COUNT(*) FROM deals WHERE total <= 5",
+            "SELECT COUNT(*) FROM deals WHERE total <= 5 OR total IS NULL",
+        ),
         (
             "sum_multiplied",
             "What is the total of all deals with parts?",
@@ -131,6 +157,55 @@ def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Dat
     scored = score(examine(Query(question, sql), depot))
     assert not {"value_foreign", "number_foreign", "year_foreign"} & {e.name for e in scored.evidence}
     assert final_score(scored, 0.5) >= THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "sql"),
+    [
+        ("number_missing", "Which deals took longer than 5 minutes?", "SELECT id FROM deals WHERE total > 300000"),
+        ("number_missing", "How many deals were closed in each year? Give the year like 2024.",
+         "SELECT SUBSTR(closed, 1, 4), COUNT(*) FROM deals GROUP BY 1"),
+        ("number_missing", "List the 2 smallest deals by name of channel.",
+         "SELECT channel FROM (SELECT channel FROM deals ORDER BY total LIMIT 2) ORDER BY channel"),
+        ("quoted_missing", "If 'shop' sold 3 deals more, how many would there be?", "SELECT COUNT(*) + 3 FROM deals"),
+        ("aggregate_missing", "What is the average total beside each deal?",
+         "SELECT id, AVG(total) OVER (PARTITION BY channel) FROM deals"),
+        ("aggregate_missing", "What is the sum of pieces and client number of each part?",
+         "SELECT d.client_id + p.pieces FROM deals AS d JOIN parts AS p ON p.deal_id = d.id"),
+        ("aggregate_missing", "List the deals of the client Min Lin.",
+         "SELECT d.id FROM deals AS d JOIN clients AS c ON c.id = d.client_id WHERE c.name = 'Min Lin'"),
+        ("aggregate_missing", "Which clients have a minimum of 2 deals?",
+         "SELECT client_id FROM deals GROUP BY client_id HAVING COUNT(*) >= 2"),
+        ("count_missing", "How many levels deep is it?",
+         "WITH RECURSIVE l(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM l WHERE n < 3) SELECT MAX(n) FROM l, clients"),
+        ("group_single_row", "What is the total for each channel in 2023?",
+         "SELECT channel, SUM(total) FROM deals WHERE closed < '2024-01-01' GROUP BY channel"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_contradiction_is_none(depot: Database, name: str, question: str, sql: str) -> None:
+    assert name not in _contradictions(depot, question, sql)
+
+
+def test_one_row_beside_one_row_is_no_cartesian_join(depot: Database) -> None:
+    question = "Which client joined before 2024, and which deal is of the web?"
+    one = "SELECT name AS n FROM clients WHERE joined < '2024-01-01'"
+    beside = f"SELECT a.n, b.id FROM ({one}) AS a JOIN (SELECT id FROM deals WHERE channel = 'web') AS b"
+    assert not score(examine(Query(question, beside), depot)).vetoes
+    unnamed = beside.replace(" AS a ", " ").replace(" AS b", "").replace("a.n, b.id", "n, id")
+    assert not score(examine(Query(question, unnamed), depot)).vetoes
+    nested = beside.replace("FROM deals WHERE", "FROM deals, parts AS p WHERE p.id = 1 AND").replace(
+        "id FROM", "deals.id FROM"
+    )
+    assert score(examine(Query(question, nested), depot)).vetoes
+    several = "SELECT a.name, b.id FROM (SELECT name FROM clients) AS a JOIN (SELECT id FROM deals) AS b"
+    assert any("cartesian" in veto for veto in score(examine(Query(question, several), depot)).vetoes)
+
+
+def test_habits_alone_are_bounded() -> None:
+    fitted = Coefficients(0.75, 0.35, {"unusual_output": -1.0, "quoted_missing": -1.0})
+    few, many = (fitted.probability([Observation("unusual_output", value)]) for value in (2.0, 50.0))
+    assert 0.25 < many < few
+    assert fitted.probability([Observation("quoted_missing", 50.0)]) < 0.001
 
 
 def test_habits_are_silent_on_a_long_business_question(depot: Database) -> None:
