@@ -54,17 +54,17 @@ def check_model(file: _File, db: _Db = None) -> None:
 
     database = _opened(db)
     try:
-        report = check_model(file, database)
+        found = check_model(file, database)
     except InputError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(exits.USAGE) from None
-    for line in report.not_handled:
+    for line in found.not_handled:
         typer.echo(f"not used: {line}")
-    for line in report.findings:
+    for line in found.findings:
         typer.echo(f"{file.name}, {line}")
-    if report.findings:
+    if found.findings:
         raise typer.Exit(exits.USAGE)
-    typer.echo(f"{file.name}: {report.datasets} datasets and {report.metrics} metrics fit {database.name}.")
+    typer.echo(f"{file.name}: {found.datasets} datasets and {found.metrics} metrics fit {database.name}.")
 
 
 @examples.callback()

@@ -89,11 +89,11 @@ def _fold(lesson: Lesson) -> int:
 
 
 def _priors(lessons: Sequence[Lesson], shipped: Coefficients) -> dict[str, float]:
-    priors = {}
+    found = {}
     for writer in sorted({lesson.writer for lesson in lessons if lesson.writer}):
         right = [lesson.right for lesson in lessons if lesson.writer == writer]
-        priors[writer] = round((sum(right) + TRUST * shipped.prior) / (len(right) + TRUST), 4)
-    return priors
+        found[writer] = round((sum(right) + TRUST * shipped.prior) / (len(right) + TRUST), 4)
+    return found
 
 
 def _weights(lessons: Sequence[Lesson], priors: Mapping[str, float], shipped: Coefficients) -> dict[str, float]:

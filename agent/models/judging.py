@@ -47,8 +47,8 @@ def _by_conditions(
     if not unplaced:
         return Judgement(score, reasoning, usage)
     share = 1 - len(unplaced) / len(conditions)
-    explanation = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
-    return Judgement(min(score, share), explanation.strip(), usage)
+    said = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
+    return Judgement(min(score, share), said.strip(), usage)
 
 
 def _folded(text: str) -> str:
@@ -71,13 +71,13 @@ def _question_in(reply: Reply) -> str:
 
 
 def _conditions_in(reply: Reply) -> tuple[float, str, list[tuple[str, str]]]:
-    answer = _json(reply, "score")
-    listed = answer.get("conditions")
+    said = _json(reply, "score")
+    listed = said.get("conditions")
     if not isinstance(listed, list):
         raise UnusableReply("`conditions` must be a list")
-    conditions = []
+    found = []
     for one in listed[:_MOST]:
         condition, place = (one.get("condition"), one.get("place")) if isinstance(one, dict) else (None, None)
         if isinstance(condition, str) and condition.strip():
-            conditions.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
-    return (*read_judgement(answer), conditions)
+            found.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
+    return (*read_judgement(said), found)

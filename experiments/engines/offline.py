@@ -1,8 +1,9 @@
 """EX of the engine without a model on another engine: `python -m experiments.engines.offline --bench DIR --server URL`.
 
 In: a question set with SQLite files, and a Spark Connect server. Each file is copied; each question is read on SQLite
-and on the copy, with the values and the schema of each, and both results are compared with the gold query's rows on
-SQLite. Out, printed: EX on both, and the questions that only one of them answers rightly.
+and on the copy, with the values and the schema of each, and each result is compared with the gold query's rows on the
+same engine, which breaks ties in its own way. Out, printed: EX on both, and the questions that only one of them answers
+rightly.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.sql import check, parse, parsed_from_tree
+from experiments.engines.golds import translated
 from experiments.engines.spark_copy import copy_to_spark
 
 _LIMITS = Limits(seconds=60.0)
@@ -55,6 +57,7 @@ def main() -> None:
     options.add_argument("--set", default="spider_dev")
     options.add_argument("--server", required=True)
     options.add_argument("--inferred-keys", action="store_true", help="do not tell the copy SQLite's keys")
+    options.add_argument("--sqlite-rows", action="store_true", help="compare the copy's answer with SQLite's rows")
     options.add_argument("--every", type=int, default=1, help="every n-th question")
     given = options.parse_args()
     folder = given.bench / given.set
@@ -74,6 +77,10 @@ def main() -> None:
         ordered = "order by" in q["gold_sql"].lower().rsplit(")", 1)[-1]
         schema = copy.schema() if given.inferred_keys else _with_keys(copy.schema(), original.schema())
         here, _ = _right(q["question"], original, original.schema(), expected, ordered)
+        if not given.sqlite_rows:
+            own = check(parse(translated(q["gold_sql"], original.schema(), "spark"), "spark"), copy.schema()).statement
+            assert own is not None
+            expected = copy.execute(own, limits=_LIMITS)
         there, said = _right(q["question"], copy, schema, expected, ordered)
         asked, right_here, right_there = asked + 1, right_here + here, right_there + there
         if here != there:

@@ -27,7 +27,7 @@ _OTHER = re.compile(r"\b(average|avg|mean|median|maximum|minimum|max|min|highest
 def departures(question: str, tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
     view = model_view_of(model, schema)
     words = _folded(question)
-    sentences = []
+    found = []
     written: frozenset[str] | None = None
     for metric in _named(words, model):
         meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
@@ -37,10 +37,8 @@ def departures(question: str, tree: exp.Expression, model: SemanticModel, schema
             written = _parts(tree, bind(tree, schema.dialect, schema))
         if not _computed(meaning, written, loose=bool(_OTHER.search(question))):
             defined = render(meaning.tree, schema.dialect)
-            sentences.append(
-                f"The question asks for {metric.name}, which is {defined}; the query computes something else."
-            )
-    return tuple(sentences)
+            found.append(f"The question asks for {metric.name}, which is {defined}; the query computes something else.")
+    return tuple(found)
 
 
 def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
@@ -53,11 +51,11 @@ def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tupl
     view = model_view_of(model, schema)
     meanings = {m.metric: m for m in view.meanings.values() if m.metric in units}
     binding = bind(tree, schema.dialect, schema)
-    by_column = tuple(
+    found = tuple(
         next((units[name] for name, meaning in meanings.items() if _is(column, meaning, binding)), "")
         for column in select.expressions
     )
-    return by_column if any(by_column) else ()
+    return found if any(found) else ()
 
 
 def _is(column: exp.Expr, meaning: Meaning, binding: Binding) -> bool:
@@ -79,12 +77,12 @@ def _folded(text: str) -> str:
 def _named(words: str, model: SemanticModel) -> list[Metric]:
     """The metrics that the question names; a name inside a longer one (`profit` in `profit margin`) is not named."""
     spoken = sorted(((_folded(name), m) for m in model.metrics for name in m.names), key=lambda p: -len(p[0]))
-    metrics: dict[str, Metric] = {}
+    found: dict[str, Metric] = {}
     for phrase, metric in spoken:
         if phrase.strip() and phrase in words:
-            metrics.setdefault(metric.name, metric)
+            found.setdefault(metric.name, metric)
             words = words.replace(phrase, "  ")
-    return list(metrics.values())
+    return list(found.values())
 
 
 def _computed(meaning: Meaning, written: frozenset[str], *, loose: bool) -> bool:
@@ -116,15 +114,15 @@ def _unconditioned(inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
 
 def _parts(tree: exp.Expression, binding: Binding) -> frozenset[str]:
     """Every expression of the query in canonical form, and the functions that it calls."""
-    expressions = set()
+    found = set()
     for node in tree.walk():
         if isinstance(node, exp.AggFunc):
-            expressions.add(f"a call of {node.key}")
+            found.add(f"a call of {node.key}")
         elif isinstance(node, exp.Div):
-            expressions.add("an operation div")
+            found.add("an operation div")
         if isinstance(node, exp.Column | exp.Binary | exp.Func | exp.Predicate | exp.Literal | exp.Neg):
-            expressions.add(_canonical(node, binding))
-    return frozenset(expressions)
+            found.add(_canonical(node, binding))
+    return frozenset(found)
 
 
 def _canonical(node: exp.Expr, binding: Binding | None) -> str:

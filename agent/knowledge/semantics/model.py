@@ -121,13 +121,13 @@ class Reader:
         if not isinstance(value, list):
             self.note(place, "a list is expected")
             return []
-        records = []
+        found = []
         for number, one in enumerate(value):
             if isinstance(one, dict):
-                records.append((f"{place}[{one.get('name') or number}]", one))
+                found.append((f"{place}[{one.get('name') or number}]", one))
             else:
                 self.note(f"{place}[{number}]", "an object is expected")
-        return records
+        return found
 
     def others(self, record: Record, place: str, known: str) -> None:
         """Note the keys of a record that are not among the known ones."""

@@ -73,7 +73,7 @@ def _context(record: Record) -> tuple[tuple[str, ...], str]:
 
 def _own(reader: Reader, record: Record, place: str) -> Record:
     """Our own extension of a record."""
-    extension_data: Record = {}
+    found: Record = {}
     for at, extension in reader.records(record.get("custom_extensions"), f"{place}.custom_extensions"):
         if extension.get("vendor_name") != VENDOR:
             reader.note(at, f"extension of {text(extension.get('vendor_name')) or 'no vendor'} not used")
@@ -83,10 +83,10 @@ def _own(reader: Reader, record: Record, place: str) -> Record:
         except ValueError:
             loaded = None
         if isinstance(loaded, dict):
-            extension_data |= loaded
+            found |= loaded
         else:
             reader.note(at, "data is no JSON object")
-    return extension_data
+    return found
 
 
 def _expression(reader: Reader, record: Record, place: str) -> Expression | None:
