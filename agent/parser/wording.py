@@ -92,6 +92,7 @@ _REPLACED = tuple(
          r"\1\2 10 \3 by"),
         (rf"\b(?:between|from) {_MONTH} (?:and|to|until|till|through) {_MONTH} (?:of )?((?:19|20)\d\d)\b",
          r"between \1 \3 and \2 \3"),
+        (r"^(?:who is |who are )?(?:the )?(highest|lowest)[- ]paid ([a-z]+)$", r"\2 with the \1 salary"),
         (r"\bthe boss of\b", "the manager of"),
         (r"^who (?:manages|supervises) "
          r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
@@ -150,6 +151,7 @@ def _every_period(text: str, vocabulary: Vocabulary) -> str:
 _REPORT = r"report(?:s|ed|ing)? (?:directly )?to"
 _WHO_REPORTS = re.compile(rf"^(?:who|which \w+|list who|show who) {_REPORT} (?P<who>.+)$", re.IGNORECASE)
 _REPORTS = re.compile(rf"\b(?:(?:who|that|which) )?{_REPORT} (?!the (?:same|most))(?P<who>.+)$", re.IGNORECASE)
+_THEIR_BOSS = re.compile(r"\b(their|his|her) (?:manager|boss|supervisor|superior)s?\b", re.IGNORECASE)
 _WHOM = re.compile(r"^(?:who|whom|to whom) (?:does|do|did) (?P<who>.+?) report(?: to)?[?.! ]*$", re.IGNORECASE)
 
 
@@ -162,6 +164,7 @@ def _reported(text: str, vocabulary: Vocabulary) -> str:
             if not words or "report" in words or len(key.columns) != 1:
                 continue
             rows = " ".join((*table.words[:-1], plural(table.words[-1])))
+            text = _THEIR_BOSS.sub(rf"\1 {words}", text)
             text = _WHOM.sub(rf"who is the {words} of \g<who>", text)
             text = _WHO_REPORTS.sub(rf"{rows} whose {words} is \g<who>", text)
             return _REPORTS.sub(rf"whose {words} is \g<who>", text)

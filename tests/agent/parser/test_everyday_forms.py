@@ -85,6 +85,8 @@ def rows(clinic: Database, ask: Callable[[str], Reading]) -> Callable[[str], Row
         ("how many patients are under 18", [(1,)]),
         ("patients between 20 and 30 years old", [("Fay Cox",)]),
         ("doctors who earn more than their supervisor", [("Bob Hill",)]),
+        ("doctors who earn more than their boss", [("Bob Hill",)]),
+        ("highest paid doctor", [("Bob Hill",)]),
         ("doctors hired before their supervisor", [("Bob Hill",)]),
         ("doctors with a higher salary than their supervisor", [("Bob Hill",)]),
         ("who reports to Ann Moss", [("Bob Hill",), ("Cat Reed",)]),
