@@ -88,7 +88,7 @@ def train(options: TrainOptions, out: Path, heard: Callable[[int, int, float], N
     }
     (out / "loss.svg").write_text(loss_svg(curve), encoding="utf-8")
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    return manifest
+    return read_manifest(out)
 
 
 def make_trainer(

@@ -1,0 +1,267 @@
+"""The whole path on a model of 590,464 weights made on the spot: data, training, the gate, export. Skipped where
+`text2sql[tuning]` is not installed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from agent.config import Settings
+from agent.models.quirks import forget
+from agent.runner import run
+from agent.tuning.__main__ import app
+from agent.tuning.data import questions_in
+from agent.tuning.export import export
+from agent.tuning.train import TrainOptions, make_trainer, train
+from eval.databases import open_database
+from eval.errors import InputError
+from tests.agent.tuning.conftest import lines, write_lines
+
+for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes"):
+    pytest.importorskip(package, reason=f"{package} is not installed; pip install 'text2sql[tuning]'")
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the libraries warn of each other
+
+ASKED = (
+    "people",
+    "persons",
+    "employees",
+    "colleagues",
+    "staff members",
+    "workers",
+    "members",
+    "rows",
+    "heads",
+    "names",
+)
+STRATEGY = "standard/no-plan/no-judge/retries=0"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def made(firm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `data` and `tiny`. One query answers every question that is learned, another one, which gives the
+    same number, every question that is held out."""
+    folder = tmp_path_factory.mktemp("made")
+
+    def asking(text: str, gold: str) -> list[dict[str, Any]]:
+        return [{"id": word, "db": "db", "question": text.format(word), "gold_sql": gold} for word in ASKED]
+
+    learned = write_lines(folder / "learned.jsonl", asking("How many {} are there?", "SELECT COUNT(*) FROM people"))
+    held = write_lines(folder / "held.jsonl", asking("How many {} are there now?", "SELECT COUNT(id) FROM people"))
+    given = ["--questions", str(learned), "--held-out", str(held), "--db", str(firm / "firm.sqlite"), "-q"]
+    for command in (
+        ["data", *given, "--out", str(folder / "data"), "--strategy", STRATEGY],
+        ["tiny", "--data", str(folder / "data"), "--out", str(folder / "tiny")],
+    ):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert "590,464 weights" in done.stdout
+    return folder
+
+
+@pytest.fixture
+def options(made: Path) -> TrainOptions:
+    return TrainOptions(
+        str(made / "data"), str(made / "tiny"), steps=6, accumulate=1, rate=1e-2, save_every=2, rank=8, alpha=16
+    )
+
+
+def silent(step: int, of: int, loss: float) -> None:
+    """No progress."""
+
+
+def weights(run: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(run / "adapter/adapter_model.safetensors"))
+
+
+def test_only_the_reply_is_learned(made: Path, options: TrainOptions, tmp_path: Path) -> None:
+    trainer, left_out = make_trainer(options, tmp_path)
+    rows = lines(made / "data/train.jsonl")
+
+    batch = trainer.data_collator([trainer.train_dataset[0], trainer.train_dataset[1]])
+
+    assert left_out == 0
+    for ids, labels, row in zip(batch["input_ids"], batch["labels"], rows, strict=False):
+        learned = labels != -100
+        assert trainer.processing_class.decode(ids[learned]) == row["completion"][0]["content"] + "<|end|>"
+        assert trainer.processing_class.decode(ids[~learned]).startswith("<|system|>" + row["prompt"][0]["content"])
+        assert labels[learned].tolist() == ids[learned].tolist()
+
+
+def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(options: TrainOptions, tmp_path: Path) -> None:
+    import torch
+
+    whole = train(options, tmp_path / "whole", silent)
+    command = [sys.executable, "-m", "agent.tuning", "train", "--data", options.data, "--base", options.base]
+    command += ["--out", str(tmp_path), "--seed", "0", "--steps", "6", "--accumulate", "1", "--rate", "0.01"]
+    command += ["--save-every", "2", "--rank", "8", "--alpha", "16"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[3])}
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
+    ) as child:
+        assert child.stderr is not None
+        for line in child.stderr:
+            if "step 5 of 6" in line:
+                child.send_signal(signal.SIGKILL)
+                break
+    assert not (tmp_path / "seed-0/manifest.json").exists()
+
+    resumed = train(options, tmp_path / "seed-0", silent)
+
+    assert (whole["resumed_from"], resumed["resumed_from"]) == (None, "checkpoint-4")
+    first, second = weights(tmp_path / "whole"), weights(tmp_path / "seed-0")
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert whole["loss"] == resumed["loss"]
+    assert train(options, tmp_path / "whole", silent) == whole  # it has ended; nothing is done again
+    with pytest.raises(InputError, match="another rank"):
+        train(replace(options, rank=4), tmp_path / "whole", silent)
+
+
+def test_seeds_differ_and_long_rows_are_left_out(options: TrainOptions, tmp_path: Path) -> None:
+    import torch
+
+    first, second = (train(replace(options, steps=1, seed=s), tmp_path / str(s), silent) for s in (1, 2))
+
+    pairs = zip(weights(tmp_path / "1").values(), weights(tmp_path / "2").values(), strict=True)
+    assert not all(torch.equal(a, b) for a, b in pairs)
+    assert first["data"] == second["data"]
+    with pytest.raises(InputError, match="No row has at most 64 tokens"):
+        train(replace(options, max_tokens=64), tmp_path / "short", silent)
+
+
+@pytest.fixture(scope="module")
+def trained(made: Path) -> Path:
+    """A run on the base in four bits that has learned its one reply."""
+    given = ["--data", str(made / "data"), "--base", str(made / "tiny"), "--out", str(made / "runs"), "--qlora", "-q"]
+    done = CliRunner().invoke(app, ["train", *given, "--steps", "40", "--accumulate", "1", "--rate", "1e-2"])
+    assert done.exit_code == 0, done.output
+    return made / "runs/seed-0"
+
+
+def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_path: Path, config: Settings) -> None:
+    manifest = json.loads((trained / "manifest.json").read_text())
+    assert manifest["options"]["qlora"]
+    assert manifest["loss"][-1][1] < manifest["loss"][0][1] / 4
+    assert (trained / "loss.svg").read_text().startswith("<svg xmlns=")
+    with pytest.raises(InputError, match="has not judged it"):
+        export(trained, tmp_path / "early", "tuned")
+
+    given = ["gate", str(trained), "--data", str(made / "data"), "--db", str(firm / "firm.sqlite"), "-k", "0"]
+    forget()
+    judged = CliRunner().invoke(app, [*given, "--reply-tokens", "48", "--jobs", "1", "--json", "-q"])
+    forget()
+
+    verdict, pair = json.loads(judged.stdout), json.loads(judged.stdout)["pairs"][0]
+    assert (pair["n"], pair["base"], pair["lost"]) == (len(ASKED), 0, 0)
+    assert judged.exit_code == (0 if verdict["use"] else 5), judged.output
+    assert verdict["use"] == (pair["p"] < 0.05)
+    assert len(list((trained / "gate").glob("answers-*.jsonl"))) == 2
+
+    out = tmp_path / "exported"
+    given = ["export", str(trained), "--out", str(out), "--merged"]
+    done = CliRunner().invoke(app, given if verdict["use"] else [*given, "--force"])
+
+    assert done.exit_code == 0, done.output
+    assert f"--lora-modules tuned={out.resolve() / 'adapter'}" in (out / "vllm.sh").read_text()
+    assert (out / "Modelfile").read_text() == "FROM ./merged\nPARAMETER num_ctx 16384\nPARAMETER temperature 0\n"
+    assert f"TEXT2SQL_STRATEGY={STRATEGY}" in (out / "text2sql.env").read_text()
+    asyncio.run(answered_by(out / "merged", firm, config))
+
+
+async def answered_by(merged: Path, firm: Path, config: Settings) -> None:
+    """The merged model alone answers at an endpoint."""
+    from agent.models import shared_model
+    from agent.tuning.serve import LocalModel, serving
+
+    with serving(LocalModel(str(merged), {}, reply_tokens=48)) as url:
+        judging = {"strategy": f"{STRATEGY}/no-summary"}
+        settings = config.changed(model={"base_url": url}, judging=judging)
+        model = shared_model(settings.model, "base")
+        answer = await run(
+            "How many people are there today?",
+            database=open_database(firm / "firm.sqlite"),
+            model=model,
+            settings=settings,
+        )
+        assert not isinstance(model, str)
+        await model.close()
+    assert (answer.sql, answer.rows) == ("SELECT COUNT(*) FROM people", [[14]])
+
+
+def test_the_base_is_in_four_bits(options: TrainOptions, tmp_path: Path) -> None:
+    trainer, _ = make_trainer(replace(options, qlora=True), tmp_path)
+
+    kinds = {str(p.quant_type) for p in trainer.model.parameters() if hasattr(p, "quant_type")}
+
+    assert kinds == {"nf4"}
+
+
+def test_the_endpoint_serves_both_and_refuses_what_it_cannot(made: Path, trained: Path) -> None:
+    from agent.tuning.serve import LocalModel, serving
+
+    model = LocalModel(str(made / "tiny"), {"tuned": trained / "adapter"}, reply_tokens=40)
+    prompt = lines(made / "data/train.jsonl")[0]["prompt"]
+    with serving(model) as url:
+        listed = httpx.get(f"{url}/models").json()
+        replies = {name: asked(url, {"model": name, "messages": prompt}) for name in ("base", "tuned")}
+        refused = [
+            asked(url, body)["error"]["message"]
+            for body in (
+                {"model": "other", "messages": prompt},
+                {"model": "base", "messages": prompt, "stream": True},
+                {"model": "base", "messages": "hello"},
+                {"model": "base", "messages": [{"role": "user", "content": "word " * 9_000}]},
+            )
+        ]
+
+    assert [one["id"] for one in listed["data"]] == ["base", "tuned"]
+    texts = {name: reply["choices"][0]["message"]["content"] for name, reply in replies.items()}
+    assert json.loads(texts["tuned"])["sql"] == "SELECT COUNT(*) FROM people"
+    assert texts["base"] != texts["tuned"]
+    assert replies["base"]["usage"]["prompt_tokens"] == replies["tuned"]["usage"]["prompt_tokens"] > 400
+    assert refused[0] == "There is no model 'other'; there are base, tuned."
+    assert refused[1] == "stream is not supported."
+    assert refused[2].startswith("messages must be a list")
+    assert refused[3].startswith("The context length is 8,192 tokens")
+
+
+def asked(url: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The reply, or the body of a refusal."""
+    done = httpx.post(f"{url}/chat/completions", json=body, timeout=300)
+    assert done.status_code == (400 if "error" in done.json() else 200)
+    return dict(done.json())
+
+
+def test_what_cannot_be_loaded_is_told(made: Path, options: TrainOptions, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="cannot be loaded as a language model"):
+        train(replace(options, base=str(tmp_path / "empty")), tmp_path / "run", silent)
+    done = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--base", "x", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "holds no training data" in done.output
+    assert len(questions_in(made / "held.jsonl", "db")) == len(ASKED)
