@@ -162,7 +162,8 @@ def _ran(databases: str, record: Record) -> Record:
 
     sql = _sql(record)
     database = _database(databases, text_field(record, "db"))
-    verdict = guard(parse(sql, database.dialect), database.schema() if database.dialect == "postgres" else None)
+    known = database.schema() if database.dialect in ("postgres", "clickhouse") else None
+    verdict = guard(parse(sql, database.dialect), known)
     if verdict.statement is None:
         return _result("refused", error=verdict.reason)
     done = database.execute(verdict.statement)

@@ -94,7 +94,7 @@ def _on_suite(
 
 def executed(parsed: ParsedQuery, database: Database, limits: Limits = COMPARE_LIMITS) -> ExecutionResult:
     """The result of a query that the guard lets run; otherwise an error with the guard's reason."""
-    verdict = check(parsed, database.schema() if database.dialect == "postgres" else None)
+    verdict = check(parsed, database.schema() if database.dialect in ("postgres", "clickhouse") else None)
     if verdict.statement is None:
         return ExecutionResult("error", error=verdict.reason or parsed.error or "not a single statement")
     return database.execute(verdict.statement, limits=limits)

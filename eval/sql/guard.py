@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from eval.schema import Dialect, Schema
 from eval.sql.catalogue import outside_the_data
+from eval.sql.clickhouse_forms import written_for_clickhouse
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
 from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call
@@ -92,13 +93,19 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
-        spark = parsed.dialect == "spark"
-        sql = render(written_for_spark(parsed.tree, schema) if spark else parsed.tree, parsed.dialect)
-        if spark and "${" in sql:  # also where it was written with an escape
+        sql = render(_written(parsed.tree, parsed.dialect, schema), parsed.dialect)
+        if parsed.dialect == "spark" and "${" in sql:  # also where it was written with an escape
             return _refused("holds ${, where Spark puts in settings and the server's environment")
         return Verdict(True, None, ReadStatement(sql, parsed.dialect, parsed.tree))
     except RecursionError:
         return _refused("nested too deeply")
+
+
+def _written(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> exp.Expression:
+    """The tree in forms that its engine takes."""
+    if dialect == "spark":
+        return written_for_spark(tree, schema)
+    return written_for_clickhouse(tree, schema) if dialect == "clickhouse" else tree
 
 
 def _refused(reason: str) -> Verdict:

@@ -34,8 +34,10 @@ def _group(select: exp.Select, dialect: Dialect, like_sqlite: bool) -> None:
     aggregates = [node for clause in clauses for node in own_nodes(clause) if is_aggregate_call(node, dialect)]
     if group is None and not aggregates:
         return
-    if group is not None and (group.args.get("all") or not group.expressions):
-        return  # GROUP BY ALL, or only ROLLUP, CUBE and GROUPING SETS: the engine's own rules
+    if group is not None and (
+        group.args.get("all") or not group.expressions or group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
+    ):
+        return  # GROUP BY ALL, ROLLUP, CUBE and GROUPING SETS: the engine's own rules
     keys = _keys(select, group)
     extreme = _extreme(aggregates) if like_sqlite else None
     outputs = {item.alias_or_name.casefold() for item in select.expressions if item.alias_or_name}

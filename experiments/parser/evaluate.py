@@ -56,13 +56,18 @@ class Outcome:
 
 
 def outcomes(
-    folder: Path, questions: Iterable[dict[str, object]], paths: dict[str, Path] | None = None
+    folder: Path,
+    questions: Iterable[dict[str, object]],
+    paths: dict[str, Path] | None = None,
+    copies: str | None = None,
 ) -> Iterable[Outcome]:
-    """Read each question without a threshold, so that the answers that the engine withholds are measured too.
+    """Read each question without a threshold, so that the answers that the engine withholds are measured too. With
+    `copies`, a URL with `{db}`, they are read and run on a copy in another engine; gold queries run on the SQLite file.
 
     A question without any accepted query cannot be answered: every reading of it is wrong.
     """
     opened: dict[str, Database] = {}
+    originals: dict[str, Database] = {}
     for q in questions:
         db = str(q["db"])
         accepted = [str(sql) for sql in (q.get("gold_sql") or q.get("sql"), *_others(q)) if sql]
@@ -71,28 +76,29 @@ def outcomes(
             path = (paths or {}).get(db) or folder / "databases" / f"{db}.sqlite"
             if not path.exists():
                 continue
-            opened[db] = open_database(str(path))
-        database = opened[db]
+            originals[db] = open_database(str(path))
+            opened[db] = open_database(copies.format(db=db)) if copies else originals[db]
+        database, original = opened[db], originals[db]
         schema = database.schema()
         index = value_index(database, schema)
         started = time.perf_counter()
         reading = read(str(q["question"]), schema, index, threshold=0.0, look=looker(database))
         took = (time.perf_counter() - started) * 1000
         right, shuffled, error = False, False, ""
-        golds = [statement for sql in accepted if (statement := check(parse(sql, schema.dialect)).statement)]
+        golds = [statement for sql in accepted if (statement := check(parse(sql, original.dialect)).statement)]
         if accepted and not golds:
             continue
         if reading.tree is None:
             error = reading.interpretation
         else:
-            verdict = check(parsed_from_tree(reading.tree, schema.dialect))
+            verdict = check(parsed_from_tree(reading.tree, schema.dialect), schema)
             if verdict.statement is None:
                 error = f"REFUSED {verdict.reason}"
             else:
                 result = database.execute(verdict.statement, limits=_LIMITS)
                 error = result.error or ""
                 for gold, text in zip(golds, accepted, strict=False):
-                    expected = database.execute(gold, limits=_LIMITS)
+                    expected = original.execute(gold, limits=_LIMITS)
                     ordered = "order by" in text.lower().rsplit(")", 1)[-1]
                     if result.ok and expected.ok and same_result(expected, result, ordered=ordered):
                         right, shuffled = True, False
@@ -221,6 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--bench", type=Path, help="folder that holds the question sets")
     parser.add_argument("--set", required=True, help="demo, spider_dev, spider_train, geoquery, classicmodels …")
+    parser.add_argument("--copies", help="URL with {db} of copies in another engine, to read and run on")
     parser.add_argument("--split", help="only questions of this split")
     parser.add_argument("--limit", type=int, help="only so many questions, spread over the set")
     parser.add_argument("--dump", type=Path, help="write every outcome as JSON lines")
@@ -239,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.limit and options.limit < len(questions):
         step = len(questions) / options.limit
         questions = [questions[int(k * step)] for k in range(options.limit)]
-    found = list(outcomes((options.bench or Path()) / options.set, questions, paths))
+    found = list(outcomes((options.bench or Path()) / options.set, questions, paths, options.copies))
     if not found:
         sys.stdout.write("no question could be read\n")
         return 1

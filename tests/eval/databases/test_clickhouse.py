@@ -227,3 +227,10 @@ def test_a_wrong_password_is_told_without_it(chdb_folder: Path) -> None:
 def test_a_server_that_does_not_answer_is_told() -> None:
     with pytest.raises(DatabaseUnreachable, match="cannot connect to ClickHouse at 127"):
         open_database("clickhouse://reader@127.0.0.1:9/default", connect_seconds=1)
+
+
+def test_the_profile_in_the_docs_holds_the_settings_of_a_session() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "databases.md").read_text(encoding="utf-8")
+    profile = page.partition("CREATE SETTINGS PROFILE text2sql")[2].partition(";")[0].replace("'", "")
+    for name, value in STANDARD_SETTINGS.items():
+        assert f"{name} = {value}" in profile

@@ -1,0 +1,120 @@
+"""Forms that ClickHouse refuses, written as it takes them: `written_for_clickhouse`.
+
+In: the tree of a query and, if it is known, the schema. Out: a tree with the same meaning. ClickHouse groups strictly
+(`eval.sql.strict_grouping`), tells names apart by case, and compares no text with a number.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from eval.schema import Schema
+from eval.sql.binding import Binding
+from eval.sql.catalogue import real_table
+from eval.sql.scopes import bind
+from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.traversal import every
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_TEXT = re.compile(r"(LowCardinality\(|Nullable\()*(Fixed)?String\b")
+_NUMBER = re.compile(r"(LowCardinality\(|Nullable\()*(U?Int\d+|Float\d+|Decimal)")
+_SUMMED = (exp.Sum, exp.Avg)
+
+
+def written_for_clickhouse(
+    tree: exp.Expression, schema: Schema | None = None, *, like_sqlite: bool = False
+) -> exp.Expression:
+    """The query in forms that ClickHouse takes. The given tree is not changed."""
+    if schema is None:
+        return strictly_grouped(tree, "clickhouse", like_sqlite=like_sqlite)
+    spelled = tree.copy()
+    binding = bind(spelled, "clickhouse", schema)
+    _spell(spelled, binding, schema)
+    kinds = _kinds(binding, schema)
+    for node in list(every(spelled, *_COMPARISONS, exp.In, *_SUMMED)):
+        _compare_alike(node, kinds)
+    return strictly_grouped(spelled, "clickhouse", like_sqlite=like_sqlite)
+
+
+def _spell(tree: exp.Expression, binding: Binding, schema: Schema) -> None:
+    """Write tables, columns and aliases as they are spelled where they are defined."""
+    for table in list(every(tree, exp.Table)):
+        real = real_table(table, "clickhouse", schema) if isinstance(table.this, exp.Identifier) else None
+        if real is not None and real.name != table.name and real.name.casefold() == table.name.casefold():
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+            table.set("this", exp.to_identifier(real.name, quoted=True))
+    for column in list(every(tree, exp.Column)):
+        found = binding.columns.get(id(column))
+        if found is None or not isinstance(column.this, exp.Identifier):
+            continue
+        source = found.source.name if found.source is not None else ""
+        if column.table and source != column.table and source.casefold() == column.table.casefold():
+            column.set("table", exp.to_identifier(source))
+        declared = _declared(found.source, column.name) if found.source is not None else None
+        if declared is not None and declared != column.name:
+            column.set("this", exp.to_identifier(declared, quoted=column.this.args.get("quoted")))
+
+
+def _declared(source: object, name: str) -> str | None:
+    """The spelling under which a source offers the column, if only one differs by case."""
+    outputs = source.columns.get(name.casefold(), [])  # type: ignore[attr-defined]
+    spellings = {output.name for output in outputs}
+    return spellings.pop() if len(spellings) == 1 else None
+
+
+def _kinds(binding: Binding, schema: Schema) -> dict[int, str]:
+    """`text` or `number`, by the `id` of a column node whose type is known."""
+    kinds: dict[int, str] = {}
+    for node, found in binding.columns.items():
+        if found.origin is None:
+            continue
+        table = schema.table(found.origin[0])
+        column = table.column(found.origin[1]) if table is not None else None
+        if column is not None and _TEXT.match(column.type):
+            kinds[node] = "text"
+        elif column is not None and _NUMBER.match(column.type):
+            kinds[node] = "number"
+    return kinds
+
+
+def _compare_alike(node: exp.Expr, kinds: dict[int, str]) -> None:
+    if isinstance(node, _SUMMED):
+        if kinds.get(id(node.this)) == "text":
+            node.set("this", exp.Anonymous(this="toFloat64OrNull", expressions=[node.this.copy()]))
+        return
+    if isinstance(node, exp.In):
+        _be_alike(node, kinds)
+        return
+    left, right = node.this, node.expression
+    for one, other in ((left, right), (right, left)):
+        if _kind(one, kinds) != "text":
+            continue
+        if isinstance(other, exp.Literal) and not other.is_string:
+            other.replace(exp.Literal.string(other.name))
+        elif _kind(other, kinds) == "number":
+            other.replace(exp.Anonymous(this="toString", expressions=[other.copy()]))
+
+
+def _be_alike(membership: exp.In, kinds: dict[int, str]) -> None:
+    kind, shown = kinds.get(id(membership.this)), _only_column(membership.args.get("query"))
+    if kind == "text":
+        for item in membership.expressions:
+            if isinstance(item, exp.Literal) and not item.is_string:
+                item.replace(exp.Literal.string(item.name))
+    if shown is not None and {kind, kinds.get(id(shown))} == {"text", "number"}:
+        number = shown if kind == "text" else membership.this
+        number.replace(exp.Anonymous(this="toString", expressions=[number.copy()]))
+
+
+def _kind(node: exp.Expr, kinds: dict[int, str]) -> str | None:
+    """The kind of a column, or of the one column of a subquery."""
+    shown = _only_column(node)
+    return kinds.get(id(shown if shown is not None else node))
+
+
+def _only_column(node: exp.Expr | None) -> exp.Expr | None:
+    select = node.this if isinstance(node, exp.Subquery) else None
+    return select.expressions[0].unalias() if isinstance(select, exp.Select) and len(select.expressions) == 1 else None
