@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -18,14 +17,11 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from agent.config import Settings
 from agent.models.quirks import forget
-from agent.runner import run
 from agent.tuning.__main__ import app
 from agent.tuning.data import questions_in
 from agent.tuning.export import export
 from agent.tuning.train import TrainOptions, make_trainer, train
-from eval.databases import open_database
 from eval.errors import InputError
 from tests.agent.tuning.conftest import lines, write_lines
 
@@ -163,7 +159,7 @@ def trained(made: Path) -> Path:
     return made / "runs/seed-0"
 
 
-def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_path: Path, config: Settings) -> None:
+def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_path: Path) -> None:
     manifest = json.loads((trained / "manifest.json").read_text())
     assert manifest["options"]["qlora"]
     assert manifest["loss"][-1][1] < manifest["loss"][0][1] / 4
@@ -190,27 +186,13 @@ def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_
     assert f"--lora-modules tuned={out.resolve() / 'adapter'}" in (out / "vllm.sh").read_text()
     assert (out / "Modelfile").read_text() == "FROM ./merged\nPARAMETER num_ctx 16384\nPARAMETER temperature 0\n"
     assert f"TEXT2SQL_STRATEGY={STRATEGY}" in (out / "text2sql.env").read_text()
-    asyncio.run(answered_by(out / "merged", firm, config))
+    from agent.tuning.serve import LocalModel
 
-
-async def answered_by(merged: Path, firm: Path, config: Settings) -> None:
-    """The merged model alone answers at an endpoint."""
-    from agent.models import shared_model
-    from agent.tuning.serve import LocalModel, serving
-
-    with serving(LocalModel(str(merged), {}, reply_tokens=48)) as url:
-        judging = {"strategy": f"{STRATEGY}/no-summary"}
-        settings = config.changed(model={"base_url": url}, judging=judging)
-        model = shared_model(settings.model, "base")
-        answer = await run(
-            "How many people are there today?",
-            database=open_database(firm / "firm.sqlite"),
-            model=model,
-            settings=settings,
-        )
-        assert not isinstance(model, str)
-        await model.close()
-    assert (answer.sql, answer.rows) == ("SELECT COUNT(*) FROM people", [[14]])
+    prompt = lines(made / "data/train.jsonl")[0]["prompt"]
+    whole = LocalModel(str(out / "merged"), {}, reply_tokens=24)
+    parts = LocalModel(str(made / "tiny"), {"tuned": trained / "adapter"}, reply_tokens=24)
+    replies = [m.reply({"model": m.names[-1], "messages": prompt})["choices"] for m in (whole, parts)]
+    assert replies[0] == replies[1]
 
 
 def test_the_base_is_in_four_bits(options: TrainOptions, tmp_path: Path) -> None:
