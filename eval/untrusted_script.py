@@ -2,19 +2,22 @@
 
 In: the script's text and the folder, in which it starts. Out: what it printed. It has the standard library, no
 environment and no input; it can write to nothing but its output, start nothing and reach nothing. A system that cannot
-enforce that refuses the script (`ConfinementUnavailable`).
+enforce that refuses the script (`ConfinementUnavailable`). Where bubblewrap is installed and works, it is an outer
+layer around the same limits: namespaces of its own, with no files but the libraries and that folder.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,6 +31,10 @@ _MEMORY_BYTES = 512 * 1024 * 1024
 _TOLD = 2_000
 """Characters of an error's text."""
 _ROOT = Path(__file__).resolve().parents[1]
+_OPTIONS = ("-I", "-S", "-B", "-X", "utf8")
+_INSIDE = "/data"
+"""The folder of the script, under bubblewrap."""
+_PROBE_SECONDS = 10.0
 _START = f"import sys; sys.path.append({str(_ROOT)!r}); from eval.untrusted_script import sealed; sealed()"
 
 
@@ -41,7 +48,10 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes
     with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         script.write(source.encode())
         script.seek(0)
-        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", _START, str(seconds), str(output_bytes)]
+        outer = _outer_layer(sys.executable)
+        command = [*outer, "--ro-bind", str(folder), _INSIDE, "--chdir", _INSIDE, "--"] if outer else []
+        python = os.path.realpath(sys.executable) if outer else sys.executable
+        command += [python, *_OPTIONS, "-c", _START, str(seconds), str(output_bytes)]
         process = subprocess.Popen(  # noqa: S603 (our own interpreter)
             command, stdin=script, stdout=output, stderr=errors, cwd=folder, env={}, start_new_session=True
         )
@@ -57,9 +67,31 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes
             raise ConfinementUnavailable(_text(errors, output_bytes)[-_TOLD:].strip())
         if code != 0:
             message = _text(errors, output_bytes)[-_TOLD:].strip()
-            why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            ended = -code if code < 0 else code - 128 if outer else 0  # bubblewrap adds 128 to a signal's number
+            why = signal.Signals(ended).name if ended in list(signal.Signals) else f"exit code {code}"
             raise ScriptFailed(f"The script failed ({why}): {message}" if message else f"The script failed ({why}).")
         return _text(output, output_bytes)
+
+
+@lru_cache
+def _outer_layer(executable: str) -> tuple[str, ...]:
+    """The start of bubblewrap's command line; empty where it is missing or does not work. It is tried once."""
+    program = shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+    if program is None:
+        return ()
+    python = os.path.realpath(executable)
+    shown = {python, *map(str, _code()), str(Path(__file__).parent), "/etc/ld.so.cache"}
+    if libraries := sysconfig.get_config_var("LIBDIR"):
+        shown.add(libraries)
+    command = [program, "--unshare-all", "--die-with-parent", "--clearenv", "--cap-drop", "ALL", "--dev", "/dev"]
+    for path in sorted(shown):
+        command += ["--ro-bind-try", path, path]
+    with suppress(OSError, subprocess.SubprocessError):
+        probe = [*command, "--", python, *_OPTIONS, "-c", "pass"]
+        done = subprocess.run(probe, env={}, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+        if done.returncode == 0:
+            return tuple(command)
+    return ()
 
 
 def _text(file: BinaryIO, limit: int) -> str:
@@ -73,6 +105,7 @@ def sealed() -> None:
     source = sys.stdin.buffer.read()
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
+    os.environ.pop("PWD", None)  # bubblewrap sets it
     sys.argv, sys.path = ["analysis.py"], [path for path in sys.path if path != str(_ROOT)]
     die_with_parent()
     os.umask(0o777)

@@ -178,18 +178,17 @@ def measured(items: list[Item], options: argparse.Namespace) -> dict[str, tuple[
         time.monotonic() + options.minutes * 60,
     )
     with ProcessPoolExecutor(options.jobs) as pool:
-        waiting = [(share, pool.submit(ask, share), pool.submit(ours, share)) for share in shares]
-        for at, (share, a, b) in enumerate(waiting, 1):
+        for at, share in enumerate(shares, 1):
             if time.monotonic() > until:
-                pool.shutdown(wait=False, cancel_futures=True)
                 break
-            theirs, mine = a.result(), b.result()
+            asked, mine = pool.submit(ask, share), ours(share)
+            theirs = asked.result()
             both = {_sign(item): (theirs[item["key"]], mine[item["key"]]) for item in share}
             found |= both
             if options.kept:
                 with options.kept.open("a") as file:
                     file.writelines(json.dumps([sign, *figures]) + "\n" for sign, figures in both.items())
-            print(f"  {at} of {len(waiting)}", file=sys.stderr)
+            print(f"  {at} of {len(shares)}", file=sys.stderr)
     return found
 
 

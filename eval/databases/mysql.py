@@ -16,16 +16,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from sqlglot import exp
+
 from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
 from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
+from eval.sql.rewritten_texts import rewritten_columns
 
 _LOCK_SECONDS = 5
 _OVER_TIME = (1969, 3024)
 """What a statement over max_statement_time (MariaDB) or max_execution_time (MySQL) ends with."""
+MOST_REWRITTEN_BYTES = 65_536
+"""The longest stored text that REPLACE and REGEXP_REPLACE may change. Their time grows with the square of the length:
+about a second at this length, minutes at a megabyte."""
+_LOOK_UP_SECONDS = 1.0
 _COM_RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html"""
 
@@ -110,6 +117,7 @@ class MySQLDatabase(ServerDatabase[Any]):
         try:
             with self._reading(run) as connection:
                 self._check(connection, run.sql)
+                self._refuse_long_texts(connection, run)
                 if run.expired():
                     yield OpenStatement((), iter(()))
                     return
@@ -155,6 +163,29 @@ class MySQLDatabase(ServerDatabase[Any]):
                 cursor.execute("PREPARE answer FROM " + connection.escape(sql))  # fails with the statement's own error
                 raise DatabaseError("only a query may run: one SELECT without INTO") from None
 
+    def _refuse_long_texts(self, connection: Any, run: StatementRun) -> None:
+        """Refuse REPLACE and REGEXP_REPLACE on columns that hold long texts. Where that cannot be found out in a
+        second, the statement runs."""
+        if not self._mariadb or run.statement.tree is None:
+            return
+        for table, column in sorted(rewritten_columns(run.statement.tree, self.schema())):
+            length = exp.func("OCTET_LENGTH", exp.column(column), dialect="mysql")
+            longer = exp.select("1").from_(exp.table_(table)).where(length > MOST_REWRITTEN_BYTES).limit(1)
+            seconds = min(_LOOK_UP_SECONDS, max(run.seconds_left / 2, 0.01))
+            limited = f"SET STATEMENT max_statement_time = {seconds:.3f} FOR {longer.sql('mysql', identify=True)}"
+            with connection.cursor() as cursor:
+                try:
+                    found = cursor.execute(limited)
+                except Exception as error:
+                    if _is_over_time(error):
+                        continue
+                    raise
+            if found:
+                raise DatabaseError(
+                    f"REPLACE and REGEXP_REPLACE may not be used on {table}.{column}, which holds texts of more than "
+                    f"{MOST_REWRITTEN_BYTES // 1024} KiB: MariaDB takes minutes for each and cannot stop"
+                )
+
     @contextmanager
     def _reading(self, run: StatementRun) -> Iterator[Any]:
         """A connection in a read-only transaction. It is killed when the run must stop; its session is reset at the
@@ -168,7 +199,7 @@ class MySQLDatabase(ServerDatabase[Any]):
                 yield connection
             healthy = True
         except Exception as error:
-            if error.args and error.args[0] in _OVER_TIME:
+            if _is_over_time(error):
                 run.ended_by_server()
             healthy = connection.open
             raise
@@ -261,6 +292,10 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def _read_catalogue(self) -> Schema:
         return read_schema(self._catalogue, self._count)
+
+
+def _is_over_time(error: Exception) -> bool:
+    return bool(error.args) and error.args[0] in _OVER_TIME
 
 
 class _Killer:

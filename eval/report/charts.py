@@ -32,10 +32,11 @@ def percent(value: float) -> str:
     return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
 
 
-def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
-    """Bars of rates by category, one colour per participant, with 95 % intervals. `found`: name and rates of each."""
+def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]], letters: int = 30) -> str:
+    """Bars of rates by category, one colour per participant, with 95 % intervals. `groups`: name and rates of each;
+    `letters`: the most that are shown of a category."""
     keys = list(dict.fromkeys(key for _, by in groups for key in by))
-    left = _label_width(keys)
+    left = _label_width(keys, letters)
     span = WIDTH - left - _VALUE
     row = _BAR * len(groups) + _GAP
     drawing = Drawing(WIDTH, len(keys) * row + 26, title)
@@ -46,7 +47,7 @@ def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]]) -> str:
         drawing.text(x, bottom + 16, f"{tick} %", "tick", "middle")
     for number, key in enumerate(keys):
         top = number * row + _GAP / 2
-        drawing.text(left - 8, top + _BAR * len(groups) / 2 + 4, shortened(key, 30), "label", "end")
+        drawing.text(left - 8, top + _BAR * len(groups) / 2 + 4, shortened(key, letters), "label", "end")
         for place, (name, by) in enumerate(groups):
             rate = by.get(key)
             if rate is None:
@@ -160,5 +161,5 @@ def _nice(most: float) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if most * 1.05 <= factor * power or factor == 10)
 
 
-def _label_width(labels: Sequence[str]) -> float:
-    return min(30, max([4, *map(len, labels)])) * LETTER + 14
+def _label_width(labels: Sequence[str], letters: int = 30) -> float:
+    return min(letters, max([4, *map(len, labels)])) * LETTER + 14

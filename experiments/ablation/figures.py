@@ -30,7 +30,7 @@ def by_strategy(results: Results) -> str:
     groups: list[tuple[str, Mapping[str, Rate]]] = [("EX", {_short(f.variant): f.ex for f in found})]
     if any(f.ts for f in found):
         groups.append(("TS", {_short(f.variant): f.ts for f in found if f.ts}))
-    return rates("EX and TS by strategy", groups)
+    return rates("EX and TS by strategy", groups, _NAME)
 
 
 def funnel(results: Results) -> str:

@@ -46,7 +46,7 @@ def page(results: Sequence[VariantResults], groups: Mapping[str, str], notes: Se
         ),
         "<h2>What became of the answers</h2>",
         outcome_legend(),
-        figure("Answers", outcomes(results)) if all(c.outcome for _, items in results for c in items) else "",
+        figure("", outcomes(results)) if all(c.outcome for _, items in results for c in items) else "",
         _NEAR,
         *_difficulty(results, names),
         *_amounts("Tokens a question", amounts("Tokens a question", tokens, "tokens")),

@@ -81,8 +81,8 @@ def amount_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
     found: Rows = [("against the first", *(f"{name}, p" for name, _ in amounts))]
     first = results_by_variant[0][1] if results_by_variant else ()
     for name, results in results_by_variant[1:]:
-        ps = (mann_whitney([of(c) for c in first], [of(c) for c in results]) for _, of in amounts)
-        found.append((name, *(f"{p:.2g}" for p in ps)))
+        pairs = (([of(c) for c in first], [of(c) for c in results]) for _, of in amounts)
+        found.append((name, *(f"{mann_whitney(a, b):.2g}" if any(a) or any(b) else "–" for a, b in pairs)))
     return found if len(found) > 1 else []
 
 

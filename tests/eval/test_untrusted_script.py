@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,16 @@ from tests.eval.hostile_attempts import ATTEMPTS, USING_UP
 
 NOBODY = 65534
 USERS = ["as started", "ordinary user"]
+
+
+@pytest.fixture(autouse=True, params=["seal alone", "bubblewrap"])
+def layer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Without the outer layer, and with it where it works."""
+    if request.param == "seal alone":
+        monkeypatch.setattr(untrusted_script, "_outer_layer", lambda _: ())
+    elif not untrusted_script._outer_layer(sys.executable):
+        pytest.skip("bubblewrap is not installed, or may not make namespaces here")
+    return str(request.param)
 
 
 @pytest.fixture
@@ -56,6 +67,13 @@ def as_user(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, fol
         pytest.skip("there is no Python that another user may start")
     folder.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(system))
+    if request.getfixturevalue("layer") == "bubblewrap":  # in its namespaces there is no other user to change to
+        started = partial(subprocess.Popen, user=NOBODY, group=NOBODY, extra_groups=[])
+        monkeypatch.setattr(untrusted_script.subprocess, "Popen", started)
+        entered = subprocess.run([system, "-I", "-c", untrusted_script._START.replace("sealed()", "1")], user=NOBODY)
+        if entered.returncode:
+            pytest.skip("another user may not read this checkout")
+        return
     left = f"import os; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY}); sealed()"
     monkeypatch.setattr(untrusted_script, "_START", untrusted_script._START.replace("sealed()", left))
 
@@ -109,6 +127,32 @@ def test_no_hostile_script_gets_out(folder: Path, tmp_path: Path) -> None:
 def test_a_script_that_uses_up_something_is_ended(folder: Path, script: str) -> None:
     with pytest.raises(ScriptFailed):
         run_script(script, folder, seconds=1.5)
+
+
+def test_the_outer_layer_holds_without_the_inner_one(
+    layer: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if layer == "seal alone":
+        pytest.skip("this is about the outer layer")
+    unsealed = "import eval.untrusted_script as u; u.seal = lambda _: None; u.sealed()"
+    monkeypatch.setattr(untrusted_script, "_START", untrusted_script._START.replace("sealed()", unsealed))
+    (tmp_path / "victim.txt").write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        attempts = {
+            "read a file": f"open({str(tmp_path / 'victim.txt')!r})",
+            "read the users": "open('/etc/passwd')",
+            "reach the network": f"import socket; socket.create_connection(('127.0.0.1', {port}), 1)",
+            "signal another process": f"import os; os.kill({os.getpid()}, 0)",
+            "change the database": "open('database.sqlite', 'r+b')",
+            "make a file": "open('new.txt', 'x')",
+        }
+        script = (
+            f"escaped = []\nfor name, code in {attempts!r}.items():\n"
+            "    try:\n        exec(code)\n        escaped.append(name)\n    except OSError:\n        pass\n"
+            "print(escaped)"
+        )
+        assert run_script(script, folder) == "[]\n"
 
 
 def test_without_landlock_the_script_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
 from eval.databases.statement_run import StatementRun, abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey
+from eval.sql import check, parse
 from eval.sql.types import ReadStatement
 
 pymysql = pytest.importorskip("pymysql")
@@ -173,6 +174,31 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
             break
         time.sleep(0.1)
     assert outside.busy() == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "refused"),
+    [
+        ("SELECT LENGTH(REPLACE(body, '0', 'xyz')) FROM articles WHERE id = 1", True),
+        ("SELECT LENGTH(REGEXP_REPLACE(CONCAT(a.body, 'x'), '0', 'xyz')) FROM articles a", True),
+        ("SELECT REPLACE(x.body, '0', 'xyz') FROM (SELECT body FROM articles) AS x", True),
+        ("SELECT REPLACE(title, 'o', 'oo'), LENGTH(body) FROM articles", False),
+        ("SELECT REPLACE(note, 'o', 'oo') FROM articles", False),
+        ("SELECT LENGTH(body), INSTR(body, '00') FROM articles", False),
+    ],
+)
+def test_what_cannot_be_stopped_is_not_begun_on_long_texts(
+    database: Database, outside: Outside, sql: str, refused: bool
+) -> None:
+    if "mariadb" not in outside("SELECT VERSION()")[0][0].lower():
+        pytest.skip("MySQL's own REPLACE takes time that grows with the length only")
+    outside("CREATE OR REPLACE TABLE articles (id int, title varchar(99), body longtext, note mediumtext)")
+    outside("INSERT INTO articles VALUES (1, 'one', REPEAT('0', 65537), 'short'), (2, 'two', 'short', 'short')")
+    verdict = check(parse(sql, "mysql"), database.schema(ttl=0))
+    assert verdict.statement is not None, verdict.reason
+    result = database.execute(verdict.statement)
+    said = "may not be used on articles.body, which holds texts of more than 64 KiB" in (result.error or "")
+    assert (said, result.ok) == (refused, not refused), result.error
 
 
 def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside) -> None:

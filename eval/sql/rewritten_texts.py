@@ -1,0 +1,45 @@
+"""Columns whose texts a statement changes piece by piece: the first argument of REPLACE and REGEXP_REPLACE.
+
+MariaDB moves the rest of the text at each piece, so that one call on a long text takes minutes, and a call cannot be
+stopped. In: the tree of a statement and the schema. Out: the columns of long types that such calls read, for the engine
+to look up how long their texts are.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eval.schema import Schema
+from eval.sql.nodes import called_name
+from eval.sql.traversal import every
+
+_REWRITING = frozenset({"replace", "regexp_replace"})
+_LONG_TYPES = ("mediumtext", "longtext", "mediumblob", "longblob", "json")
+"""Types that hold more than 64 KiB."""
+
+
+def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
+    """Pairs of table and column. A column of a subquery counts as the column of that name in any table of the
+    statement."""
+    found: set[tuple[str, str]] = set()
+    tables = every(tree, exp.Table)
+    for call in every(tree, exp.Func):
+        if called_name(call) not in _REWRITING:
+            continue
+        text = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
+        for column in every(text, exp.Column) if isinstance(text, exp.Expr) else ():
+            named = [table for table in tables if column.table in ("", table.alias_or_name)]
+            for table in named or tables:
+                found |= _long(schema, table.name, column.name)
+    return found
+
+
+def _long(schema: Schema, table_name: str, column_name: str) -> set[tuple[str, str]]:
+    table = schema.table(table_name)
+    if table is None:
+        return set()
+    return {
+        (table.name, column.name)
+        for column in table.columns
+        if column.name.casefold() == column_name.casefold() and column.type.lower().startswith(_LONG_TYPES)
+    }
