@@ -73,7 +73,7 @@ def encode(value: object) -> str:
 
     Raises ValueError for NaN and infinities, which are not JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def text_field(record: Record, name: str) -> str:

@@ -34,13 +34,13 @@ class AuditLog:
         """`sql`: as the engine received it. `problem`: empty if it ran to its end."""
         self._write(person, database, {"event": "statement", "sql": sql, "rows": rows, "problem": problem})
 
-    def _write(self, person: Person, database: Database, said: dict[str, str | int]) -> None:
+    def _write(self, person: Person, database: Database, entry: dict[str, str | int]) -> None:
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "person": person.name,
             "database": database.name,
             "run": current_run.get(),
-            **said,
+            **entry,
         }
         text = json.dumps(line, ensure_ascii=False) + "\n"
         with self._lock:

@@ -46,11 +46,11 @@ def personal(database: Database, person: Person, access: Access | None, audit: A
         return database
     key = (id(database), f"{person.name} {access.digest(person) if access else ''} {id(audit)}")
     with _lock:
-        found = _views.pop(key, None) or PersonalDatabase(database, person, access, audit)
-        _views[key] = found  # it holds the database, so no other one gets its id
+        view = _views.pop(key, None) or PersonalDatabase(database, person, access, audit)
+        _views[key] = view  # it holds the database, so no other one gets its id
         if len(_views) > _PEOPLE:
             _views.popitem(last=False)
-        return found
+        return view
 
 
 class PersonalDatabase(Database):
@@ -82,10 +82,10 @@ class PersonalDatabase(Database):
 
     def refusal(self, statement: ReadStatement) -> str | None:
         try:
-            found = self._database.refusal(self._rewritten(statement).statement)
+            message = self._database.refusal(self._rewritten(statement).statement)
         except DatabaseError as error:
             return str(error)
-        return None if found is None else self._discreet(found)
+        return None if message is None else self._discreet(message)
 
     def close(self) -> None:
         """The database stays open: others see it too."""

@@ -94,9 +94,9 @@ def _keys(rule: JwtRule) -> Callable[[str], jwt.PyJWK]:
 
     def key_of(token: str) -> jwt.PyJWK:
         wanted = jwt.get_unverified_header(token).get("kid")
-        found = [key for key in kept.keys if key.key_id == wanted or len(kept.keys) == 1]
-        if not found:
+        candidates = [key for key in kept.keys if key.key_id == wanted or len(kept.keys) == 1]
+        if not candidates:
             raise jwt.InvalidKeyError("unknown key")
-        return found[0]
+        return candidates[0]
 
     return key_of

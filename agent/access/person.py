@@ -26,9 +26,9 @@ class Person:
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The person as PostgreSQL settings, for the database's own row-level security."""
-        told = {"person": self.name, "groups": ",".join(sorted(self.groups))}
-        told |= {key: _text(value) for key, value in self.attributes.items()}
-        return tuple((f"text2sql.{key}", value) for key, value in sorted(told.items()))
+        values = {"person": self.name, "groups": ",".join(sorted(self.groups))}
+        values |= {key: _text(value) for key, value in self.attributes.items()}
+        return tuple((f"text2sql.{key}", value) for key, value in sorted(values.items()))
 
 
 def _text(value: Attribute) -> str:

@@ -123,11 +123,11 @@ class Grant:
             return None
         if self.rule.tables == "visible":
             return _WHOLE
-        told = {key.casefold(): value for key, value in self.rule.tables.items()}
-        found = told.get(f"{namespace}.{name}".casefold(), told.get(name.casefold(), told.get("*", "hidden")))
-        if isinstance(found, TableRule):
-            return found
-        return _WHOLE if found == "visible" else None
+        rules = {key.casefold(): value for key, value in self.rule.tables.items()}
+        rule = rules.get(f"{namespace}.{name}".casefold(), rules.get(name.casefold(), rules.get("*", "hidden")))
+        if isinstance(rule, TableRule):
+            return rule
+        return _WHOLE if rule == "visible" else None
 
 
 _WHOLE = TableRule()
@@ -155,8 +155,8 @@ class Access:
     def digest(self, person: Person) -> str:
         """Twelve hex digits that change with anything that the person may see."""
         rules = [rule.model_dump_json() for rule in self.rules if rule.who.matches(person)]
-        told = repr((rules, person.name, sorted(person.groups), sorted(person.attributes.items())))
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        parts = repr((rules, person.name, sorted(person.groups), sorted(person.attributes.items())))
+        return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def access_of(settings: DatabaseSettings) -> Access | None:

@@ -141,10 +141,10 @@ def _check_names(grant: Grant, schema: Schema) -> None:
 
 def _view(table: Table, rule: TableRule, grant: Grant, schema: Schema) -> TableView | None:
     """None where the condition uses an attribute that the person does not have; a mask that does hides its column."""
-    told = {name.casefold(): value for name, value in rule.columns.items()}
+    visibility = {name.casefold(): value for name, value in rule.columns.items()}
     columns: list[tuple[Column, exp.Expr | None]] = []
     for column in table.columns:
-        shown = told.get(column.name.casefold(), told.get("*", "visible"))
+        shown = visibility.get(column.name.casefold(), visibility.get("*", "visible"))
         if isinstance(shown, Mask):
             mask = _expression(shown.mask, table, grant, schema)
             columns += [(column, mask)] if mask is not None else []

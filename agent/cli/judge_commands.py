@@ -49,14 +49,14 @@ def learn(
         path = _path(file)
         from agent.config import settings
 
-        found = asyncio.run(_learned(owner, preset, resolve_database(db or preset, settings().database)))
-        typer.echo(f"{found.answers} judged answers")
-        for name, loss in found.losses.items():
+        outcome = asyncio.run(_learned(owner, preset, resolve_database(db or preset, settings().database)))
+        typer.echo(f"{outcome.answers} judged answers")
+        for name, loss in outcome.losses.items():
             typer.echo(f"  {name}: log-loss {loss:.3f} an answer held out")
-        if found.judge is None:
+        if outcome.judge is None:
             typer.echo("The shipped judge stays: nothing learned holds on answers held out, or they are too few.")
             return
-        keep(path, name_of(owner, preset), found.judge)
+        keep(path, name_of(owner, preset), outcome.judge)
         typer.echo(f"Kept in {path}. `judge forget {preset}` takes it back.")
 
 

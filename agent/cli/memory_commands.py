@@ -54,17 +54,17 @@ def check_model(file: _File, db: _Db = None) -> None:
 
     database = _opened(db)
     try:
-        found = check_model(file, database)
+        report = check_model(file, database)
     except InputError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(exits.USAGE) from None
-    for line in found.not_handled:
+    for line in report.not_handled:
         typer.echo(f"not used: {line}")
-    for line in found.findings:
+    for line in report.findings:
         typer.echo(f"{file.name}, {line}")
-    if found.findings:
+    if report.findings:
         raise typer.Exit(exits.USAGE)
-    typer.echo(f"{file.name}: {found.datasets} datasets and {found.metrics} metrics fit {database.name}.")
+    typer.echo(f"{file.name}: {report.datasets} datasets and {report.metrics} metrics fit {database.name}.")
 
 
 @examples.callback()

@@ -57,17 +57,17 @@ def example_questions(schema: Schema, profile: Profile | None = None) -> list[st
     facts = {(c.table, c.column): c for c in profile.columns} if profile else {}
     tables = sorted((t for t in schema.tables if t.row_count != 0), key=lambda t: -(t.row_count or 0))[:_TABLES]
     waiting = [_of_table(table, schema, facts) for table in tables]
-    found: list[str] = []
+    questions: list[str] = []
     kinds: dict[str, int] = {}
-    while waiting and len(found) < MOST:
-        questions = waiting.pop(0)
-        for kind, question in questions:
-            if kinds.get(kind, 0) < _EACH and question not in found and _is_read(question, schema):
+    while waiting and len(questions) < MOST:
+        of_table = waiting.pop(0)
+        for kind, question in of_table:
+            if kinds.get(kind, 0) < _EACH and question not in questions and _is_read(question, schema):
                 kinds[kind] = kinds.get(kind, 0) + 1
-                found.append(question)
-                waiting.append(questions)
+                questions.append(question)
+                waiting.append(of_table)
                 break
-    return found
+    return questions
 
 
 def _is_read(question: str, schema: Schema) -> bool:

@@ -89,11 +89,11 @@ def _fold(lesson: Lesson) -> int:
 
 
 def _priors(lessons: Sequence[Lesson], shipped: Coefficients) -> dict[str, float]:
-    found = {}
+    priors = {}
     for writer in sorted({lesson.writer for lesson in lessons if lesson.writer}):
         right = [lesson.right for lesson in lessons if lesson.writer == writer]
-        found[writer] = round((sum(right) + TRUST * shipped.prior) / (len(right) + TRUST), 4)
-    return found
+        priors[writer] = round((sum(right) + TRUST * shipped.prior) / (len(right) + TRUST), 4)
+    return priors
 
 
 def _weights(lessons: Sequence[Lesson], priors: Mapping[str, float], shipped: Coefficients) -> dict[str, float]:

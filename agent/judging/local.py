@@ -51,8 +51,8 @@ def local_judge(path: str | None, owner: str, database: str) -> LocalJudge | Non
         return None
     except OSError as error:
         raise BadJudge(f"{path} cannot be read: {error.strerror}") from None
-    found = _read(file, (state.st_size, state.st_mtime_ns)).get(name_of(owner, database))
-    return found[0] if found else None
+    judges = _read(file, (state.st_size, state.st_mtime_ns)).get(name_of(owner, database))
+    return judges[0] if judges else None
 
 
 def kept(path: Path) -> Mapping[str, list[LocalJudge]]:
@@ -96,18 +96,18 @@ def _write(path: Path, known: Mapping[str, list[LocalJudge]]) -> None:
 @lru_cache(maxsize=16)
 def _read(path: Path, _: tuple[int, int]) -> dict[str, list[LocalJudge]]:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return {name: [_judge(one) for one in judges] for name, judges in said.items()}
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {name: [_judge(one) for one in judges] for name, judges in document.items()}
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise BadJudge(f"{path} holds no learned judge: {error}") from None
 
 
-def _judge(said: dict[str, Any]) -> LocalJudge:
-    priors = {str(name): _number(value, 0.0, 1.0) for name, value in said["priors"].items()}
-    weights = said["weights"]
+def _judge(record: dict[str, Any]) -> LocalJudge:
+    priors = {str(name): _number(value, 0.0, 1.0) for name, value in record["priors"].items()}
+    weights = record["weights"]
     if weights is not None:
         weights = {str(name): _number(value, -20.0, 20.0) for name, value in weights.items()}
-    return LocalJudge(priors, weights, int(said["answers"]))
+    return LocalJudge(priors, weights, int(record["answers"]))
 
 
 def _number(value: object, least: float, most: float) -> float:

@@ -39,22 +39,22 @@ class Judged:
 
 async def learned_from(store: Store, owner: str, preset: str, database: Database) -> Learned:
     """What the owner's verdicts on answers from a database teach. Raises StoreError and DatabaseError."""
-    said = []
+    judged = []
     for verdict in await store.feedback(owner, preset):
         run = await store.run(owner, verdict.run_id)
         if run is not None and verdict.question:
             correction = verdict.sql if verdict.verdict == "corrected" else ""
-            said.append(Judged(verdict.question, run.sql, verdict.verdict, run.model, correction))
-    return learn(await lessons(said, database))
+            judged.append(Judged(verdict.question, run.sql, verdict.verdict, run.model, correction))
+    return learn(await lessons(judged, database))
 
 
-async def lessons(said: Iterable[Judged], database: Database) -> Sequence[Lesson]:
-    found = []
-    for one in said:
-        found += await _lesson(one.question, one.sql, one.writer, one.verdict == "right", database)
+async def lessons(judged: Iterable[Judged], database: Database) -> Sequence[Lesson]:
+    taught = []
+    for one in judged:
+        taught += await _lesson(one.question, one.sql, one.writer, one.verdict == "right", database)
         if one.correction:
-            found += await _lesson(one.question, one.correction, "", True, database)
-    return found
+            taught += await _lesson(one.question, one.correction, "", True, database)
+    return taught
 
 
 async def _lesson(question: str, sql: str, writer: str, right: bool, database: Database) -> list[Lesson]:

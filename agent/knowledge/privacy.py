@@ -349,7 +349,7 @@ def visible_turn(turn: Turn, schema: Schema, privacy: Privacy) -> Turn:
         number=turn.number,
         asked=turn.asked,
         question=turn.asked,
-        sql=_TEXT_LITERAL.sub(lambda found: _only(found.group(), known), turn.sql),
+        sql=_TEXT_LITERAL.sub(lambda match: _only(match.group(), known), turn.sql),
         columns=turn.columns if masked else [],
         rows=kinds(turn.columns, turn.rows) if masked else [],
     )

@@ -125,9 +125,9 @@ class EndpointClient:
                 self._meter.before_call()
             cost, sending = 0.0, begin_sending()
             try:
-                found = await once(quirks)
-                cost = self._cost(getattr(found, "tokens", None))
-                return found, quirks
+                result = await once(quirks)
+                cost = self._cost(getattr(result, "tokens", None))
+                return result, quirks
             except ModelError:
                 raise
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)

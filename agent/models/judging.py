@@ -47,8 +47,8 @@ def _by_conditions(
     if not unplaced:
         return Judgement(score, reasoning, usage)
     share = 1 - len(unplaced) / len(conditions)
-    said = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
-    return Judgement(min(score, share), said.strip(), usage)
+    explanation = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
+    return Judgement(min(score, share), explanation.strip(), usage)
 
 
 def _folded(text: str) -> str:
@@ -71,13 +71,13 @@ def _question_in(reply: Reply) -> str:
 
 
 def _conditions_in(reply: Reply) -> tuple[float, str, list[tuple[str, str]]]:
-    said = _json(reply, "score")
-    listed = said.get("conditions")
+    answer = _json(reply, "score")
+    listed = answer.get("conditions")
     if not isinstance(listed, list):
         raise UnusableReply("`conditions` must be a list")
-    found = []
+    conditions = []
     for one in listed[:_MOST]:
         condition, place = (one.get("condition"), one.get("place")) if isinstance(one, dict) else (None, None)
         if isinstance(condition, str) and condition.strip():
-            found.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
-    return (*read_judgement(said), found)
+            conditions.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
+    return (*read_judgement(answer), conditions)

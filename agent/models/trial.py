@@ -52,9 +52,9 @@ async def tried(settings: ModelSettings) -> Trial:
             reply = await client.chat.completions.create(
                 model=settings.name, messages=[{"role": "user", "content": _PROMPT}]
             )
-            said = (reply.choices[0].message.content or "").strip() if reply.choices else ""
+            text = (reply.choices[0].message.content or "").strip() if reply.choices else ""
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             reason = failure_of(error, base_url=base_url, api_key=key or None).message
             return Trial(False, reason, round(time.monotonic() - started, 2), tuple(models))
     seconds = round(time.monotonic() - started, 2)
-    return Trial(bool(said), said[:200] or "The model answered with nothing.", seconds, tuple(models))
+    return Trial(bool(text), text[:200] or "The model answered with nothing.", seconds, tuple(models))

@@ -259,12 +259,12 @@ async def _judgement(request: JudgeRequest, context: RunContext) -> Judgement:
         ways.append(replace(request, way="read_back"))
     tasks = [asyncio.create_task(context.model.judge(way)) for way in ways]
     try:
-        said = await asyncio.gather(*tasks)
+        judgements = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()
-    lowest = min(said, key=lambda one: one.score)
-    return replace(lowest, usage=sum((one.usage for one in said), Usage()))
+    lowest = min(judgements, key=lambda one: one.score)
+    return replace(lowest, usage=sum((one.usage for one in judgements), Usage()))
 
 
 def _report(scored: Score, references: References, relevance: Relevance) -> EvalReport:

@@ -99,6 +99,8 @@ def memory_of(
     if kit is not None:
         kept = kept.joined(kit.memory)
     if semantics is not None:
-        said = "\n".join(filter(None, (semantics.instructions, kept.instructions)))
-        kept = replace(kept.with_examples([Example(v.question, v.sql) for v in semantics.verified]), instructions=said)
+        instructions = "\n".join(filter(None, (semantics.instructions, kept.instructions)))
+        kept = replace(
+            kept.with_examples([Example(v.question, v.sql) for v in semantics.verified]), instructions=instructions
+        )
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])

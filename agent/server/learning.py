@@ -53,10 +53,10 @@ class Learning:
     async def _learn(self, client: Client, preset: str) -> None:
         try:
             database = await (await self._presets.find(client, preset)).opened()
-            found = await learned_from(self._store, client.owner, preset, database)
-            if found.judge is not None:
-                await asyncio.to_thread(keep, self._path, name_of(client.owner, preset), found.judge)
+            outcome = await learned_from(self._store, client.owner, preset, database)
+            if outcome.judge is not None:
+                await asyncio.to_thread(keep, self._path, name_of(client.owner, preset), outcome.judge)
         except (ApiError, StoreError, DatabaseError, BadJudge) as error:
             log.warning("Nothing was learned from the verdicts on %s: %s", preset, error)
             return
-        log.info("Learned from %d verdicts on %s: %s", found.answers, preset, "kept" if found.judge else "not kept")
+        log.info("Learned from %d verdicts on %s: %s", outcome.answers, preset, "kept" if outcome.judge else "not kept")

@@ -69,15 +69,15 @@ def chosen(fitting: Sequence[Sequence[str]], *, semicolons: bool) -> list[str]:
     commas_are_decimal = semicolons or "REAL points" in only
     months_first = any(reading.endswith("mdy") for reading in only)
     day_first = not months_first and (commas_are_decimal or any(reading.endswith("dmy") for reading in only))
-    found = []
+    readings = []
     for kinds in fitting:
         best = kinds[0] if kinds else "TEXT"
         if best.endswith("commas") and commas_are_decimal and "REAL points" in kinds:
             best = "REAL points"
         if best.endswith("dmy") and not day_first:
             best = next((kind for kind in kinds if kind.endswith("mdy")), best)
-        found.append(best)
-    return found
+        readings.append(best)
+    return readings
 
 
 def is_ambiguous(fitting: Sequence[str]) -> bool:
@@ -98,9 +98,9 @@ def _date(pattern: str, order: str) -> Callable[[str], str]:
     matches = re.compile(pattern, re.ASCII).match
 
     def iso(cell: str) -> str:
-        found = matches(cell)
-        assert found is not None
-        first, _, second, third, *clock = found.groups()
+        match = matches(cell)
+        assert match is not None
+        first, _, second, third, *clock = match.groups()
         parts = dict(zip(order, (first, second, third), strict=True))
         day = f"{parts['y']}-{int(parts['m']):02}-{int(parts['d']):02}"
         return day if not clock else f"{day} {int(clock[0]):02}:{clock[1]}:{clock[2] or '00'}"

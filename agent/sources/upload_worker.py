@@ -119,9 +119,9 @@ def _import_tables(
     notes: list[str] = []
     for (path, name), kind in zip(files, kinds, strict=True):
         if kind == "excel":
-            sheets, said = sheets_as_csv(path, name, path.parent, max_rows=max_rows, max_columns=max_columns)
+            sheets, remarks = sheets_as_csv(path, name, path.parent, max_rows=max_rows, max_columns=max_columns)
             tables += sheets
-            notes += said
+            notes += remarks
         else:
             tables.append((path, name))
     return (*notes, *import_delimited(tables, out, max_rows=max_rows, max_columns=max_columns))

@@ -132,8 +132,8 @@ class Database(ABC):
 async def in_statement_thread(work: Callable[[CancelToken], _T]) -> _T:
     """Run blocking work on statements off the event loop. Cancelling the awaiting task cancels the token."""
     cancel = CancelToken()
-    told = contextvars.copy_context()  # the run that the statement belongs to
-    running = asyncio.get_running_loop().run_in_executor(_statement_threads(), told.run, work, cancel)
+    run_context = contextvars.copy_context()  # the run that the statement belongs to
+    running = asyncio.get_running_loop().run_in_executor(_statement_threads(), run_context.run, work, cancel)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

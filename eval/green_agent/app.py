@@ -102,9 +102,9 @@ def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
     return _events(
         evaluator,
         asked,
-        progress=lambda said: {"event": "progress", "message": said},
-        artifact=lambda found: {"event": "artifact", "data": found},
-        error=lambda said: {"event": "error", "message": said},
+        progress=lambda message: {"event": "progress", "message": message},
+        artifact=lambda artifact: {"event": "artifact", "data": artifact},
+        error=lambda message: {"event": "error", "message": message},
     )
 
 
@@ -113,9 +113,9 @@ def _told(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
     return _events(
         evaluator,
         asked,
-        progress=lambda said: {"status": "working", "message": said},
-        artifact=lambda found: {"status": "completed", "message": "Done.", "artifact": found},
-        error=lambda said: {"status": "error", "error": said},
+        progress=lambda message: {"status": "working", "message": message},
+        artifact=lambda artifact: {"status": "completed", "message": "Done.", "artifact": artifact},
+        error=lambda message: {"status": "error", "error": message},
     )
 
 

@@ -17,7 +17,7 @@ _BEGINNING = re.compile(r"^(\d*)([#+.)-])")
 
 def visible(text: object) -> str:
     """Show control characters as their escapes."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text))
 
 
 def esc(text: object) -> str:

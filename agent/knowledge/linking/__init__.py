@@ -104,5 +104,5 @@ def link(
         fuller = choose(schema, tables, columns, budget + unspent).columns
         if estimate_tokens(longer := graded_text(schema, fuller)) <= budget:
             chosen, text = fuller, longer
-    detailed = frozenset((t, c) for t, own in chosen.items() for c, told in own.items() if told)
+    detailed = frozenset((t, c) for t, own in chosen.items() for c, detail in own.items() if detail)
     return Linked(reduced(schema, chosen), text, detailed, named, estimate_tokens(text), full)

@@ -72,21 +72,21 @@ def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tup
     return _cut(parts, budget)
 
 
-def as_text(found: tuple[Section, ...]) -> str:
+def as_text(sections: tuple[Section, ...]) -> str:
     """Sections one after another, with an empty line between them."""
-    return "\n\n".join(s.text for s in found)
+    return "\n\n".join(s.text for s in sections)
 
 
-def _cut(found: tuple[Section, ...], budget: int) -> tuple[Section, ...]:
+def _cut(sections: tuple[Section, ...], budget: int) -> tuple[Section, ...]:
     """Give each section a fair share of the budget: the unused part of a short section goes to the longer ones."""
     left = budget
     kept: dict[str, Section] = {}
-    by_length = sorted(found, key=lambda s: s.tokens)
+    by_length = sorted(sections, key=lambda s: s.tokens)
     for number, section in enumerate(by_length):
         share = left // (len(by_length) - number)
         kept[section.name] = _shortened(section, share)
         left -= kept[section.name].tokens
-    return tuple(kept[s.name] for s in found)
+    return tuple(kept[s.name] for s in sections)
 
 
 def _shortened(section: Section, budget: int) -> Section:

@@ -32,15 +32,15 @@ def checked(model: SemanticModel, database: Database, *, runs: bool = True) -> l
     """`runs`: also ask the database (uniqueness of keys that it does not declare, metrics, verified questions)."""
     schema = database.schema()
     builder = ViewBuilder(model, schema)
-    found = [Finding(what, f"{why}.") for what, why in builder.view().problems]
+    findings = [Finding(what, f"{why}.") for what, why in builder.view().problems]
     known = {place for place, _ in builder.problems}
     asked = database if runs else None
     relations = ((r.name, _relation(r, model, schema, asked)) for r in model.relationships)
     metrics = ((m.name, _metric(m, builder, database)) for m in model.metrics if runs and m.name not in known)
     verified = ((v.question, _verified(v, schema)) for v in model.verified)
     for several in (relations, metrics, verified):
-        found += [Finding(place, problem) for place, problem in several if problem]
-    return found
+        findings += [Finding(place, problem) for place, problem in several if problem]
+    return findings
 
 
 def _metric(metric: Metric, builder: ViewBuilder, database: Database) -> str | None:
@@ -84,8 +84,8 @@ def _table(dataset: Dataset, schema: Schema) -> Table | None:
 
 
 def _real(dataset: Dataset, name: str) -> str:
-    found = dataset.field(name)
-    return (found.column if found else None) or name
+    field = dataset.field(name)
+    return (field.column if field else None) or name
 
 
 def _family(kind: str) -> str:

@@ -27,7 +27,7 @@ _OTHER = re.compile(r"\b(average|avg|mean|median|maximum|minimum|max|min|highest
 def departures(question: str, tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
     view = model_view_of(model, schema)
     words = _folded(question)
-    found = []
+    sentences = []
     written: frozenset[str] | None = None
     for metric in _named(words, model):
         meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
@@ -37,8 +37,10 @@ def departures(question: str, tree: exp.Expression, model: SemanticModel, schema
             written = _parts(tree, bind(tree, schema.dialect, schema))
         if not _computed(meaning, written, loose=bool(_OTHER.search(question))):
             defined = render(meaning.tree, schema.dialect)
-            found.append(f"The question asks for {metric.name}, which is {defined}; the query computes something else.")
-    return tuple(found)
+            sentences.append(
+                f"The question asks for {metric.name}, which is {defined}; the query computes something else."
+            )
+    return tuple(sentences)
 
 
 def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
@@ -51,11 +53,11 @@ def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tupl
     view = model_view_of(model, schema)
     meanings = {m.metric: m for m in view.meanings.values() if m.metric in units}
     binding = bind(tree, schema.dialect, schema)
-    found = tuple(
+    by_column = tuple(
         next((units[name] for name, meaning in meanings.items() if _is(column, meaning, binding)), "")
         for column in select.expressions
     )
-    return found if any(found) else ()
+    return by_column if any(by_column) else ()
 
 
 def _is(column: exp.Expr, meaning: Meaning, binding: Binding) -> bool:
@@ -77,12 +79,12 @@ def _folded(text: str) -> str:
 def _named(words: str, model: SemanticModel) -> list[Metric]:
     """The metrics that the question names; a name inside a longer one (`profit` in `profit margin`) is not named."""
     spoken = sorted(((_folded(name), m) for m in model.metrics for name in m.names), key=lambda p: -len(p[0]))
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for phrase, metric in spoken:
         if phrase.strip() and phrase in words:
-            found.setdefault(metric.name, metric)
+            metrics.setdefault(metric.name, metric)
             words = words.replace(phrase, "  ")
-    return list(found.values())
+    return list(metrics.values())
 
 
 def _computed(meaning: Meaning, written: frozenset[str], *, loose: bool) -> bool:
@@ -114,15 +116,15 @@ def _unconditioned(inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
 
 def _parts(tree: exp.Expression, binding: Binding) -> frozenset[str]:
     """Every expression of the query in canonical form, and the functions that it calls."""
-    found = set()
+    expressions = set()
     for node in tree.walk():
         if isinstance(node, exp.AggFunc):
-            found.add(f"a call of {node.key}")
+            expressions.add(f"a call of {node.key}")
         elif isinstance(node, exp.Div):
-            found.add("an operation div")
+            expressions.add("an operation div")
         if isinstance(node, exp.Column | exp.Binary | exp.Func | exp.Predicate | exp.Literal | exp.Neg):
-            found.add(_canonical(node, binding))
-    return frozenset(found)
+            expressions.add(_canonical(node, binding))
+    return frozenset(expressions)
 
 
 def _canonical(node: exp.Expr, binding: Binding | None) -> str:

@@ -113,15 +113,15 @@ class _Manifest:
             for entity in _list(model.get("entities")):
                 if entity.get("type") in ("primary", "unique"):
                     owners.setdefault(text(entity.get("name")), (model, entity))
-        found = []
+        relationships = []
         for _, model in self.models:
             for entity in _list(model.get("entities")):
                 owner = owners.get(text(entity.get("name")))
                 if entity.get("type") == "foreign" and owner and owner[0] is not model:
                     columns = ((_column(entity), _column(owner[1])),)
                     source, target = text(model.get("name")), text(owner[0].get("name"))
-                    found.append(Relationship(f"{source}_{target}", source, target, columns))
-        return found
+                    relationships.append(Relationship(f"{source}_{target}", source, target, columns))
+        return relationships
 
     def _metric(self, metric: Record, condition: str, depth: int) -> str | None:
         """The metric's expression with a condition from outside; None for what cannot be written as one."""

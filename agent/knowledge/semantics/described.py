@@ -34,8 +34,8 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
 
 
 def _place(schema: Schema, dataset: Dataset) -> tuple[str, str]:
-    found = schema.table(dataset.table, dataset.namespace) or schema.table(dataset.table)
-    return (found.namespace or "", found.name) if found else ("", "")
+    table = schema.table(dataset.table, dataset.namespace) or schema.table(dataset.table)
+    return (table.namespace or "", table.name) if table else ("", "")
 
 
 def _with_descriptions(table: Table, dataset: Dataset) -> Table:
@@ -72,10 +72,10 @@ def _keys(schema: Schema, model: SemanticModel) -> Iterable[tuple[tuple[str, str
         if ours is None or theirs is None:
             continue
         pairs = [(_column(ours, source, a), _column(theirs, target, b)) for a, b in relation.columns]
-        found = [(a.name, b.name) for a, b in pairs if a is not None and b is not None]
-        if not pairs or len(found) < len(pairs):
+        joined = [(a.name, b.name) for a, b in pairs if a is not None and b is not None]
+        if not pairs or len(joined) < len(pairs):
             continue
-        key = ForeignKey(tuple(a for a, _ in found), theirs.name, tuple(b for _, b in found), inferred=True)
+        key = ForeignKey(tuple(a for a, _ in joined), theirs.name, tuple(b for _, b in joined), inferred=True)
         if not any(k.columns == key.columns and k.ref_table == key.ref_table for k in ours.foreign_keys):
             yield (ours.namespace or "", ours.name), key
 

@@ -17,16 +17,16 @@ from eval.sql import render
 @lru_cache(maxsize=32)
 def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
     view = model_view_of(model, schema)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for metric in model.metrics:
         meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
         if meaning is not None:
             note = " ".join(filter(None, (metric.description, f"in {metric.unit}" if metric.unit else "")))
-            found.append(Entry("metric", metric.name, render(meaning.tree, schema.dialect), metric.synonyms, note))
+            entries.append(Entry("metric", metric.name, render(meaning.tree, schema.dialect), metric.synonyms, note))
     for dataset in model.datasets:
         for field in dataset.fields:
             meaning = view.meanings.get((dataset.table.casefold(), field.name.casefold()))
             if meaning is not None and field.column is None:
                 text = render(meaning.tree, schema.dialect)
-                found.append(Entry("term", field.name, text, field.synonyms, field.description))
-    return Glossary(tuple(found))
+                entries.append(Entry("term", field.name, text, field.synonyms, field.description))
+    return Glossary(tuple(entries))

@@ -32,8 +32,8 @@ _AGGREGATES = (
 )
 
 
-def _total(found: re.Match[str]) -> str:
-    return found[0] if found[1] else f"total {found[2]}"
+def _total(match: re.Match[str]) -> str:
+    return match[0] if match[1] else f"total {match[2]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ModelView:
         if self.called:
             names = "|".join(map(re.escape, sorted(self.called, key=len, reverse=True)))
             question = re.sub(
-                rf"\b({names})\b", lambda found: self.called[found[1].casefold()], question, flags=re.IGNORECASE
+                rf"\b({names})\b", lambda match: self.called[match[1].casefold()], question, flags=re.IGNORECASE
             )
         spoken = sorted({name.replace("_", " ") for (_, name), m in self.meanings.items() if m.metric}, key=len)
         if not spoken:
@@ -103,9 +103,9 @@ class ModelView:
         """A copy of the query over real columns."""
         tree = tree.copy()
         for column in list(tree.find_all(exp.Column)):
-            found = self._meaning(column)
-            if found is not None:
-                _replace(column, *found)
+            place = self._meaning(column)
+            if place is not None:
+                _replace(column, *place)
         return tree
 
     def stands_for(self, column: exp.Column) -> bool:
@@ -119,9 +119,9 @@ class ModelView:
             for table in _sources(select):
                 if column.table and column.table.casefold() != table.alias_or_name.casefold():
                     continue
-                found = self.meanings.get((table.name.casefold(), column.name.casefold()))
-                if found is not None:
-                    return found, select, table.alias_or_name
+                meaning = self.meanings.get((table.name.casefold(), column.name.casefold()))
+                if meaning is not None:
+                    return meaning, select, table.alias_or_name
             select = select.find_ancestor(exp.Select)
         return None
 
@@ -278,8 +278,8 @@ class ViewBuilder:
 
     def _add(self, table: str, name: str, kind: str, meaning: Meaning, described: str) -> None:
         key = (table.casefold(), _slug(name).casefold())
-        found = self.schema.table(table)
-        if key not in self.meanings and _slug(name) and found is not None and found.column(_slug(name)) is None:
+        host = self.schema.table(table)
+        if key not in self.meanings and _slug(name) and host is not None and host.column(_slug(name)) is None:
             self.meanings[key] = meaning
             self.added.setdefault(table, []).append(Column(_slug(name), kind, comment=described or None))
 
@@ -304,8 +304,8 @@ class ViewBuilder:
             if real is None:
                 raise ValueError(f"{table.name} has no column {column.name}")
             column.replace(_column(table.name, real.name))
-        found: exp.Expr = box.this
-        return found
+        tree: exp.Expr = box.this
+        return tree
 
     def _owner(self, column: exp.Column) -> Dataset | None:
         """The only dataset with a column that a metric names bare, or as dbt does: `entity__dimension`, where the
@@ -371,8 +371,8 @@ def _in_dialect(expression: Expression, dialect: Dialect) -> str:
 
 
 def _plain(dataset: Dataset, name: str) -> str:
-    found = dataset.field(name)
-    return (found.column if found else None) or name
+    field = dataset.field(name)
+    return (field.column if field else None) or name
 
 
 def _slug(name: str) -> str:

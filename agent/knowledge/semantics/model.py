@@ -121,13 +121,13 @@ class Reader:
         if not isinstance(value, list):
             self.note(place, "a list is expected")
             return []
-        found = []
+        records = []
         for number, one in enumerate(value):
             if isinstance(one, dict):
-                found.append((f"{place}[{one.get('name') or number}]", one))
+                records.append((f"{place}[{one.get('name') or number}]", one))
             else:
                 self.note(f"{place}[{number}]", "an object is expected")
-        return found
+        return records
 
     def others(self, record: Record, place: str, known: str) -> None:
         """Note the keys of a record that are not among the known ones."""

@@ -73,7 +73,7 @@ def _context(record: Record) -> tuple[tuple[str, ...], str]:
 
 def _own(reader: Reader, record: Record, place: str) -> Record:
     """Our own extension of a record."""
-    found: Record = {}
+    extension_data: Record = {}
     for at, extension in reader.records(record.get("custom_extensions"), f"{place}.custom_extensions"):
         if extension.get("vendor_name") != VENDOR:
             reader.note(at, f"extension of {text(extension.get('vendor_name')) or 'no vendor'} not used")
@@ -83,10 +83,10 @@ def _own(reader: Reader, record: Record, place: str) -> Record:
         except ValueError:
             loaded = None
         if isinstance(loaded, dict):
-            found |= loaded
+            extension_data |= loaded
         else:
             reader.note(at, "data is no JSON object")
-    return found
+    return extension_data
 
 
 def _expression(reader: Reader, record: Record, place: str) -> Expression | None:

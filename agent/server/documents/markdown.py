@@ -61,7 +61,7 @@ def escaped(text: str) -> str:
         if line.count(sign) > 1:
             line = line.replace(sign, f"\\{sign}")
     if line.count("_") > 1:  # inside a word an underscore is a letter
-        line = re.sub(r"(?<![^\W_])_+|_+(?![^\W_])", lambda found: "\\_" * len(found[0]), line)
+        line = re.sub(r"(?<![^\W_])_+|_+(?![^\W_])", lambda match: "\\_" * len(match[0]), line)
     line = line.replace("[", "\\[")  # a link may end in the next line
     line = re.sub(r"^(>|#{1,6}(?= |$)|[+*-](?= |$)|[-=_*]+$|[~`]{3})", r"\\\1", line)
     line = re.sub(r"^(\d+)([.)])(?= |$)", r"\1\\\2", line)

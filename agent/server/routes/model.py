@@ -86,8 +86,8 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
 async def try_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> TrialReply:
     """Ask an endpoint for its models, and the model for one word. Nothing of a database is sent or kept."""
     _require(services, client)
-    found = await tried(services.models.changed(_chosen(services, asked)))
-    return TrialReply(ok=found.ok, message=found.message, seconds=found.seconds, models=list(found.models))
+    trial = await tried(services.models.changed(_chosen(services, asked)))
+    return TrialReply(ok=trial.ok, message=trial.message, seconds=trial.seconds, models=list(trial.models))
 
 
 def may_change(services: Services, client: Client) -> bool:

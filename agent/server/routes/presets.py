@@ -83,9 +83,9 @@ async def examples(services: CurrentServices, client: CurrentClient, preset_id: 
     preset = await services.presets.find(client, preset_id)
     if preset.reply.examples:
         return preset.reply.examples
-    database, found = await services.presets.schema(preset)
+    database, structure = await services.presets.schema(preset)
     settings = services.settings
-    return await asyncio.to_thread(examples_of, database, found, settings.privacy.mode, settings.judging)
+    return await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, settings.judging)
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))

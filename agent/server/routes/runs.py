@@ -126,14 +126,14 @@ async def rename_thread(
 
 
 @router.post("/feedback", status_code=201, responses=refusals(404))
-async def feedback(services: CurrentServices, client: CurrentClient, said: FeedbackIn) -> FeedbackReply:
+async def feedback(services: CurrentServices, client: CurrentClient, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = await services.store.run(client.owner, said.run_id)
+    record = await services.store.run(client.owner, verdict.run_id)
     if record is None:
         raise ApiError(404, "There is no such run.")
     if record.status == "running":
         raise ApiError(400, "The run has not ended yet.")
-    if said.verdict == "corrected" and not (said.sql or "").strip():
+    if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
         raise ApiError(400, "A correction needs the right SQL.")
     kept = FeedbackRecord(
         feedback_id=uuid.uuid4().hex,
@@ -141,9 +141,9 @@ async def feedback(services: CurrentServices, client: CurrentClient, said: Feedb
         run_id=record.run_id,
         preset=record.preset,
         question=record.question,
-        sql=(said.sql or "").strip() if said.verdict == "corrected" else record.sql,
-        verdict=said.verdict,
-        comment=said.comment or "",
+        sql=(verdict.sql or "").strip() if verdict.verdict == "corrected" else record.sql,
+        verdict=verdict.verdict,
+        comment=verdict.comment or "",
         created=datetime.now(UTC),
     )
     await services.store.add_feedback(kept)
