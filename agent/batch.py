@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
@@ -19,7 +18,8 @@ import typer
 
 from agent.cli import exits
 from agent.cli.kit_option import KitOption
-from eval.jsonl import LineError, Record, Submit, answer_lines, input_lines, output, text_field, workers
+from eval.jsonl import LineError, Record, Submit, text_field
+from eval.spreading import answer_file, answer_with
 
 if TYPE_CHECKING:
     from agent.runner import Answer
@@ -40,6 +40,15 @@ _File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read
 _Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
 _Model = Annotated[str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")]
 _Offline = Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")]
+_On = Annotated[
+    str | None,
+    typer.Option(
+        "--on", metavar="WHERE", help="here (processes), ray (a cluster on this machine), auto, ray://HOST:PORT."
+    ),
+]
+_Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write here; a run that was stopped goes on.")
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
 
@@ -59,6 +68,8 @@ def answer(
     ] = None,
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:
     """Answer each line {id, db, question, evidence?} with {id, sql, confidence, abstained, reason, rows, answer,
@@ -79,15 +90,9 @@ def answer(
     except ValidationError as error:
         typer.echo(settings_problem(error), err=True)
         raise typer.Exit(exits.USAGE) from None
-    try:
-        with input_lines(file) as lines, _answering(databases, chosen, name, jobs) as submit:
-            code = answer_lines(lines, submit, output(), ahead=jobs, progress=None if quiet else sys.stderr)
-    except OSError as error:
-        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
-        code = exits.USAGE
-    except KeyboardInterrupt:
-        code = exits.INTERRUPTED
-    raise typer.Exit(code)
+    if chosen == "offline" or on is not None:
+        answer_file(functools.partial(_answer_here, databases, chosen, name), file, jobs, on, out, quiet)
+    answer_with(lambda: _one_loop(lambda record: _answered(databases, chosen, name, record), jobs), file, out, quiet)
 
 
 @app.command()
@@ -98,6 +103,8 @@ def converse(
     offline: _Offline = False,
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Conversations under way at once.")] = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:
     """Hold the conversation of each line {id, db, turns: [question…]}: {id, turns: [{question, read_as, sql,
@@ -108,21 +115,35 @@ def converse(
     if offline and model not in (None, "offline"):
         raise typer.BadParameter("--offline and --model exclude each other")
     chosen = "offline" if offline or (model is None and settings().model.offline) else model
-    _compute(functools.partial(_conversed, databases, chosen), file, jobs, quiet)
+    answer_file(functools.partial(_conversed, databases, chosen), file, jobs, on, out, quiet)
 
 
 @app.command()
-def score(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+def score(
+    databases: _Databases,
+    file: _File = None,
+    jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
+    quiet: _Quiet = False,
+) -> None:
     """Score each line {id, db, question, sql} as the gate does with no model at hand: {id, score, correctness,
     dimensions, vetoes, evidence}; relevance is neutral, the offline engine's reading is the second opinion."""
-    _compute(functools.partial(_scored, databases), file, jobs, quiet)
+    answer_file(functools.partial(_scored, databases), file, jobs, on, out, quiet)
 
 
 @app.command()
-def opinion(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+def opinion(
+    databases: _Databases,
+    file: _File = None,
+    jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
+    quiet: _Quiet = False,
+) -> None:
     """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
     where it reads nothing."""
-    _compute(functools.partial(_opinion, databases), file, jobs, quiet)
+    answer_file(functools.partial(_opinion, databases), file, jobs, on, out, quiet)
 
 
 @app.command()
@@ -135,31 +156,28 @@ def link(
                      "columns, 40 % of a larger one."),
     ] = None,
     jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:  # fmt: skip
     """The part of the schema that each line {id, db, question} needs: {id, tables, columns, values[{text, table,
     column, value}], tokens, tokens_full}. `columns` are `table.column`."""
-    _compute(functools.partial(_linked, databases, budget), file, jobs, quiet)
+    answer_file(functools.partial(_linked, databases, budget), file, jobs, on, out, quiet)
 
 
 @app.command()
-def select(databases: _Databases, file: _File = None, jobs: _Jobs = 1, quiet: _Quiet = False) -> None:
+def select(
+    databases: _Databases,
+    file: _File = None,
+    jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
+    quiet: _Quiet = False,
+) -> None:
     """Choose among the candidates of each line {id, db, question, candidates[{system, sql}]}: {id, sql, system,
     probability}, by the evidence for each and by agreement of their results. Where none can be run `sql` and `system`
     are null, and `reason` says why."""
-    _compute(functools.partial(_selected, databases), file, jobs, quiet)
-
-
-def _compute(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
-    try:
-        with input_lines(file) as lines, workers(work, jobs) as submit:
-            code = answer_lines(lines, submit, output(), ahead=jobs * 8, progress=None if quiet else sys.stderr)
-    except OSError as error:
-        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
-        code = exits.USAGE
-    except KeyboardInterrupt:
-        code = exits.INTERRUPTED
-    raise typer.Exit(code)
+    answer_file(functools.partial(_selected, databases), file, jobs, on, out, quiet)
 
 
 def _scored(databases: str, record: Record) -> Record:
@@ -258,20 +276,9 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
         raise LineError(str(error)) from None
 
 
-@contextmanager
-def _answering(databases: str, model: str | None, strategy: str | None, jobs: int) -> Iterator[Submit]:
-    """The offline engine is CPU-bound, so it runs in processes. A model call is I/O-bound, so its questions share one
-    loop."""
-    if model == "offline":
-        with workers(functools.partial(_answer_offline, databases, strategy), jobs) as submit:
-            yield submit
-    else:
-        with _one_loop(lambda record: _answered(databases, model, strategy, record), jobs) as submit:
-            yield submit
-
-
-def _answer_offline(databases: str, strategy: str | None, record: Record) -> Record:
-    return asyncio.run(_answered(databases, "offline", strategy, record))
+def _answer_here(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
+    """The parser computes, so batches of it use processes; a model is waited for, and its questions share one loop."""
+    return asyncio.run(_answered(databases, model, strategy, record))
 
 
 async def _answered(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
@@ -334,8 +341,8 @@ def _line(answer: Answer) -> Record:
 
 
 @contextmanager
-def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) -> Iterator[Submit]:
-    """Yield a `submit` that runs `work` on one event loop in a thread, at most `jobs` at a time."""
+def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) -> Iterator[tuple[Submit, int]]:
+    """Yield `jobs` and a `submit` that runs `work` on one event loop in a thread, at most `jobs` at a time."""
     loop = asyncio.new_event_loop()
     turns = asyncio.Semaphore(jobs)
 
@@ -349,7 +356,7 @@ def _one_loop(work: Callable[[Record], Coroutine[Any, Any, Record]], jobs: int) 
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        yield submit
+        yield submit, jobs
     finally:
         asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)

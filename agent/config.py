@@ -48,6 +48,8 @@ class ModelSettings(_Group):
     """JSON object whose fields are added to each request to the model."""
     extra_headers: dict[str, SecretStr] | None = Field(None, alias="TEXT2SQL_EXTRA_HEADERS")
     """JSON object of headers that are sent with each request to the model."""
+    requests_per_minute: int = Field(0, ge=0, alias="TEXT2SQL_REQUESTS_PER_MINUTE")
+    """Requests to the model in a minute, of one process or of all workers of a Ray cluster; 0: no limit of ours."""
     price_input: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_INPUT")
     """US dollars per million input tokens; unset means that cost is shown as unknown."""
     price_output: float | None = Field(None, ge=0.0, alias="TEXT2SQL_PRICE_OUTPUT")

@@ -7,14 +7,13 @@ protocol). The database is `DIR/{db}.sqlite`, or `--databases` is a URL that con
 from __future__ import annotations
 
 import functools
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eval.engines import listed
-from eval.jsonl import INTERRUPTED, LineError, Record, answer_lines, input_lines, output, text_field, workers
+from eval.jsonl import LineError, Record, text_field
+from eval.spreading import answer_file
 
 if TYPE_CHECKING:
     from eval.collection import Collection
@@ -23,13 +22,19 @@ if TYPE_CHECKING:
     from eval.schema import Dialect, Schema
     from eval.sql import References
 
-USAGE = 2
-"""Exit code for a wrong option or an unreadable input; 0 otherwise, whatever the lines contain."""
-
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 _File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
 _Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes.")]
+_On = Annotated[
+    str | None,
+    typer.Option(
+        "--on", metavar="WHERE", help="here (processes), ray (a cluster on this machine), auto, ray://HOST:PORT."
+    ),
+]
+_Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write here; a run that was stopped goes on.")
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 _PLACE = "Folder of DB.sqlite files, or a URL with {db} in it."
 
@@ -52,6 +57,8 @@ def check(
     file: _File = None,
     databases: Annotated[str | None, typer.Option(metavar="DIR|URL", help=_PLACE)] = None,
     jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:
     """Say of each line {id, sql, db?} whether the statement may run and which of its names do not exist:
@@ -66,7 +73,7 @@ def check(
         named = dialect_named(dialect)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--dialect") from None
-    _answer(functools.partial(_checked, named, databases), file, jobs, quiet)
+    answer_file(functools.partial(_checked, named, databases), file, jobs, on, out, quiet)
 
 
 @app.command()
@@ -74,6 +81,8 @@ def run(
     databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
     file: _File = None,
     jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:
     """Run the statement of each line {id, db, sql} read-only, if the guard lets it:
@@ -82,7 +91,7 @@ def run(
 
     Example: echo '{"id": 1, "db": "shop", "sql": "SELECT 1"}' | python -m eval.batch run --databases databases/
     """
-    _answer(functools.partial(_ran, databases), file, jobs, quiet)
+    answer_file(functools.partial(_ran, databases), file, jobs, on, out, quiet)
 
 
 @app.command()
@@ -103,6 +112,8 @@ def compare(
         int, typer.Option(min=1, max=1_000, metavar="N", help="Timed runs for bird-ves, bird-r-ves.")
     ] = 100,
     jobs: _Jobs = 1,
+    on: _On = None,
+    out: _Out = None,
     quiet: _Quiet = False,
 ) -> None:
     """Measure the answer of each line {id, db, gold_sql, sql} against its gold:
@@ -116,19 +127,7 @@ def compare(
     if unknown := [name for name in mode or () if name not in MODES]:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(MODES)}", param_hint="--mode")
     chosen = tuple(name for name in MODES if name in (mode or ()))
-    _answer(functools.partial(_compared, databases, test_suites, ves, chosen, runs), file, jobs, quiet)
-
-
-def _answer(work: Callable[[Record], Record], file: str | None, jobs: int, quiet: bool) -> None:
-    try:
-        with input_lines(file) as lines, workers(work, jobs) as submit:
-            code = answer_lines(lines, submit, output(), ahead=jobs * 8, progress=None if quiet else sys.stderr)
-    except OSError as error:
-        typer.echo(f"{error.filename or file}: {error.strerror}", err=True)
-        code = USAGE
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    raise typer.Exit(code)
+    answer_file(functools.partial(_compared, databases, test_suites, ves, chosen, runs), file, jobs, on, out, quiet)
 
 
 def _checked(dialect: Dialect, databases: str | None, record: Record) -> Record:

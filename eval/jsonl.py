@@ -50,6 +50,10 @@ class Line:
     problem: str | None
 
 
+_Item = tuple[Line, "Future[Record] | None"] | InputError | None
+"""A line with its work, a reason to stop, or the end."""
+
+
 def read_line(number: int, raw: bytes) -> Line | None:
     """Parse one line; None when it is blank. Never raises."""
     try:
@@ -90,15 +94,17 @@ def answer_lines(
     """Answer every line in order and return an exit code: 0, or 130 after Ctrl-C.
 
     `ahead`: how many records may be in progress at once. A closed output ends the work with 0: the reader needs no
-    more.
+    more. Raises InputError that reading `source` raises.
     """
-    pending: queue.Queue[tuple[Line, Future[Record] | None] | None] = queue.Queue(maxsize=max(1, ahead - 1))
+    pending: queue.Queue[_Item] = queue.Queue(maxsize=max(1, ahead - 1))
     stopped = threading.Event()
     threading.Thread(target=_read, args=(source, submit, pending, stopped), daemon=True).start()
     tally = _Progress(progress)
     under_way: list[Future[Record]] = []
     try:
         while (item := pending.get()) is not None:
+            if isinstance(item, InputError):
+                raise item
             line, future = item
             under_way = [future] if future else []
             result = _outcome(line, future)
@@ -121,7 +127,7 @@ def answer_lines(
 def _read(
     source: Iterable[bytes],
     submit: Submit,
-    pending: queue.Queue[tuple[Line, Future[Record] | None] | None],
+    pending: queue.Queue[_Item],
     stopped: threading.Event,
 ) -> None:
     number = 0
@@ -132,6 +138,8 @@ def _read(
             line = read_line(number, raw)
             if line is not None:
                 pending.put((line, _submitted(submit, line.record) if line.record is not None else None))
+    except InputError as error:
+        pending.put(error)
     except OSError as error:
         pending.put((Line(number + 1, None, None, f"line {number + 1} cannot be read: {error.strerror}"), None))
     finally:
@@ -162,11 +170,11 @@ def _outcome(line: Line, future: Future[Record] | None) -> Record:
     return result
 
 
-def _drain(pending: queue.Queue[tuple[Line, Future[Record] | None] | None]) -> Iterator[Future[Record]]:
+def _drain(pending: queue.Queue[_Item]) -> Iterator[Future[Record]]:
     with contextlib.suppress(queue.Empty):
         while True:
             item = pending.get_nowait()
-            if item and item[1]:
+            if isinstance(item, tuple) and item[1]:
                 yield item[1]
 
 
@@ -245,6 +253,45 @@ def _done(work: Callable[[Record], Record], record: Record) -> Future[Record]:
 
 def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def results(path: str | None, lines: Iterable[bytes]) -> Iterator[tuple[Iterable[bytes], TextIO]]:
+    """Where results go, and the lines that are still to be answered: standard output and all of them, or a file that
+    a run that was stopped continues. Lines that the file answers are passed on as blank ones, so that their numbers
+    stay. Raises InputError when the file answers other lines, OSError when it cannot be written."""
+    if path is None:
+        yield lines, output()
+        return
+    with open(path, "ab+") as stream:  # noqa: PTH123 - the path is whatever the shell gave
+        stream.seek(0)
+        answered: list[Any] = []
+        whole = 0
+        for raw in stream:
+            if not raw.endswith(b"\n"):
+                break
+            line = read_line(len(answered) + 1, raw)
+            answered.append(line.id if line else None)
+            whole += len(raw)
+        stream.truncate(whole)  # a line that was cut off is answered again
+        stream.seek(0, io.SEEK_END)
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+        yield _after(answered, lines, path), text
+        text.detach()
+
+
+def _after(answered: list[Any], lines: Iterable[bytes], path: str) -> Iterator[bytes]:
+    waiting = iter(answered)
+    left = len(answered)
+    for number, raw in enumerate(lines, 1):
+        line = read_line(number, raw) if left else None
+        if not left or line is None:
+            yield raw if not left else b"\n"
+            continue
+        if (known := next(waiting)) != line.id:
+            raise InputError(f"{path} answers other lines: it has id {known!r} where line {number} has {line.id!r}.")
+        left -= 1
+        yield b"\n"
 
 
 def output() -> TextIO:

@@ -58,6 +58,7 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
             reasoning_effort=settings.reasoning_effort,
             extra_body=settings.extra_body or {},
             extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
+            requests_per_minute=settings.requests_per_minute,
         ),
         meter=meter,
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.failures import Failure, failure_of
+from agent.models.pace import turn
 from agent.models.protocol import (
     Endpoint,
     Meter,
@@ -121,6 +122,7 @@ class EndpointClient:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
+            await turn(self._base_url, self._settings.requests_per_minute)
             if self._meter is not None:
                 self._meter.before_call()
             cost, sending = 0.0, begin_sending()

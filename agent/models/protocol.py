@@ -338,3 +338,5 @@ class Endpoint:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of each request."""
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    requests_per_minute: int = 0
+    """Requests of one process, or of all workers of a cluster, in a minute; 0: no limit of ours."""

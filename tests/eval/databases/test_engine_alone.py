@@ -247,7 +247,7 @@ def _spark_scene(url: str, folder: Path) -> Iterator[Scene]:
     tables = TABLES.replace("INTEGER PRIMARY KEY", "INT").strip().rstrip(";").split(";")
     write(url, *(f"DROP TABLE IF EXISTS {name}" for name in ("customers", "orders", "secrets")), *tables)
     with closing(writer(url)) as outside, open_database(url) as database:
-        wanted = ("SHOW TABLES", "SHOW DATABASES", "SHOW VIEWS", "SELECT * FROM customers ORDER BY 1")
+        wanted: tuple[str, ...] = ("SHOW TABLES", "SHOW DATABASES", "SHOW VIEWS", "SELECT * FROM customers ORDER BY 1")
         wanted += ("SELECT * FROM orders ORDER BY 1", "SELECT * FROM secrets ORDER BY 1")
 
         def look() -> object:
@@ -355,7 +355,7 @@ def test_the_settings_of_a_clickhouse_session_cannot_be_changed(clickhouse_url: 
     with open_database(clickhouse_url) as database:
         for sql in ("SET readonly = 0", "SET max_threads = 64", "SELECT 1 SETTINGS readonly = 0"):
             assert database.execute(ReadStatement(sql, "clickhouse")).status == "error"
-        catalogue = database._catalogue  # type: ignore[attr-defined]
+        catalogue = database._catalogue
         assert [str(row[0]) for row in catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")] == ["1"]
 
 
