@@ -22,11 +22,14 @@ from agent.access.restriction import NotVisible, Restriction, restrict, restrict
 from eval.databases.base import Database
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Value
-from eval.schema import Schema
+from eval.engines import ENGINES
+from eval.schema import Dialect, Schema
 from eval.sql import ReadStatement, parse, render, resolve
 
 _KEPT = 512
 """Rewritten statements that are kept, for each person's database."""
+PROVEN: frozenset[Dialect] = frozenset({"sqlite", "duckdb", "postgres", "mysql"})
+"""Engines on which the attempts to get round a policy were tried; others are closed to people with restrictions."""
 _PEOPLE = 256
 """People's views of databases that are kept."""
 _views: OrderedDict[tuple[int, str], PersonalDatabase] = OrderedDict()
@@ -157,6 +160,9 @@ class PersonalDatabase(Database):
     def _restriction(self, ttl: float = 300.0) -> Restriction:
         """Raises DatabaseError."""
         whole = self._database.schema(ttl=ttl)
+        if whole.dialect not in PROVEN:
+            title = ENGINES[whole.dialect].title
+            raise DatabaseError(f"Policies are not enforced on {title}, so it is open only to people who may see all.")
         if self._restricted is None or self._restricted[0] is not whole:
             assert self._grant is not None
             try:
