@@ -1,7 +1,8 @@
 """Forms that ClickHouse refuses, written as it takes them: `written_for_clickhouse`.
 
 In: the tree of a query and, if it is known, the schema. Out: a tree with the same meaning. ClickHouse groups strictly
-(`eval.sql.strict_grouping`), tells names apart by case, and compares no text with a number.
+(`eval.sql.strict_grouping`), tells names apart by case, and compares no text with a number. A text that is equal to a number is compared as text. A
+text that is larger than a number is left to the engine's error: as text, '9' would be larger than '100'.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from eval.sql.scopes import bind
 from eval.sql.strict_grouping import strictly_grouped
 from eval.sql.traversal import every
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_EQUALITIES = (exp.EQ, exp.NEQ)
+_ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 _TEXT = re.compile(r"(LowCardinality\(|Nullable\()*(Fixed)?String\b")
 _NUMBER = re.compile(r"(LowCardinality\(|Nullable\()*(U?Int\d+|Float\d+|Decimal)")
 _SUMMED = (exp.Sum, exp.Avg)
@@ -33,7 +35,8 @@ def written_for_clickhouse(
     binding = bind(spelled, "clickhouse", schema)
     _spell(spelled, binding, schema)
     kinds = _kinds(binding, schema)
-    for node in list(every(spelled, *_COMPARISONS, exp.In, *_SUMMED)):
+    orderings = _ORDERINGS if like_sqlite else ()  # SQLite compares a text column with a number as texts
+    for node in list(every(spelled, *_EQUALITIES, *orderings, exp.In, *_SUMMED)):
         _compare_alike(node, kinds)
     return strictly_grouped(spelled, "clickhouse", like_sqlite=like_sqlite)
 

@@ -50,6 +50,7 @@ SHOP = Schema(
             "SELECT Name FROM Stores WHERE Store_ID IN (SELECT Store_ID FROM visit)",
             "SELECT Name FROM Stores WHERE toString(Store_ID) IN (SELECT Store_ID FROM visit)",
         ),
+        ("SELECT count(*) FROM visit WHERE Year > 2014", "SELECT count(*) FROM visit WHERE Year > 2014"),
         ("SELECT sum(Year) FROM visit", "SELECT sum(toFloat64OrNull(Year)) FROM visit"),
         ("SELECT Size + 1 FROM Stores WHERE Size = 3", "SELECT Size + 1 FROM Stores WHERE Size = 3"),
     ],
