@@ -26,6 +26,7 @@ const DIALECTS: Record<string, SQLDialect> = {
   postgres: PostgreSQL,
   mysql: MySQL,
   mariadb: MariaSQL,
+  spark: MySQL, // both quote names with backticks
 };
 
 const COLOURS = HighlightStyle.define([

@@ -1,13 +1,15 @@
 /** SQL laid out for reading. The formatter is fetched when the first statement is shown. */
 import { useQuery } from "@tanstack/react-query";
 
-const DIALECTS: Record<string, "sqlite" | "postgresql" | "mysql" | "mariadb" | "duckdb"> = {
+const DIALECTS: Record<string, keyof typeof import("./formatter").dialects> = {
   sqlite: "sqlite",
   postgres: "postgresql",
   postgresql: "postgresql",
   mysql: "mysql",
   mariadb: "mariadb",
   duckdb: "duckdb",
+  clickhouse: "clickhouse",
+  spark: "spark",
 };
 
 export async function formatSql(sql: string, dialect: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** The part of the formatter that the page uses, as a chunk of its own. */
-import { duckdb, formatDialect, mariadb, mysql, postgresql, sqlite } from "sql-formatter";
+import { clickhouse, duckdb, formatDialect, mariadb, mysql, postgresql, spark, sqlite } from "sql-formatter";
 
-export const dialects = { duckdb, mariadb, mysql, postgresql, sqlite };
+export const dialects = { clickhouse, duckdb, mariadb, mysql, postgresql, spark, sqlite };
 export { formatDialect };

@@ -52,6 +52,13 @@ describe("laying SQL out", () => {
     );
   });
 
+  it.each([
+    ["clickhouse", "select map['a'] from t prewhere b = 1", "PREWHERE"],
+    ["spark", "select `my col` from t lateral view explode(a) e as x", "LATERAL VIEW"],
+  ])("knows the words of %s", async (dialect, sql, word) => {
+    expect(await formatSql(sql, dialect)).toContain(word);
+  });
+
   it("shows what it cannot read as it is", async () => {
     expect(await formatSql("SELECT ((( 'x", "sqlite")).toBe("SELECT ((( 'x");
   });
