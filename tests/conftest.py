@@ -104,7 +104,7 @@ def mysql_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def sail_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Sail server, which speaks Spark Connect."""
-    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
     pytest.importorskip("pysail", reason="Sail is not installed: pip install 'text2sql[sail]'")
     from tests.spark_servers import sail
 
@@ -124,7 +124,7 @@ def sail_url(sail_server: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def spark_url() -> Iterator[str]:
     """URL of an empty scratch database on a real Apache Spark; yours to fill (`tests.spark_servers.write`)."""
-    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
     from tests.spark_servers import SPARK_SERVER, scratch_database
 
     if not SPARK_SERVER:

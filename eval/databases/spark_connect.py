@@ -10,11 +10,12 @@ Protocol: https://github.com/apache/spark/tree/master/sql/connect/common/src/mai
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
@@ -48,6 +49,21 @@ _BARRIERS = {"spark.sql.runSQLOnFiles": "false"}
 """What no query needs. A server that does not know a setting (Sail) has no such barrier; the text is checked too."""
 
 
+@contextmanager
+def _no_doctest() -> Iterator[None]:
+    """While pyspark is imported: it takes a program without a file (`python -c`, a worker of tests) for its own
+    doctests and ends the process."""
+    main = sys.modules["__main__"]
+    if main.__spec__ is not None or hasattr(main, "__file__"):
+        yield
+        return
+    main.__file__ = "-c"
+    try:
+        yield
+    finally:
+        del main.__file__
+
+
 class SparkConnection:
     """One session on one channel. Statements may run in it at the same time, from several threads."""
 
@@ -68,7 +84,7 @@ class SparkConnection:
 
     def _import(self) -> None:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _no_doctest():
                 warnings.simplefilter("ignore")  # it warns about versions of pandas, which is not used here
                 import grpc
                 import pyarrow

@@ -1,8 +1,9 @@
 """Forms that ClickHouse refuses, written as it takes them: `written_for_clickhouse`.
 
 In: the tree of a query and, if it is known, the schema. Out: a tree with the same meaning. ClickHouse groups strictly
-(`eval.sql.strict_grouping`), tells names apart by case, and compares no text with a number. A text that is equal to a number is compared as text. A
-text that is larger than a number is left to the engine's error: as text, '9' would be larger than '100'.
+(`eval.sql.strict_grouping`), tells names apart by case, and compares no text with a number. A text that is equal to a
+number is compared as text. A text that is larger than a number is left to the engine's error: as text, '9' would be
+larger than '100'.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from eval.databases.values import json_rows
 from eval.schema import Dialect
 from eval.sql.types import ReadStatement
 from tests.conftest import chdb_client
+from tests.optional import needs_sail, needs_spark
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
@@ -325,17 +326,20 @@ SPARK = [case for case in hostile("spark") if not str(case.id).startswith("huge_
 """Without values of gigabytes: neither Spark nor Sail bounds a value that a statement builds. Only the guard does."""
 
 
+@needs_sail
 @pytest.mark.parametrize("sql", SPARK)
 def test_sail_alone(sail_scene: Scene, sql: str) -> None:
     check(sail_scene, sql, "spark")
 
 
+@needs_spark
 @pytest.mark.slow
 @pytest.mark.parametrize("sql", SPARK)
 def test_spark_alone(spark_scene: Scene, sql: str) -> None:
     check(spark_scene, sql, "spark")
 
 
+@needs_sail
 def test_the_canary_is_within_reach_of_an_ordinary_session_of_sail(sail_scene: Scene, sail_url: str) -> None:
     """Without our barriers the same statements succeed, so that the tests above show something."""
     from tests.spark_servers import writer

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from eval.databases.types import DatabaseUnreachable
 from eval.databases.urls import parse_target
 from eval.sql import check, parse
 from eval.sql.types import ReadStatement
+from tests.optional import needs_sail, needs_spark
 
 SETUP = (
     "CREATE TABLE customers (id INT COMMENT 'the key', name STRING) USING parquet COMMENT 'people who buy'",
@@ -32,7 +35,13 @@ SETUP = (
 HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT id FROM wide WHERE id < 900) b"
 
 
-@pytest.fixture(scope="module", params=["sail_url", pytest.param("spark_url", marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("sail_url", marks=needs_sail),
+        pytest.param("spark_url", marks=[pytest.mark.slow, needs_spark]),
+    ],
+)
 def url(request: pytest.FixtureRequest) -> str:
     from tests.spark_servers import write
 
@@ -192,19 +201,33 @@ def test_a_closed_database_says_so(url: str) -> None:
 
 @pytest.fixture
 def driver() -> None:
-    pytest.importorskip("pyspark.sql.connect.proto", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
 
 
-def test_a_port_where_nobody_listens_is_told_in_time(driver: None) -> None:
+@pytest.mark.usefixtures("driver")
+def test_a_port_where_nobody_listens_is_told_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(DatabaseUnreachable, match="no answer within 1 s"):
         open_database(f"spark://127.0.0.1:{port}", connect_seconds=1)
 
 
-def test_a_server_that_accepts_and_says_nothing_is_left(driver: None) -> None:
+@pytest.mark.usefixtures("driver")
+def test_a_server_that_accepts_and_says_nothing_is_left() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DatabaseUnreachable, match="no answer"):
         open_database(f"spark://127.0.0.1:{silent.getsockname()[1]}", connect_seconds=1)
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_program_without_a_file_survives_the_driver() -> None:
+    """pyspark would take it for its own doctests and end it."""
+    code = (
+        "from eval.databases import open_database\n"
+        "try: open_database('spark://127.0.0.1:1', connect_seconds=1)\n"
+        "except Exception as error: print('still here:', error)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.stdout.startswith("still here: "), ended.stderr
 
 
 def test_both_forms_of_a_url_say_the_same() -> None:

@@ -11,6 +11,7 @@ from eval.sql import check, parse
 from eval.sql.functions import functions
 from tests.eval.sql.engines import Engine, engine
 from tests.eval.sql.fixture_files import FIXTURES, cases
+from tests.optional import needs_sail, needs_spark
 
 MOVING = ("random", "rand(", "uuid", "now", "current_", "clock", "date('", "localtime", "utc_", "sysdate", "curdate")
 
@@ -48,7 +49,7 @@ OTHERWISE_CALLED = frozenset({"mode", "union_value"})
 """PostgreSQL's `mode` takes its argument from WITHIN GROUP; DuckDB's `union_value` lists any, and takes one."""
 
 
-@pytest.fixture(scope="module", params=DIALECTS)
+@pytest.fixture(scope="module", params=[pytest.param(d, marks=needs_sail if d == "spark" else ()) for d in DIALECTS])
 def real(request: pytest.FixtureRequest) -> Iterator[Engine]:
     dialect: Dialect = request.param
     pytest.importorskip("duckdb")
@@ -142,12 +143,14 @@ def _mysql_knows(real: Engine, name: str) -> bool:
     return any(error is None or not error.startswith(("(1305", "(1630")) for error in errors)
 
 
+@needs_spark
 @pytest.mark.slow
 def test_what_is_sent_to_spark_returns_the_rows_of_what_was_written(spark_url: str) -> None:
     with engine("spark", spark_url) as real:
         compare_written_and_sent(real)
 
 
+@needs_spark
 @pytest.mark.slow
 def test_every_listed_spark_function_is_spark_s_own(spark_url: str) -> None:
     with engine("spark", spark_url) as real:

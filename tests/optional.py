@@ -1,0 +1,17 @@
+"""Marks for tests that need what is not installed or running everywhere. A mark skips before any fixture is made."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+
+needs_sail = pytest.mark.skipif(
+    find_spec("pysail") is None or find_spec("pyspark") is None,
+    reason="Sail is not installed: pip install pysail 'text2sql[spark]'",
+)
+needs_spark = pytest.mark.skipif(
+    find_spec("pyspark") is None or not os.environ.get("TEXT2SQL_TEST_SPARK_URL"),
+    reason="TEXT2SQL_TEST_SPARK_URL names no Spark Connect server",
+)
