@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
+from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
 
@@ -291,7 +292,7 @@ def _comparisons(r: Reading) -> Observations:
     between = bool(every(tree, exp.Between))
     if (intent.greater or intent.smaller) and not (greater or smaller or between or intent.superlative):
         yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
-    elif intent.greater != intent.smaller and not intent.negation and not between:
+    elif intent.greater != intent.smaller and not intent.negation and not between and not compares_ages(r):
         if (intent.greater and smaller and not greater) or (intent.smaller and greater and not smaller):
             yield Observation("comparison_direction", 1, "The query compares in the other direction.")
         elif intent.or_equal != bool(every(tree, exp.GTE, exp.LTE)) and _whole_numbers_agree(r):

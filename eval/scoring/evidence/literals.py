@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ _UNITS = (0.01, 60, 100, 1_000, 3_600, 60_000, 1_000_000, 3_600_000)
 _YEARS = (1800, 2199)
 _DATE = re.compile(r"(\d{4})(?:$|%|-\d{2}|(?:0[1-9]|1[0-2])(?:[0-3]\d)?$)")
 _LAST_DAY = 31
+_AGE = re.compile(r"\b(?:older|younger|age|aged|years? old)\b", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\b(?:like|form|format|such as|e\.g\.)\s+(?:of\s+)?['\"“]?(\d{4})\b")
 """A year that only shows how a date is to be written."""
 
@@ -45,7 +47,8 @@ def _question_side(r: Reading) -> Observations:
     known = {n for n in map(_number, constants) if n is not None} | _limits(r)
     written = r.case.parsed.text.casefold() if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
-    absent = [n for n in numbers if n > days and not _meets(n, known) and _digits(n) not in written]
+    ages = _ages(r)
+    absent = [n for n in numbers if n > days and not _meets(n, known | ages) and _digits(n) not in written]
     unbounded = [y for y in years if not any(str(y + step) in written for step in (0, 1, -1))]
     if unbounded:
         yield Observation("year_missing", 1, f"The question names {unbounded[0]}, which the query does not look at.")
@@ -76,6 +79,21 @@ def _years(r: Reading) -> frozenset[int]:
     shown = set(_EXAMPLE.findall(r.question))
     return frozenset(
         int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1] and f"{n:.0f}" not in shown
+    )
+
+
+def compares_ages(r: Reading) -> bool:
+    """Whether the question is about age (`older than 60`) and the query compares dates: the older, the smaller."""
+    return _AGE.search(r.question) is not None and any(_year_of(c) or "year" in c.value for c in r.constants)
+
+
+def _ages(r: Reading) -> set[float]:
+    """The ages that the dates of a query stand for today, where the question is about age."""
+    today = dt.date.today().year
+    return (
+        {float(today - year) for c in r.constants if (year := _year_of(c)) and year <= today}
+        if compares_ages(r)
+        else set()
     )
 
 

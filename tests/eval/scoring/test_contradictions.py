@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,14 @@ def depot(tmp_path: Path) -> Iterator[Database]:
 def _contradictions(database: Database, question: str, sql: str) -> set[str]:
     scored = score(examine(Query(question, sql), database))
     return {e.name for e in scored.evidence if e.kind == "contradiction"}
+
+
+@pytest.mark.parametrize("bound", ["'1966-05-01'", "DATE('now', '-60 years')"])
+def test_the_older_have_the_smaller_birth_date(depot: Database, bound: str) -> None:
+    year = dt.date.today().year - 60
+    sql = f"SELECT name FROM clients WHERE joined < {bound.replace('1966', str(year))}"
+    found = _contradictions(depot, "Which clients are older than 60?", sql)
+    assert not found & {"number_missing", "comparison_direction"}
 
 
 @pytest.mark.parametrize(
