@@ -58,6 +58,7 @@ _REPLACED = tuple(
         (r"\bw/o\b", "without"),
         (r"\bw/(?=\s)", "with"),
         (r"\bppl\b", "people"),
+        (r"\bhow much (?:money|cash) (did|do|have|has|does)\b", r"how much \1"),
         (r"\b(have|has|had|do|does|did|is|are|was|were|would|could|should)nt\b", r"\1 not"),
         (r"^what'?s\b", "what is"),
         (r"\bwhos\b", "who is"),

@@ -79,6 +79,7 @@ def answer(bakery: Database) -> Callable[[str], list[tuple[object, ...]]]:
         ("orders per quarter 2023", [("2023-Q2", 1), ("2023-Q4", 1)]),
         ("orders per weekday", [("1", 2), ("2", 2)]),
         ("revenue in may 2024", [(30.0,)]),
+        ("how much money did we make in may 2024?", [(30.0,)]),
         ("best customers", [("Ada", 70.0), ("Bo", 30.0)]),
         ("customers by revenue", [("Ada", 70.0), ("Bo", 30.0)]),
         ("customers who spent more than 50", [("Ada", 70.0)]),
