@@ -7,12 +7,14 @@ import { makeQueryClient } from "../src/api/queries";
 
 type Answers = Record<string, unknown>;
 
-/** Requests by path, without what stands behind `?`; what has no answer is 404. */
+/** Requests by path, without what stands behind `?`; what has no answer is 404. A function is given the body. */
 export function serve(answers: Answers): { path: string; body: unknown }[] {
   const calls: { path: string; body: unknown }[] = [];
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
-    calls.push({ path, body: init?.body ? JSON.parse(String(init.body)) : undefined });
-    const answer = answers[path.split("?")[0] ?? ""];
+    const body = typeof init?.body === "string" ? JSON.parse(init.body) : undefined;
+    calls.push({ path, body });
+    const known = answers[path.split("?")[0] ?? ""];
+    const answer = typeof known === "function" ? await known(body) : known;
     if (answer instanceof Response) return answer.clone();
     if (answer instanceof Error) throw answer;
     if (answer === undefined) return Response.json({ error: { kind: "not_found", message: "Not here." } }, { status: 404 });
@@ -22,5 +24,8 @@ export function serve(answers: Answers): { path: string; body: unknown }[] {
 }
 
 export function show(element: ReactElement): RenderResult {
-  return render(<QueryClientProvider client={makeQueryClient()}>{element}</QueryClientProvider>);
+  const client = makeQueryClient();
+  return render(element, {
+    wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
+  });
 }

@@ -14,7 +14,8 @@ export interface Sureness {
 export function sureness(answer: Answer): Sureness {
   const line = answer.verdict ?? (answer.status === "doubtful" ? "Doubtful." : "");
   if (answer.status === "error") return { tone: "wrong", probability: null, line };
-  if (answer.status === "abstained") return { tone: "plain", probability: null, line };
+  const unproved = answer.executed === false && answer.status === "success";
+  if (answer.status === "abstained" || unproved) return { tone: "plain", probability: null, line };
   const probability = answer.confidence;
   const thin = probability !== null && probability < 0.6;
   return { tone: answer.status === "doubtful" || thin ? "doubt" : "sure", probability, line };

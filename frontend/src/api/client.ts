@@ -53,6 +53,7 @@ export function authorization(): Record<string, string> {
 /** Sends a request and returns the response when it is a success; throws `ApiError` otherwise. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
+  const token = sessionStorage.getItem(TOKEN_KEY);
   try {
     response = await fetch(path, { ...init, headers: { ...authorization(), ...init.headers } });
   } catch (cause) {
@@ -60,6 +61,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     throw unreachable("The server does not answer. Is it still running?");
   }
   if (response.ok) return response;
+  // a token that was entered meanwhile has not been refused
+  if (response.status === 401 && token === sessionStorage.getItem(TOKEN_KEY)) setRefused(true);
   throw await failure(response);
 }
 
@@ -97,7 +100,6 @@ export function jsonRequest(body: unknown, signal?: AbortSignal): RequestInit {
 }
 
 async function failure(response: Response): Promise<ApiError> {
-  if (response.status === 401) setRefused(true);
   let kind = "internal";
   let message = `The server answered ${response.status}.`;
   let requestId = response.headers.get("X-Request-ID");

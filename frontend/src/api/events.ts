@@ -110,6 +110,8 @@ export interface Answer {
   reason: string;
   database: string;
   dialect: string;
+  /** False where the SQL was written and checked only. */
+  executed?: boolean;
   confidence: number | null;
   relevance: number;
   doubts: string[];

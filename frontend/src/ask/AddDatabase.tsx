@@ -30,7 +30,6 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
     onSuccess: (preset) => {
       client.setQueryData(presetsQuery.queryKey, (all) => [...(all ?? []).filter((p) => p.id !== preset.id), preset]);
       void client.invalidateQueries({ queryKey: presetsQuery.queryKey });
-      onAdded(preset);
     },
   });
   const hint = useId();
@@ -39,7 +38,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
   function submit(event: FormEvent) {
     event.preventDefault();
     event.stopPropagation(); // the question's form is an ancestor, though only in React's tree
-    if (ready && !adding.isPending) adding.mutate();
+    if (ready && !adding.isPending) adding.mutate(undefined, { onSuccess: onAdded }); // not called once the dialog is closed
   }
 
   return createPortal(

@@ -13,6 +13,7 @@ import { address, go, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
 import { BoardTitle } from "./BoardTitle";
 import css from "./Boards.module.css";
+import { IN_TURN } from "./pin";
 import { TileView } from "./TileView";
 
 export default function BoardPage({ source }: { source: BoardSource }) {
@@ -20,12 +21,20 @@ export default function BoardPage({ source }: { source: BoardSource }) {
   const { data: board, error } = useQuery(boardQuery(source));
   const [arranging, setArranging] = useState(false);
   const [said, say] = useToast();
+  const { queryKey } = boardQuery(source);
   const change = useMutation({
+    mutationKey: queryKey,
+    scope: IN_TURN,
     mutationFn: (changed: { title?: string; tiles?: Tile[] }) => patch<Board>(boardPath(source), changed),
-    onMutate: ({ tiles }) => {
-      if (tiles) client.setQueryData(boardQuery(source).queryKey, (old) => old && arranged(old, tiles));
+    onMutate: async ({ tiles }) => {
+      if (!tiles) return;
+      await client.cancelQueries({ queryKey });
+      client.setQueryData(queryKey, (old) => old && arranged(old, tiles));
     },
-    onSuccess: (changed) => client.setQueryData(boardQuery(source).queryKey, changed),
+    // what is shown is ahead of the server until the last change is answered
+    onSuccess: (changed) => {
+      if (client.isMutating({ mutationKey: queryKey }) === 1) client.setQueryData(queryKey, changed);
+    },
     onError: (failed) => {
       say(failed.message);
       void client.invalidateQueries({ queryKey: ["boards"] });
@@ -44,13 +53,13 @@ export default function BoardPage({ source }: { source: BoardSource }) {
 
   async function share() {
     const { share: secret } = await post<{ share: string }>(`${own}/share`);
-    await client.invalidateQueries({ queryKey: boardQuery(source).queryKey });
+    await client.invalidateQueries({ queryKey });
     await copyText(address(paths.shared(secret)));
   }
 
   async function unshare() {
     await remove(`${own}/share`);
-    await client.invalidateQueries({ queryKey: boardQuery(source).queryKey });
+    await client.invalidateQueries({ queryKey });
   }
 
   async function drop() {

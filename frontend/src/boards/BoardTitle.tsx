@@ -1,6 +1,7 @@
 /** A board's title, which its owner can change where it stands. */
 import { type FormEvent, useState } from "react";
 import { Button, IconButton } from "../shell/Button";
+import { takeFocus } from "../shell/takeFocus";
 import css from "./Boards.module.css";
 
 export function BoardTitle({ title, onChange }: { title: string; onChange?: ((title: string) => void) | undefined }) {
@@ -22,7 +23,7 @@ export function BoardTitle({ title, onChange }: { title: string; onChange?: ((ti
   return (
     <form className={css["new"]} onSubmit={submit}>
       <input
-        ref={(field) => field?.focus()}
+        ref={takeFocus}
         aria-label="Title of the board"
         value={typed}
         maxLength={200}

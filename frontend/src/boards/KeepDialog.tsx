@@ -2,13 +2,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import { get, patch, post } from "../api/client";
-import { boardPath, boardsQuery } from "../api/queries";
-import type { Board, BoardSummary, KeptAnswer } from "../api/types";
+import { post } from "../api/client";
+import { boardsQuery } from "../api/queries";
+import type { BoardSummary, KeptAnswer } from "../api/types";
 import type { Look } from "../result/chooseChart";
 import { Button } from "../shell/Button";
 import css from "../shell/Dialog.module.css";
 import { followLink, paths } from "../shell/router";
+import { IN_TURN, pin } from "./pin";
 
 interface Props {
   runId: string;
@@ -27,19 +28,20 @@ export default function KeepDialog({ runId, name, look, onClose }: Props) {
   const [title, setTitle] = useState(name);
   const [chosen, setChosen] = useState<string | null>(null);
   const [boardTitle, setBoardTitle] = useState("");
-  const place = chosen ?? boards.data?.[0]?.board_id ?? NEW;
+  // before the boards are there nothing is chosen for one, and nothing can be kept in the wrong place
+  const place = chosen ?? (boards.isPending ? null : (boards.data?.[0]?.board_id ?? NEW));
 
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
 
   const keeping = useMutation({
+    scope: IN_TURN,
     mutationFn: async (): Promise<string | null> => {
       const kept = await post<KeptAnswer>("/kept", { run_id: runId, title: title.trim() || null, chart: look });
-      if (place === NONE) return null;
+      if (place === null || place === NONE) return null;
       const boardId = place === NEW ? await newBoard(boardTitle) : place;
-      const board = await get<Board>(boardPath({ boardId }));
-      await patch(boardPath({ boardId }), { tiles: [...board.tiles, { kept_id: kept.kept_id }] });
+      await pin(kept.kept_id, boardId);
       return boardId;
     },
     onSuccess: () => {
@@ -51,7 +53,7 @@ export default function KeepDialog({ runId, name, look, onClose }: Props) {
   function submit(event: FormEvent) {
     event.preventDefault();
     event.stopPropagation();
-    if (!keeping.isPending) keeping.mutate();
+    if (place !== null && !keeping.isPending) keeping.mutate();
   }
 
   const done = keeping.isSuccess ? (keeping.data ? paths.board(keeping.data) : paths.boards) : null;
@@ -73,7 +75,8 @@ export default function KeepDialog({ runId, name, look, onClose }: Props) {
             </label>
             <label className={css["field"]}>
               <span>Board</span>
-              <select value={place} onChange={(e) => setChosen(e.target.value)}>
+              <select value={place ?? ""} disabled={place === null} onChange={(e) => setChosen(e.target.value)}>
+                {place === null && <option value="">…</option>}
                 {boards.data?.map((board) => (
                   <option key={board.board_id} value={board.board_id}>
                     {board.title}
@@ -119,7 +122,7 @@ export default function KeepDialog({ runId, name, look, onClose }: Props) {
             {done ? "Close" : "Cancel"}
           </Button>
           {!done && (
-            <Button look="filled" type="submit" disabled={keeping.isPending}>
+            <Button look="filled" type="submit" disabled={place === null || keeping.isPending}>
               {keeping.isPending ? "Keeping…" : "Keep"}
             </Button>
           )}

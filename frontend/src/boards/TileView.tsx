@@ -1,5 +1,5 @@
 /** A kept answer on a board. It is run anew when it appears; until then its former rows are shown. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { post } from "../api/client";
 import { type BoardSource, refreshPath } from "../api/queries";
@@ -35,15 +35,20 @@ interface Props {
 
 export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
   const path = refreshPath(source, kept.kept_id);
+  const client = useQueryClient();
+  const queryKey = ["refreshed", source, kept.kept_id];
   const opened = useQuery({
-    queryKey: ["refreshed", source, kept.kept_id],
+    queryKey,
     queryFn: ({ signal }) => post<KeptAnswer>(path, {}, signal),
     staleTime: 0,
     gcTime: 0,
   });
-  const rerun = useMutation({ mutationFn: (values: string[] | null) => post<KeptAnswer>(path, { values }) });
+  const rerun = useMutation({
+    mutationFn: (values: string[] | null) => post<KeptAnswer>(path, { values }),
+    onSuccess: (fresh) => client.setQueryData(queryKey, fresh),
+  });
   const [details, setDetails] = useState(false);
-  const answer = rerun.data ?? opened.data ?? kept;
+  const answer = opened.data ?? kept;
   const problem = rerun.error ?? opened.error;
   const pending = opened.isFetching || rerun.isPending;
   const values = (rerun.variables ?? null) || answer.parameters.map((parameter) => parameter.value);

@@ -33,22 +33,24 @@ export function ResultPanel({ run, traced }: Props) {
   const [picked, setPicked] = useState<string | null>(null);
   if (traced?.reveal && traced.task !== picked) setPicked(traced.task);
   const shown = results.find((result) => result.task === picked) ?? results.at(-1);
-  if (!shown) return null;
   const settled = run.status !== "running";
+  const result = useMemo(() => (shown && !settled ? { ...shown, runId: null } : shown), [shown, settled]);
+  if (!shown || !result) return null;
   return (
     <div className={css["panel"]}>
       {results.length > 1 && (
         <div className={css["tasks"]} role="group" aria-label="Results of the plan's tasks">
-          {results.map((result, index) => (
-            <Button key={result.task} aria-pressed={result === shown} onClick={() => setPicked(result.task)}>
-              {index + 1}. {result.title}
+          {results.map((each, index) => (
+            <Button key={each.task} aria-pressed={each === shown} onClick={() => setPicked(each.task)}>
+              {index + 1}. {each.title}
             </Button>
           ))}
         </div>
       )}
       <ResultView
-        key={`${shown.task ?? "answer"}-${settled}`}
-        result={settled ? shown : { ...shown, runId: null }}
+        // another attempt may have other columns, and what was chosen for one does not fit the other
+        key={JSON.stringify([shown.task, shown.columns])}
+        result={result}
         traced={traced?.task === shown.task ? traced : null}
         name={run.question}
         keepable={shown === results.at(-1)}
@@ -71,10 +73,14 @@ interface ViewProps {
 export function ResultView({ result: first, traced, name, keepable = true }: ViewProps) {
   const result = useWhole(first);
   const charts = useMemo(() => chooseCharts(result.columns, result.rows), [result]);
-  const [view, setView] = useState<"table" | "chart">(charts[0] && SAYS_MORE.has(charts[0].kind) ? "chart" : "table");
+  const [chosen, setView] = useState<"table" | "chart" | null>(null);
   const [picked, setPicked] = useState<Look | null>(null);
   const best = charts[0];
-  const look = useMemo(() => picked ?? (best ? { ...best, order: "given" as const } : null), [picked, best]);
+  const view = chosen ?? (best && SAYS_MORE.has(best.kind) ? "chart" : "table");
+  const look = useMemo(() => {
+    if (picked && charts.some((chart) => chart.kind === picked.kind)) return picked;
+    return best ? { ...best, order: "given" as const } : null;
+  }, [picked, charts, best]);
   const [filtering, setFiltering] = useState(false);
   const [found, setFound] = useState<number | null>(null);
   const box = useRef<HTMLElement>(null);

@@ -52,7 +52,10 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
           <span>Endpoint</span>
           <input
             value={url}
-            onChange={(e) => setUrl(e.target.value)}
+            onChange={(e) => {
+              setUrl(e.target.value);
+              trial.reset(); // it was of another endpoint
+            }}
             placeholder="https://api.openai.com/v1"
             autoComplete="off"
             spellCheck={false}
@@ -65,7 +68,10 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
             <input
               type="password"
               value={key}
-              onChange={(e) => setKey(e.target.value)}
+              onChange={(e) => {
+                setKey(e.target.value);
+                trial.reset();
+              }}
               placeholder={now.has_key ? "as before" : "none"}
               autoComplete="off"
               spellCheck={false}

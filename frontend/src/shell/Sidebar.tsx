@@ -13,7 +13,8 @@ import { StatusBadge } from "./StatusBadge";
 import { ThemeSwitch } from "./ThemeSwitch";
 
 export function Sidebar({ open, place }: { open: boolean; place: Place }) {
-  const [search, setSearch] = useState("");
+  const [typed, setTyped] = useState<string | null>(null);
+  const search = typed ?? "";
   const wanted = useDeferredValue(search.trim());
   const threads = useInfiniteQuery(threadsQuery(wanted));
   const presets = useQuery(presetsQuery);
@@ -61,11 +62,12 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
       </div>
       <div className={css["threads"]}>
         <h2 className={css["heading"]}>Threads</h2>
-        {(list.length > 3 || search) && (
+        {/* once typed into, it stays: it would take the focus with it */}
+        {(list.length > 3 || typed !== null) && (
           <label className={css["search"]}>
             <Icon name="search" />
             <span className="hidden-text">Search the threads</span>
-            <input type="search" value={search} placeholder="Search" onChange={(event) => setSearch(event.target.value)} />
+            <input type="search" value={search} placeholder="Search" onChange={(event) => setTyped(event.target.value)} />
           </label>
         )}
         {list.length === 0 && <p className={css["none"]}>{threads.isPending ? "…" : wanted ? "No thread holds that." : "Questions you ask appear here."}</p>}

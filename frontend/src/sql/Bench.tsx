@@ -1,10 +1,11 @@
 /** The editor with its Run button, and what came of the statement, under the same guard as every other. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { post } from "../api/client";
 import { schemaQuery } from "../api/queries";
 import type { SqlRequest, SqlResult } from "../api/types";
 import { ResultView } from "../result/ResultPanel";
+import type { Result } from "../result/results";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { address, paths } from "../shell/router";
@@ -38,6 +39,7 @@ export function Bench({ preset, dialect, sql, question, children, onText }: Prop
   });
   const result = running.data;
   const succeeded = result?.status === "success";
+  const shown = useMemo(() => result && resultOf(result), [result]);
 
   function go() {
     if (current.trim() && !running.isPending) running.mutate(current);
@@ -47,8 +49,7 @@ export function Bench({ preset, dialect, sql, question, children, onText }: Prop
     <>
       <div className={css["editor"]}>
         <SqlEditor
-          key={sql === formatted ? "plain" : "formatted"}
-          initial={current}
+          initial={formatted}
           dialect={schema.data?.dialect ?? dialect}
           schema={schema.data}
           onChange={(text) => {
@@ -85,23 +86,20 @@ export function Bench({ preset, dialect, sql, question, children, onText }: Prop
         </p>
       )}
       {result && !succeeded && <Refusal result={result} />}
-      {succeeded && (
-        <ResultView
-          key={result.run_id}
-          traced={null}
-          name={question || "SQL"}
-          result={{
-            runId: result.run_id,
-            task: null,
-            title: "Your SQL",
-            columns: result.columns,
-            rows: result.rows,
-            total: result.rows_returned,
-            truncated: result.truncated,
-            milliseconds: result.execution_time_ms,
-          }}
-        />
-      )}
+      {succeeded && shown && <ResultView key={result.run_id} traced={null} name={question || "SQL"} result={shown} />}
     </>
   );
+}
+
+function resultOf(result: SqlResult): Result {
+  return {
+    runId: result.run_id,
+    task: null,
+    title: "Your SQL",
+    columns: result.columns,
+    rows: result.rows,
+    total: result.rows_returned,
+    truncated: result.truncated,
+    milliseconds: result.execution_time_ms,
+  };
 }

@@ -1,10 +1,16 @@
 /** The SQL editor: colours, and completion from the database's own tables and columns. Mod-Enter runs. */
-import { autocompletion, closeCompletion, completionKeymap, completionStatus } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  closeCompletion,
+  completionKeymap,
+  completionStatus,
+  startCompletion,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { MariaSQL, MySQL, PostgreSQL, sql, SQLite, type SQLDialect } from "@codemirror/lang-sql";
 import { columnsNearby } from "./columnsNearby";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
@@ -35,20 +41,25 @@ const COLOURS = HighlightStyle.define([
   { tag: tags.comment, color: "var(--ink-2)" },
 ]);
 
+/** Marks the change that lays the statement out: nobody typed it. */
+const FORMATTED = Annotation.define<true>();
+
 export function SqlEditor({ initial, dialect, schema, onChange, onRun }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const calls = useRef({ onChange, onRun });
-  const text = useRef(initial);
+  const view = useRef<EditorView>(undefined);
+  const language = useRef(new Compartment());
+  const untouched = useRef(initial);
   useEffect(() => {
     calls.current = { onChange, onRun };
   });
 
   useEffect(() => {
     if (!host.current) return;
-    const view = new EditorView({
+    const editor = new EditorView({
       parent: host.current,
       state: EditorState.create({
-        doc: text.current,
+        doc: untouched.current,
         extensions: [
           history(),
           drawSelection(),
@@ -60,27 +71,50 @@ export function SqlEditor({ initial, dialect, schema, onChange, onRun }: Props) 
             ...defaultKeymap,
             ...historyKeymap,
           ]),
-          sql({ dialect: DIALECTS[dialect] ?? SQLite, schema: names(schema), upperCaseKeywords: true }),
-          EditorState.languageData.of(() => [{ autocomplete: columnsNearby(schema) }]),
+          language.current.of([]),
           syntaxHighlighting(COLOURS),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "SQL to run" }),
           EditorView.updateListener.of((update) => {
             // what one typed just before leaving the editor opens nothing over what one went to
             if (!update.view.hasFocus && completionStatus(update.state)) queueMicrotask(() => closeCompletion(update.view));
-            if (!update.docChanged) return;
-            text.current = update.state.doc.toString();
-            calls.current.onChange(text.current);
+            const typed = update.docChanged && !update.transactions.some((change) => change.annotation(FORMATTED));
+            if (typed) calls.current.onChange(update.state.doc.toString());
           }),
           editorLook,
         ],
       }),
     });
-    view.focus();
-    return () => view.destroy();
+    view.current = editor;
+    editor.focus();
+    return () => editor.destroy();
+  }, []);
+
+  // the formatted text may arrive late, too: it replaces only what nobody has changed
+  useEffect(() => {
+    const editor = view.current;
+    const before = untouched.current;
+    untouched.current = initial;
+    if (!editor || before === initial || editor.state.doc.toString() !== before) return;
+    editor.dispatch({ changes: { from: 0, to: before.length, insert: initial }, annotations: FORMATTED.of(true) });
+  }, [initial]);
+
+  // the schema may arrive while one types: text, cursor and history stay, and an open list is filled anew
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor) return;
+    editor.dispatch({ effects: language.current.reconfigure(languageOf(dialect, schema)) });
+    if (completionStatus(editor.state)) startCompletion(editor);
   }, [dialect, schema]);
 
   return <div ref={host} />;
+}
+
+function languageOf(dialect: string, schema: DatabaseSchema | undefined): Extension {
+  return [
+    sql({ dialect: DIALECTS[dialect] ?? SQLite, schema: names(schema), upperCaseKeywords: true }),
+    EditorState.languageData.of(() => [{ autocomplete: columnsNearby(schema) }]),
+  ];
 }
 
 /** What the completion offers: each table with its columns. */

@@ -7,6 +7,7 @@ import { liveRuns } from "../run/liveRuns";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
 import { followLink, go, paths } from "../shell/router";
+import { takeFocus } from "../shell/takeFocus";
 import css from "./ThreadLink.module.css";
 
 interface Props {
@@ -45,7 +46,7 @@ export function ThreadLink({ thread, database, current }: Props) {
       <li className={css["item"]}>
         <form className={css["rename"]} onSubmit={rename}>
           <input
-            ref={(field) => field?.focus()}
+            ref={takeFocus}
             aria-label="Title of the thread"
             value={typed}
             maxLength={120}
