@@ -6,7 +6,8 @@ import re
 
 from sqlglot import exp
 
-from eval.schema import Dialect, Schema, Table
+from eval.engines import ENGINES
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema, Table
 from eval.sql.sources import Output, Relation, folded
 
 _SQLITE_TREE = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root")
@@ -36,6 +37,8 @@ def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | No
         if namespace.casefold() not in ("main", "temp"):
             return None
         namespace = None
+    if dialect in WRITTEN_DIALECTS:
+        return _written_table(name, table, dialect, schema)
     if dialect == "postgres":
         wanted = folded(table.args["db"], dialect) if namespace else None
         for candidate in schema.tables:
@@ -45,10 +48,21 @@ def real_table(table: exp.Table, dialect: Dialect, schema: Schema) -> Table | No
     return schema.table(name, None if namespace in ("main", None) else namespace)
 
 
+def _written_table(name: str, table: exp.Table, dialect: Dialect, schema: Schema) -> Table | None:
+    """A qualifier must be that of the given structure: what it leads to is not known here."""
+    written = ".".join(part.name for part in table.parts[:-1]).casefold()
+    for candidate in schema.tables:
+        if candidate.name.casefold() == name.casefold():
+            own = (candidate.namespace or "").casefold()
+            if written in ("", own) or (not own and written == ENGINES[dialect].bare_namespace):
+                return candidate
+    return None
+
+
 def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
     """The columns that a table function offers. When they depend on its arguments, the relation is open."""
     name = call.name.casefold() if isinstance(call, exp.Anonymous) else call.key
-    columns = _FUNCTION_COLUMNS[dialect].get(name)
+    columns = _FUNCTION_COLUMNS.get(dialect, {}).get(name)
     if columns is not None:
         return Relation([Output(c) for c in columns])
     if isinstance(call, exp.JSONTable):
@@ -57,6 +71,18 @@ def function_relation(call: exp.Expr, alias: str, dialect: Dialect) -> Relation:
         return Relation([Output(alias or name)])
     return Relation([], open=True)
 
+
+_NOT_DATA = re.compile(r"information_schema|account_usage|organization_usage|snowflake|sys|system|pg_\w+|region-.*")
+"""Databases and schemas of the engines without one here that tell of accounts, settings and other people's queries."""
+_WRITTEN_OWN: dict[Dialect, re.Pattern[str]] = {
+    "redshift": re.compile(r"(pg|stl|stv|svl|svv|svcs|sys)_\w+", re.IGNORECASE),
+    "oracle": re.compile(r"(dba|all|user|cdb)_\w+|g?v\$\w+|x\$\w+", re.IGNORECASE),
+    "bigquery": re.compile(r"__tables.*", re.IGNORECASE),
+    "tsql": re.compile(
+        r"sys(objects|columns|users|logins|databases|processes|comments|indexes|servers)", re.IGNORECASE
+    ),
+}
+"""Tables of the engine itself that a bare name reaches."""
 
 _ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
     "sqlite": re.compile(r"sqlite_\w+|pragma_\w+|dbstat|bytecode|tables_used"),
@@ -78,6 +104,8 @@ def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
     (``csv.`/etc/passwd` ``); the open database is not known here, so no qualifier is allowed.
     For the other engines, `eval.sql.resolve` looks the qualifier up in the schema."""
     name, namespace, catalogue = table.name.casefold(), table.db.casefold(), table.catalog.casefold()
+    if dialect in WRITTEN_DIALECTS:
+        return _outside_what_is_given(table, dialect)
     if dialect in ("mysql", "spark", "clickhouse"):
         if namespace or catalogue or len(table.parts) > 1:
             return f"names the database {table.db}; only tables of the opened one may be read, without a qualifier"
@@ -85,4 +113,19 @@ def outside_the_data(table: exp.Table, dialect: Dialect) -> str | None:
     own = namespace == "information_schema" or namespace.startswith("pg_") or catalogue == "system"
     if own or (namespace in ("", "main", "temp") and _ENGINES_OWN[dialect].fullmatch(name)):
         return f"reads {table.name}, which tells of the engine and not of the data"
+    return None
+
+
+def _outside_what_is_given(table: exp.Table, dialect: Dialect) -> str | None:
+    """The same for a dialect without an engine here: other servers, stages, files and hidden tables, too."""
+    if len(table.parts) > 3:
+        return f"names {table.name} of another server"
+    for name in (name for part in table.parts for name in part.name.casefold().split(".")):
+        if _NOT_DATA.fullmatch(name) and name != table.name.casefold():
+            return f"reads {name}, which tells of the engine and not of the data"
+    own = _WRITTEN_OWN.get(dialect)
+    if own is not None and own.fullmatch(table.name):
+        return f"reads {table.name}, which tells of the engine and not of the data"
+    if any(mark in part.name for part in table.parts for mark in "@#$*/\\:"):
+        return f"reads {table.name!r}, which may be a file, a stage, another server or a hidden table"
     return None

@@ -91,9 +91,9 @@ class ExpressionNames(ABC):
         elif bound is None:
             self._unknown("column", column, scope)
         else:
-            self._found(column, bound)
+            self._add_bound(column, bound)
 
-    def _found(self, column: exp.Column, bound: Found) -> None:
+    def _add_bound(self, column: exp.Column, bound: Found) -> None:
         self.binding.columns[id(column)] = bound
         self._use(bound.origin)
 

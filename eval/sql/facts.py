@@ -90,11 +90,9 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         outer_joins=sum(join.side in ("LEFT", "RIGHT", "FULL") for join in joins),
         window_functions=tuple(_window_functions(tree)),
         negations=_negations(tree, any(join.side in ("LEFT", "RIGHT", "FULL") for join in joins)),
-        comparisons=sum(1 for _ in _filters(tree, binding)),
         cartesian=bool(loose),
         literals=tuple(_constants(tree, binding)),
         from_tables=_base_tables(tree),
-        output_names=tuple(p.output_name or text for p, text in zip(projection, written, strict=True)),
         unlinked=loose,
         join_columns=tuple(dict.fromkeys(join_columns(binding))),
     )
@@ -176,22 +174,16 @@ def _nested_queries(tree: exp.Expression) -> int:
 
 def _negations(tree: exp.Expression, outer_join: bool) -> int:
     count = 0
-    for node in every(tree, exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is):
+    for node in every(tree, exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is, exp.Like, exp.ILike):
         if isinstance(node, exp.Not):
             count += not (isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null))
         elif isinstance(node, exp.NEQ | exp.NullSafeNEQ | exp.Except):
             count += 1
-        elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        elif isinstance(node, exp.Like | exp.ILike):
+            count += bool(node.args.get("negate"))
+        elif isinstance(node.expression, exp.Null):
             count += outer_join and not isinstance(node.parent, exp.Not)
     return count
-
-
-def _filters(tree: exp.Expression, binding: Binding) -> Iterator[exp.Expr]:
-    """Comparisons, except the equality of two columns, which links sources."""
-    for node in every(tree, *_COMPARISONS):
-        sides = [binding.columns.get(id(s)) for s in (node.this, node.args.get("expression"))]
-        if not (isinstance(node, exp.EQ) and all(side is not None and not side.is_string for side in sides)):
-            yield node
 
 
 def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:

@@ -14,15 +14,16 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from eval.schema import Dialect, Schema
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql.catalogue import outside_the_data
 from eval.sql.clickhouse_forms import written_for_clickhouse
 from eval.sql.dialects import faithful, render
 from eval.sql.functions import functions
-from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call
+from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call, state_type, table_behind_in
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.spark_forms import written_for_spark
 from eval.sql.stack import with_headroom
+from eval.sql.strict_grouping import strictly_grouped
 from eval.sql.types import ParsedQuery, ReadStatement, Verdict
 from eval.sql.value_sizes import oversized
 
@@ -52,6 +53,12 @@ _PLAIN_NAME = re.compile(r"[^\W][\w$]*")
 
 _PATH_LIKE = re.compile(r"[/\\:*?\[\]~]|\.[A-Za-z0-9]+$")
 
+_FILE_ENDINGS = frozenset(
+    {"csv", "tsv", "txt", "json", "jsonl", "ndjson", "geojson", "parquet", "avro", "arrow", "xlsx", "gz", "zst", "bz2"}
+    | {"db", "ddb", "duckdb", "sqlite", "sqlite3", "shp", "gpkg", "fgb", "vortex", "orc"}
+)
+"""DuckDB reads the table `sales.csv` from the file of that name where there is no schema `sales`."""
+
 _WORDS = {
     exp.Command: "is a command, not a query",
     exp.Into: "writes its result (SELECT ... INTO)",
@@ -74,7 +81,7 @@ _WORDS = {
     exp.Detach: "detaches a database (DETACH)",
     exp.Copy: "copies to or from files (COPY)",
     exp.Columns: "uses COLUMNS(...), which cannot be checked",
-    exp.Pivot: "uses PIVOT or UNPIVOT, which cannot be checked",
+    exp.Pivot: "uses PIVOT or UNPIVOT, which cannot be checked; write sum(CASE WHEN ... END) for each column",
 }
 
 
@@ -93,10 +100,11 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
-        sql = render(_written(parsed.tree, parsed.dialect, schema), parsed.dialect)
+        tree = _written(parsed.tree, parsed.dialect, schema)
+        sql = render(tree, parsed.dialect)
         if parsed.dialect == "spark" and "${" in sql:  # also where it was written with an escape
             return _refused("holds ${, where Spark puts in settings and the server's environment")
-        return Verdict(True, None, ReadStatement(sql, parsed.dialect, parsed.tree))
+        return Verdict(True, None, ReadStatement(sql, parsed.dialect, tree))
     except RecursionError:
         return _refused("nested too deeply")
 
@@ -105,6 +113,8 @@ def _written(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> e
     """The tree in forms that its engine takes."""
     if dialect == "spark":
         return written_for_spark(tree, schema)
+    if dialect in WRITTEN_DIALECTS:
+        return strictly_grouped(tree, dialect)
     return written_for_clickhouse(tree, schema) if dialect == "clickhouse" else tree
 
 
@@ -136,9 +146,10 @@ def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
         return "changes settings or the output format (SETTINGS, FORMAT)"
     if isinstance(node, exp.Func):
         return _call_reason(node, dialect)
-    if isinstance(node, exp.In) and isinstance(node.args.get("field"), exp.Column):
-        named = node.args["field"]  # SQLite reads `x IN name` from a table
-        return _table_reason(exp.Table(this=named.this.copy(), db=named.args.get("table")), dialect)
+    if isinstance(node, exp.In):
+        return _membership_reason(node, dialect)
+    if isinstance(node, exp.From | exp.Join):
+        return _source_reason(node)
     if isinstance(node, exp.DataType):
         return _type_reason(node, dialect)
     if isinstance(node, exp.Column):
@@ -152,6 +163,32 @@ def _node_reason(node: exp.Expr, dialect: Dialect) -> str | None:
     if isinstance(node, exp.With) and node.args.get("search"):
         return "uses SEARCH or CYCLE in WITH, which cannot be checked"
     return None
+
+
+def _membership_reason(node: exp.In, dialect: Dialect) -> str | None:
+    """SQLite reads `x IN name` from a table, ClickHouse also `x IN (name)`."""
+    named = node.args.get("field")
+    if dialect == "clickhouse":
+        if table := table_behind_in(node):
+            return f"reads {table} behind IN without SELECT; write IN (SELECT ... FROM {table})"
+    elif isinstance(named, exp.Literal | exp.Dot):
+        return f"reads {named.name} behind IN without SELECT; write IN (SELECT ... FROM {named.name})"
+    elif isinstance(named, exp.Column):
+        return _table_reason(exp.Table(this=named.this.copy(), db=named.args.get("table")), dialect)
+    return None
+
+
+_SOURCES = (exp.Table, exp.Final, exp.Subquery, exp.Values, exp.Unnest, exp.Lateral)
+
+
+def _source_reason(clause: exp.From | exp.Join) -> str | None:
+    """What stands behind FROM and JOIN has to be seen as a table. Behind ARRAY JOIN stands an expression, in whose
+    subqueries sqlglot takes tables for columns."""
+    if isinstance(clause.this, _SOURCES) and clause.args.get("kind") != "ARRAY":
+        return None
+    if clause.args.get("kind") == "ARRAY" and clause.this.find(exp.Query) is None:
+        return None
+    return f"reads something other than a table behind {clause.args.get('kind') or clause.key.upper()}"
 
 
 def _names_columns(expression: exp.Expr) -> bool:
@@ -187,10 +224,12 @@ def _table_reason(table: exp.Table, dialect: Dialect) -> str | None:
         return reason
     if dialect == "clickhouse" and isinstance(table.args.get("alias"), exp.TableAlias) and table.args["alias"].columns:
         return f"renames the columns of {table.name}, which cannot be checked"
-    if dialect in ("duckdb", "clickhouse"):
+    if dialect in ("duckdb", "clickhouse", "spark"):
         for identifier in table.parts:
             if _PATH_LIKE.search(identifier.name):
                 return f"reads {identifier.name!r}, which the engine may open as a file"
+    if dialect == "duckdb" and len(table.parts) > 1 and table.name.lower() in _FILE_ENDINGS:
+        return f"reads {'.'.join(part.name for part in table.parts)}, which the engine may open as a file"
     return None
 
 
@@ -209,6 +248,9 @@ _ROLE_NAMES: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"user", "current_role", "current_user", "session_user", "system_user"}),
     "mysql": frozenset({"current_role", "current_user"}),
     "spark": frozenset({"user", "current_user", "session_user"}),
+    **dict.fromkeys(
+        WRITTEN_DIALECTS, frozenset({"user", "uid", "current_user", "current_role", "session_user", "system_user"})
+    ),
 }
 
 
@@ -216,6 +258,8 @@ def _type_reason(kind: exp.DataType, dialect: Dialect) -> str | None:
     """PostgreSQL's catalogue types turn numbers into the names of roles, tables and functions."""
     if dialect == "duckdb" and "variant" in render(kind, dialect).lower():
         return "casts to VARIANT, which ends the process for deeply nested JSON"
+    if dialect == "clickhouse" and "aggregatefunction" in render(kind, dialect).lower():
+        return "casts to a state of an aggregate, which the engine reads without checks"
     if dialect != "postgres":
         return None
     written = render(kind, dialect).replace('"', "")
@@ -229,7 +273,8 @@ def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
     name = column.this
     if dialect == "spark" and "_metadata" in [part.name.lower() for part in column.parts]:
         return "reads _metadata, which tells of files"
-    if dialect == "mysql" and column.table and name.name.lower() in ("nextval", "currval"):
+    sequences = dialect in ("mysql", "snowflake", "oracle")
+    if sequences and column.table and name.name.lower() in ("nextval", "currval"):
         return f"reads {name.name} of {column.table}, which may be a sequence"
     plain = isinstance(name, exp.Identifier) and not name.args.get("quoted") and not column.table
     if plain and name.name.lower() in _ROLE_NAMES.get(dialect, ()):
@@ -249,11 +294,13 @@ def _select_reason(select: exp.Select) -> str | None:
 
 def _call_reason(node: exp.Expr, dialect: Dialect) -> str | None:
     known = functions(dialect)
+    if isinstance(node, exp.Anonymous) and isinstance(node.this, exp.Identifier) and node.this.args.get("quoted"):
+        return f"calls {node.name} in quotes, which may be a user's function; write the engine's own without quotes"
     for name in names_called(node, dialect):
         if name not in known:
             return f"calls {name}, which is not on the list of {dialect} functions that only compute"
     if dialect == "clickhouse":
-        return function_argument(node)
+        return function_argument(node) or state_type(node) or call_by_name(node)
     return call_by_name(node) if dialect == "duckdb" else None
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from eval.schema import Schema
+from eval.schema import Dialect, Schema
 from eval.sql.functions import functions
 from eval.sql.lookup import Found
 from eval.sql.nodes import called_name
@@ -25,7 +25,11 @@ _BUILT_IN_TYPES = frozenset(
 )
 """PostgreSQL's own types that sqlglot treats as user-defined."""
 
-_AGGREGATING = frozenset({"aggregate", "array_aggr", "array_aggregate", "list_aggr", "list_aggregate"})
+_AGGREGATING: dict[str, tuple[Dialect, int]] = {
+    **dict.fromkeys(("aggregate", "array_aggr", "array_aggregate", "list_aggr", "list_aggregate"), ("duckdb", 1)),
+    "arrayreduce": ("clickhouse", 0),
+}
+"""Functions that call the aggregate whose name they are given, with the position of the name."""
 
 
 HIGHER_ORDER = frozenset(
@@ -37,6 +41,12 @@ HIGHER_ORDER = frozenset(
     | {"mappartialsort", "mapreversesort", "mapsort"}
 )
 """ClickHouse's functions whose first argument may be a function (system.functions, higher_order)."""
+
+
+_TYPE_BY_NAME = frozenset(
+    {"accuratecast", "accuratecastordefault", "accuratecastornull", "defaultvalueoftypename", "reinterpret"}
+)
+"""ClickHouse's functions that name a type in a text: their second argument, or the only one."""
 
 
 def function_argument(call: exp.Expr) -> str | None:
@@ -51,12 +61,38 @@ def function_argument(call: exp.Expr) -> str | None:
     return None
 
 
+def state_type(call: exp.Expr) -> str | None:
+    """The reason why a call of ClickHouse's `accurateCast` or its like may make a state of an aggregate from a text."""
+    if isinstance(call, exp.CastToStrType):
+        named = call.args["to"]
+    elif called_name(call) in _TYPE_BY_NAME and call.expressions:
+        named = call.expressions[min(1, len(call.expressions) - 1)]
+    else:
+        return None
+    if isinstance(named, exp.Literal) and "aggregatefunction" not in named.name.lower():
+        return None
+    return "casts to something other than the name of a plain type"
+
+
+def table_behind_in(membership: exp.In) -> str | None:
+    """The name that ClickHouse reads as a table in `x IN name` and `x IN (name)`."""
+    listed = membership.expressions
+    named = membership.args.get("field") or (listed[0] if len(listed) == 1 else None)
+    while isinstance(named, exp.Paren | exp.Alias) or (isinstance(named, exp.Tuple) and len(named.expressions) == 1):
+        named = named.expressions[0] if isinstance(named, exp.Tuple) else named.this
+    if isinstance(named, exp.Column | exp.Identifier | exp.Dot):
+        return ".".join(part.name for part in (named.parts if not isinstance(named, exp.Identifier) else (named,)))
+    return None
+
+
 def call_by_name(call: exp.Expr) -> str | None:
-    """The reason why a call of DuckDB's `list_aggregate` may reach a function that is not on the list."""
+    """The reason why a call of DuckDB's `list_aggregate` or ClickHouse's `arrayReduce` may reach a function that is not
+    on the list."""
     if not isinstance(call, exp.Anonymous) or called_name(call) not in _AGGREGATING:
         return None
-    named = call.expressions[1] if len(call.expressions) > 1 else None
-    function = functions("duckdb").get(named.name.lower()) if isinstance(named, exp.Literal) else None
+    dialect, place = _AGGREGATING[call.name.lower()]
+    named = call.expressions[place] if len(call.expressions) > place else None
+    function = functions(dialect).get(named.name.lower()) if isinstance(named, exp.Literal) else None
     if function is not None and function.kind == "aggregate":
         return None
     return f"calls {call.name} with something other than the name of a listed aggregate function"

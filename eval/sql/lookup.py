@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from eval.schema import Dialect
-from eval.sql.dialects import QUOTE
+from eval.schema import WRITTEN_DIALECTS, Dialect
+from eval.sql.faithful import QUOTE
+from eval.sql.quoted_names import quoted_name
 from eval.sql.sources import ROWID, Origin, Output, Scope, Source, same
 
 _SPECIAL: dict[Dialect, frozenset[str]] = {
@@ -17,6 +18,7 @@ _SPECIAL: dict[Dialect, frozenset[str]] = {
     "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
     "spark": frozenset({"user"}),
     "clickhouse": frozenset(),
+    **dict.fromkeys(WRITTEN_DIALECTS, frozenset({"sysdate", "systimestamp"})),
 }
 """Functions without parentheses that the parser reads as columns."""
 
@@ -141,7 +143,7 @@ def _struct_field(column: exp.Column, scope: Scope, dialect: Dialect) -> Found |
     if dialect == "clickhouse":
         parts = [part.name for part in column.parts]
         for whole, table in ((parts, None), (parts[1:], first.copy())):
-            named = exp.Column(this=exp.to_identifier(".".join(whole), quoted=True), table=table)
+            named = exp.Column(this=quoted_name(".".join(whole)), table=table)
             if len(whole) > 1 and (bound := _in_scopes(named, scope, dialect)) is not None:
                 return bound
     if not isinstance(first, exp.Identifier):

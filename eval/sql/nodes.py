@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from eval.schema import Dialect
+from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql.functions import functions
 
 NodeTypes = frozenset[type[exp.Expr]]
@@ -65,7 +65,26 @@ _POSTGRES_LIKE: NodeTypes = frozenset(
     | {exp.RegexpILike, exp.CurrentCatalog}
 )
 
+_WRITTEN: NodeTypes = (
+    _COMMON
+    | _SERVER
+    | {exp.Dot, exp.Bracket, exp.ILike, exp.Qualify, exp.TryCast, exp.Array, exp.Struct, exp.PropertyEQ, exp.Kwarg}
+    | {exp.Unnest, exp.AtTimeZone, exp.Lambda, exp.Overlay, exp.SimilarTo, exp.Slice, exp.Concat, exp.StartsWith}
+    | {
+        exp.TableSample,
+        exp.JSONPath,
+        exp.JSONPathRoot,
+        exp.JSONPathKey,
+        exp.JSONPathSubscript,
+        exp.Pow,
+        exp.Ceil,
+        exp.Floor,
+    }
+) - {exp.BitString, exp.Any, exp.All}
+"""For dialects without an engine here: the forms that their documentation shares."""
+
 NODES: dict[Dialect, NodeTypes] = {
+    **dict.fromkeys(WRITTEN_DIALECTS, _WRITTEN),
     "sqlite": _COMMON | {exp.Glob, exp.Match, exp.RegexpLike},
     "duckdb": _COMMON
     | _SERVER
@@ -82,6 +101,8 @@ NODES: dict[Dialect, NodeTypes] = {
         exp.Cbrt,
         exp.Overlaps,
         exp.JSONBContainsTopKey,
+        exp.JSONBContainsAnyTopKeys,
+        exp.JSONBContainsAllTopKeys,
     },
     "mysql": _COMMON
     | _SERVER
@@ -104,7 +125,18 @@ NODES: dict[Dialect, NodeTypes] = {
     "clickhouse": _COMMON
     | (_SERVER - {exp.Lateral, exp.GroupingSets})
     | {exp.GroupingSets, exp.ILike, exp.Array, exp.Bracket, exp.Dot, exp.Lambda, exp.Qualify, exp.Final, exp.PreWhere}
-    | {exp.ParameterizedAgg, exp.TableSample, exp.Tuple, exp.Struct, exp.Map, exp.VarMap, exp.PropertyEQ, exp.Xor},
+    | {
+        exp.CastToStrType,
+        exp.WithFill,
+        exp.ParameterizedAgg,
+        exp.TableSample,
+        exp.Tuple,
+        exp.Struct,
+        exp.Map,
+        exp.VarMap,
+        exp.PropertyEQ,
+        exp.Xor,
+    },
 }
 """Node types that a query may contain, by dialect."""
 
@@ -148,6 +180,7 @@ KEYWORD_CALLS: NodeTypes = frozenset(
     }
     | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.SimilarTo, exp.Abs, exp.Factorial}
     | {exp.RegexpFullMatch, exp.JSONTable, exp.JSONArrayContains, exp.JSONBContainsTopKey, exp.Like, exp.ILike}
+    | {exp.JSONBContainsAnyTopKeys, exp.JSONBContainsAllTopKeys, exp.CastToStrType}
 )
 """sqlglot `Func` classes that are written as an operator or a grammar keyword, not as a call by name."""
 

@@ -16,12 +16,14 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.errors import Text2SQLError
-from eval.schema import Dialect
+from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql.bounds import text_error, token_error, tree_error
-from eval.sql.dialects import QUOTE, faithful, render
+from eval.sql.dialects import faithful, render
+from eval.sql.faithful import QUOTE
 from eval.sql.parse_budget import ParseBudgetExceeded, budgeted_parser
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
+from eval.sql.written_dialects import named_units
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -39,6 +41,8 @@ def parse(sql: str, dialect: Dialect) -> ParsedQuery:
         return ParsedQuery(sql, dialect, None, str(problem))
     if dialect == "sqlite" and ("`" in sql or "[" in sql):
         _mark_quotes(tree, sql)
+    if dialect in WRITTEN_DIALECTS:
+        named_units(tree)
     return ParsedQuery(sql, dialect, tree)
 
 

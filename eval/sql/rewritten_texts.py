@@ -21,7 +21,7 @@ _LONG_TYPES = ("mediumtext", "longtext", "mediumblob", "longblob", "json")
 def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
     """Pairs of table and column. A column of a subquery counts as the column of that name in any table of the
     statement."""
-    found: set[tuple[str, str]] = set()
+    long_columns: set[tuple[str, str]] = set()
     tables = every(tree, exp.Table)
     for call in every(tree, exp.Func):
         if called_name(call) not in _REWRITING:
@@ -30,8 +30,8 @@ def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
         for column in every(text, exp.Column) if isinstance(text, exp.Expr) else ():
             named = [table for table in tables if column.table in ("", table.alias_or_name)]
             for table in named or tables:
-                found |= _long(schema, table.name, column.name)
-    return found
+                long_columns |= _long(schema, table.name, column.name)
+    return long_columns
 
 
 def _long(schema: Schema, table_name: str, column_name: str) -> set[tuple[str, str]]:

@@ -141,7 +141,7 @@ class _Binder(FromClause):
         for source in scope.sources:
             hits = source.find(column.this)
             if hits or source.relation.open:
-                self._found(column, Found(source, hits[0].origin if hits else None))
+                self._add_bound(column, Found(source, hits[0].origin if hits else None))
                 return True
         if self.dialect != "sqlite":
             return False
@@ -246,7 +246,7 @@ class _Binder(FromClause):
             )
             output = first.get(column.name.casefold()) if bare else None
             if output is not None:
-                self._found(column, Found(None, output.origin))
+                self._add_bound(column, Found(None, output.origin))
             else:
                 self._column(column, scope)
         scope.aliases = {}

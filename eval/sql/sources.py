@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from eval.schema import Dialect, Table
+from eval.schema import WRITTEN_DIALECTS, Dialect, Table
 
 Origin = tuple[str, str]
 """(table, column) with their names in the schema."""
@@ -23,6 +23,7 @@ _HIDDEN: dict[Dialect, frozenset[str]] = {
     "mysql": frozenset(),
     "spark": frozenset(),
     "clickhouse": frozenset({"_part", "_partition_id", "_table"}),
+    **dict.fromkeys(WRITTEN_DIALECTS, frozenset()),
 }
 
 

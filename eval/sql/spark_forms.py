@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from eval.schema import Schema
 from eval.sql.nodes import is_aggregate_call
+from eval.sql.quoted_names import quoted_name
 from eval.sql.strict_grouping import own_nodes, strictly_grouped
 from eval.sql.traversal import every
 
@@ -46,7 +47,7 @@ def _select_sorted_aggregates(select: exp.Select) -> None:
         names.append(f"_c{number}")
         inner.append("expressions", exp.alias_(item.unalias().copy(), names[-1]))
         name = item.alias_or_name or item.sql(dialect="spark")
-        outer.append(exp.alias_(exp.column(names[-1]), exp.to_identifier(name, quoted=True)))
+        outer.append(exp.alias_(exp.column(names[-1]), quoted_name(name)))
     keys = []
     for number, key in enumerate(order.expressions):
         sorted_by = key.copy()
@@ -77,6 +78,20 @@ def _spell_tables(tree: exp.Expr, schema: Schema) -> None:
         if real is None or real.name == table.name or table.name.casefold() in ctes:
             continue
         written = table.name
-        table.set("this", exp.to_identifier(real.name, quoted=True))
+        table.set("this", quoted_name(real.name))
         if not table.alias:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(written)))
+
+
+def in_database(tree: exp.Expression, place: tuple[str, ...]) -> exp.Expression:
+    """The query with the database, and its catalogue, before each table that is no CTE. The given tree stays."""
+    written = tree.copy()
+    ctes = {cte.alias.casefold() for cte in every(written, exp.CTE)}
+    for table in every(written, exp.Table):
+        if not isinstance(table.this, exp.Identifier) or table.db or table.name.casefold() in ctes:
+            continue
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=table.this.copy()))
+        for part, name in zip(("db", "catalog"), reversed(place), strict=False):
+            table.set(part, quoted_name(name))
+    return written

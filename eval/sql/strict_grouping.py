@@ -110,12 +110,14 @@ class _Grouped:
         foreign = node.table and node.parts[0].name.casefold() not in self.sources
         if isinstance(node.this, exp.Star) or known or foreign or node.parent is None:
             return
-        chosen = _chosen(node.copy(), self.extreme)
+        chosen = _chosen(node.copy(), self.extreme, self.dialect)
         node.replace(exp.alias_(chosen, node.this.copy()) if isinstance(node.parent, exp.Select) else chosen)
 
 
-def _chosen(column: exp.Expr, extreme: exp.Expr | None) -> exp.Expr:
-    if extreme is None:
+def _chosen(column: exp.Expr, extreme: exp.Expr | None, dialect: Dialect) -> exp.Expr:
+    if dialect == "tsql":
+        return exp.Min(this=column)  # SQL Server has no any_value
+    if extreme is None or dialect in ("redshift", "oracle"):  # which have no max_by
         return exp.Anonymous(this="any_value", expressions=[column])
     name = "max_by" if isinstance(extreme, exp.Max) else "min_by"
     return exp.Anonymous(this=name, expressions=[column, extreme.this.copy()])

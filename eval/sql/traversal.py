@@ -23,7 +23,7 @@ class _Walk:
 
     tree: exp.Expr
     nodes: dict[int, list[exp.Expr]] = field(default_factory=dict)
-    found: dict[tuple[int, tuple[type, ...]], list[exp.Expr]] = field(default_factory=dict)
+    by_type: dict[tuple[int, tuple[type, ...]], list[exp.Expr]] = field(default_factory=dict)
 
 
 _walked: ContextVar[_Walk | None] = ContextVar("walked", default=None)
@@ -35,11 +35,11 @@ def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
     if walk is None or tree.root() is not walk.tree:
         return [node for node in _nodes(tree) if isinstance(node, kinds)]
     key = id(tree), kinds
-    if key not in walk.found:
+    if key not in walk.by_type:
         if id(tree) not in walk.nodes:
             walk.nodes[id(tree)] = _nodes(tree)
-        walk.found[key] = [node for node in walk.nodes[id(tree)] if isinstance(node, kinds)]
-    return cast("list[Kind]", walk.found[key].copy())
+        walk.by_type[key] = [node for node in walk.nodes[id(tree)] if isinstance(node, kinds)]
+    return cast("list[Kind]", walk.by_type[key].copy())
 
 
 @contextmanager

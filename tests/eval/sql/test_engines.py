@@ -55,8 +55,8 @@ def real(request: pytest.FixtureRequest) -> Iterator[Engine]:
     pytest.importorskip("duckdb")
     servers = {"postgres": "postgres_url", "mysql": "mysql_url", "spark": "sail_url", "clickhouse": "clickhouse_url"}
     url = request.getfixturevalue(servers[dialect]) if dialect in servers else None
-    with engine(dialect, url) as found:
-        yield found
+    with engine(dialect, url) as opened:
+        yield opened
 
 
 def test_what_is_sent_returns_the_rows_of_what_was_written(real: Engine) -> None:

@@ -31,9 +31,9 @@ SCHEMA = Schema(
     ],
 )
 def test_sources_that_no_condition_links_are_named(sql: str, unlinked: tuple[str, ...]) -> None:
-    found = facts(parse(sql, "sqlite"), SCHEMA)
-    assert found.unlinked == unlinked
-    assert found.cartesian == bool(unlinked)
+    query_facts = facts(parse(sql, "sqlite"), SCHEMA)
+    assert query_facts.unlinked == unlinked
+    assert query_facts.cartesian == bool(unlinked)
 
 
 def test_the_form_of_a_grouped_query() -> None:
@@ -41,17 +41,16 @@ def test_the_form_of_a_grouped_query() -> None:
         "SELECT T1.name, COUNT(DISTINCT T2.y) AS n FROM a AS T1 JOIN b AS T2 ON T1.id = T2.aid "
         "WHERE T1.name <> 'bob' AND 5 < T2.y GROUP BY T1.name HAVING COUNT(*) > 2 ORDER BY n DESC LIMIT 3"
     )
-    found = facts(parse(sql, "sqlite"), SCHEMA)
-    assert found.output_names == ("name", "n")
-    assert found.aggregates == ("count", "count")
-    assert found.output_aggregates == ("count",)
-    assert found.count_distinct
-    assert found.group_by == ("T1.name",)
-    assert found.having
-    assert found.order_by == (("n", "desc"),)
-    assert found.limit == 3
-    assert found.joins == 1
-    assert found.negations == 1
-    assert found.join_columns == ((("a", "id"), ("b", "aid")),)
-    assert Constant("bob", True, "a", "name", "<>") in found.literals
-    assert Constant("5", False, "b", "y", ">") in found.literals
+    query_facts = facts(parse(sql, "sqlite"), SCHEMA)
+    assert query_facts.aggregates == ("count", "count")
+    assert query_facts.output_aggregates == ("count",)
+    assert query_facts.count_distinct
+    assert query_facts.group_by == ("T1.name",)
+    assert query_facts.having
+    assert query_facts.order_by == (("n", "desc"),)
+    assert query_facts.limit == 3
+    assert query_facts.joins == 1
+    assert query_facts.negations == 1
+    assert query_facts.join_columns == ((("a", "id"), ("b", "aid")),)
+    assert Constant("bob", True, "a", "name", "<>") in query_facts.literals
+    assert Constant("5", False, "b", "y", ">") in query_facts.literals

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from eval.schema import DIALECTS, Dialect
+from eval.schema import DIALECTS, WRITTEN_DIALECTS, Dialect
 from eval.sql import check, parse, parsed_from_tree
 from tests.eval.sql.fixture_files import FIXTURES, Case, cases
 
@@ -31,6 +31,11 @@ def test_a_hostile_statement_is_refused_with_a_reason(dialect: Dialect, case: Ca
     assert verdict.reason
 
 
+@pytest.mark.parametrize(("dialect", "case"), _corpus("growing"))
+def test_a_statement_that_builds_too_much_is_refused(dialect: Dialect, case: Case) -> None:
+    assert not check(parse(case.text, dialect)).allowed
+
+
 @pytest.mark.parametrize(("dialect", "case"), _corpus("harmless"))
 def test_a_harmless_statement_may_run_and_is_sent_without_comments(dialect: Dialect, case: Case) -> None:
     verdict = check(parse(case.text, dialect))
@@ -39,6 +44,30 @@ def test_a_harmless_statement_may_run_and_is_sent_without_comments(dialect: Dial
     again = check(parse(verdict.statement.sql, dialect))
     assert again.statement is not None, again.reason
     assert check(parse(again.statement.sql, dialect)).statement == again.statement, "what is sent reads as itself"
+
+
+def _written(dialect: Dialect, kind: str) -> list[Case]:
+    common = cases(GUARD / f"{kind}_written.sql") if kind == "hostile" else []
+    return [*common, *cases(GUARD / f"{kind}_{dialect}.sql")]
+
+
+@pytest.mark.parametrize("dialect", WRITTEN_DIALECTS)
+def test_a_dialect_that_is_only_written_refuses_its_hostile_statements(dialect: Dialect) -> None:
+    hostile = _written(dialect, "hostile")
+    assert len(hostile) >= 40
+    assert [case.text for case in hostile if check(parse(case.text, dialect)).allowed] == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "case"),
+    [pytest.param(d, c, id=f"{d}-{c.name}") for d in WRITTEN_DIALECTS for c in _written(d, "harmless")],
+)
+def test_a_dialect_that_is_only_written_keeps_its_own_forms(dialect: Dialect, case: Case) -> None:
+    verdict = check(parse(case.text, dialect))
+    assert verdict.statement is not None, verdict.reason
+    assert check(parse(verdict.statement.sql, dialect)).statement == verdict.statement, (
+        "what is written reads as itself"
+    )
 
 
 def test_the_corpora_are_large_enough() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 
 from eval.databases import Database, open_database
-from eval.schema import Column, Dialect, Schema, Table
+from eval.schema import DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, parse
 
 VALUES = (
@@ -136,6 +137,11 @@ def database(postgres_url: str) -> Iterator[Database]:
         connection.execute("INSERT INTO customers VALUES (1, 'Ann')")
         connection.execute("CREATE TABLE secrets (token text)")
         connection.execute("INSERT INTO secrets VALUES ('hush')")
+        for name in ('"Initcap"', '"coalesce"'):
+            connection.execute(
+                f"CREATE FUNCTION {name}(text) RETURNS text LANGUAGE sql SECURITY DEFINER "
+                "AS 'SELECT token FROM secrets'"
+            )
         for argument in ("text", "int", "customers", "anyelement"):
             connection.execute(
                 f"CREATE FUNCTION run_report({argument}) RETURNS text LANGUAGE sql SECURITY DEFINER "
@@ -150,7 +156,12 @@ def test_the_engine_does_call_functions_after_a_dot(database: Database, postgres
     import psycopg
 
     with psycopg.connect(postgres_url) as connection:
-        for sql in ("SELECT ('x'::text).run_report", "SELECT c.run_report FROM customers c"):
+        for sql in (
+            "SELECT ('x'::text).run_report",
+            "SELECT c.run_report FROM customers c",
+            "SELECT \"Initcap\"('x'::text)",
+            "SELECT \"coalesce\"('x'::text)",
+        ):
             assert connection.execute(sql).fetchall() == [("hush",)]
 
 
@@ -158,6 +169,32 @@ def test_no_call_after_a_dot_passes(database: Database) -> None:
     assert len(HOSTILE) > 101
     passed = [sql for sql in HOSTILE if check(parse(sql, "postgres"), database.schema()).allowed]
     assert passed == []
+
+
+def test_no_call_of_a_quoted_name_passes(database: Database) -> None:
+    """In quotes, the name of a built-in function may be that of a user's."""
+    for dialect in DIALECTS:
+        for name in ("Initcap", "coalesce", "now"):
+            quoted = f'"{name}"' if dialect in ("sqlite", "postgres", "duckdb", "clickhouse") else f"`{name}`"
+            verdict = check(parse(f"SELECT {quoted}('x')", dialect), database.schema())
+            assert not verdict.allowed, (dialect, name)
+    for sql in ("SELECT lower('x')", "SELECT COALESCE('x', 'y')", "SELECT pg_catalog.lower('x')"):
+        assert check(parse(sql, "postgres"), database.schema()).allowed
+
+
+def test_mysql_calls_a_stored_function_by_a_quoted_name(mysql_url: str) -> None:
+    pymysql = pytest.importorskip("pymysql")
+    place = urlsplit(mysql_url)
+    options = {"host": place.hostname, "port": place.port or 3306, "user": place.username, "autocommit": True}
+    with (
+        pymysql.connect(**options, password=place.password or "", database=place.path[1:]) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("CREATE FUNCTION `now`() RETURNS INT RETURN 42")
+        cursor.execute("SELECT `now`()")
+        assert cursor.fetchall() == ((42,),)
+    assert not check(parse("SELECT `now`()", "mysql")).allowed
+    assert check(parse("SELECT now()", "mysql")).allowed
 
 
 @pytest.mark.parametrize("dialect", OTHER_DIALECTS)

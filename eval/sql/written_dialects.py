@@ -1,0 +1,94 @@
+"""The dialects that are written and checked here and run elsewhere, read as faithfully as the others (`dialects`).
+
+No engine of these runs in the tests: what is allowed follows their documentation. Units of time (`DATEADD(DAY, 1, d)`)
+are words of the grammar, not columns: `named_units` says so in the tree.
+"""
+
+from __future__ import annotations
+
+from types import new_class
+from typing import Any, ClassVar
+
+from sqlglot import exp, parser
+from sqlglot.dialects.bigquery import BigQuery
+from sqlglot.dialects.databricks import Databricks
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.dialects.oracle import Oracle
+from sqlglot.dialects.redshift import Redshift
+from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.dialects.trino import Trino
+from sqlglot.dialects.tsql import TSQL
+
+from eval.schema import Dialect
+from eval.sql.faithful import (
+    AGGREGATES,
+    ARRAY,
+    AS_WRITTEN,
+    SPECIAL_FORMS,
+    FaithfulGenerator,
+    FaithfulParser,
+    path_as_written,
+    without,
+)
+
+_UNITS = frozenset(
+    """
+    year years yy yyyy quarter quarters qq q month months mm m week weeks wk ww isoweek iso_week isoyear day days dd d
+    dayofyear dy y weekday dw dow doy dayofweek hour hours hh minute minutes mi n second seconds ss s
+    millisecond milliseconds ms microsecond microseconds mcs nanosecond ns decade century epoch date time
+    """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
+)
+_TAKES_UNIT = ("date", "time", "add", "diff", "trunc", "part", "last_day", "extract", "slice", "bucket")
+
+
+def named_units(tree: exp.Expression) -> None:
+    """Make the units among the arguments of date functions words instead of columns. Changes the tree."""
+    for call in list(tree.find_all(exp.Anonymous)):
+        if any(part in call.name.lower() for part in _TAKES_UNIT):
+            for argument in list(call.expressions):
+                if _is_bare_name(argument) and argument.name.lower() in _UNITS:
+                    argument.replace(exp.Var(this=argument.name))
+
+
+def _is_bare_name(node: exp.Expr) -> bool:
+    name = node.this if isinstance(node, exp.Column) and not node.args.get("table") else None
+    return isinstance(name, exp.Identifier) and not name.args.get("quoted")
+
+
+def _faithful(
+    dialect: type[SqlglotDialect],
+    *,
+    functions: dict[str, Any] = AGGREGATES,
+    forms: dict[str, Any] = SPECIAL_FORMS,
+    as_written: dict[type[exp.Expr], Any] = AS_WRITTEN,
+) -> type[SqlglotDialect]:
+    """The dialect with a parser and a generator that keep a statement as it was written."""
+
+    class Parser(FaithfulParser, dialect.parser_class):  # type: ignore[misc, name-defined]
+        FUNCTIONS = functions
+        FUNCTION_PARSERS = forms
+
+    class Generator(FaithfulGenerator, dialect.generator_class):  # type: ignore[misc, name-defined]
+        TRANSFORMS: ClassVar = {**dialect.generator_class.TRANSFORMS, **as_written}
+
+    attributes = {"to_json_path": path_as_written, "Parser": Parser, "Generator": Generator}
+    return new_class(f"Faithful{dialect.__name__}", (dialect,), exec_body=lambda body: body.update(attributes))
+
+
+WRITTEN_CLASSES: dict[Dialect, type[SqlglotDialect]] = {
+    "snowflake": _faithful(Snowflake),
+    "bigquery": _faithful(BigQuery, forms={**SPECIAL_FORMS, "SAFE_CAST": parser.Parser.FUNCTION_PARSERS["SAFE_CAST"]}),
+    "redshift": _faithful(Redshift, functions=AGGREGATES | ARRAY),
+    "databricks": _faithful(Databricks),
+    "trino": _faithful(Trino, functions=AGGREGATES | ARRAY),
+    "tsql": _faithful(
+        TSQL,
+        forms=without(SPECIAL_FORMS, "EXTRACT", "POSITION", "OVERLAY"),
+        as_written=without(AS_WRITTEN, exp.CurrentDate),
+    ),
+    "oracle": _faithful(
+        Oracle,
+        forms=without(SPECIAL_FORMS, "POSITION", "OVERLAY", "SUBSTRING"),
+        as_written=without(AS_WRITTEN, exp.CurrentTimestamp),
+    ),
+}

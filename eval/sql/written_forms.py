@@ -1,0 +1,163 @@
+"""A query of the engine without a model, written in a dialect that has no engine here: `written_in`.
+
+In: a tree with DuckDB's functions, a dialect of `WRITTEN_DIALECTS` and the schema. Out: the tree as that dialect's
+parser reads it. sqlglot translates functions, quotes and limits (`TOP`, `FETCH FIRST`). What it cannot know without
+types is written here: a date compared with a text becomes a date on both sides, an average of whole numbers keeps its
+fraction in SQL Server, truth values are numbers in Oracle, and names in one case stay bare where bare names fold.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+from sqlglot import parse_one as read_again
+from sqlglot.errors import SqlglotError
+
+from eval.schema import Dialect, Schema
+from eval.sql.dialects import render
+from eval.sql.parser import parse
+from eval.sql.stack import with_headroom
+from eval.sql.strict_grouping import strictly_grouped
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?")
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
+_FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
+_INTEGER = re.compile(r"\b(tiny|small|big|medium)?int(eger|\d+)?\b", re.IGNORECASE)
+
+
+@with_headroom
+def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expression | None:
+    """The query in the dialect; None where it cannot say it. The given tree is not changed."""
+    try:
+        typed = read_again(render(tree, "duckdb"), read="duckdb")
+        types = {column.name.casefold(): column.type for table in schema.tables for column in table.columns}
+        _group_by_expressions(typed)
+        _mark_weeks(typed)
+        if dialect != "bigquery":  # which reads a text beside a date as one, and tells DATETIME from TIMESTAMP
+            _compare_dates(typed, types, dialect)
+        _keep_fractions(typed, types, dialect)
+        if dialect in _FOLDS_UPPER:
+            _leave_bare(typed)
+        if dialect == "oracle":
+            for truth in list(typed.find_all(exp.Boolean)):
+                truth.replace(exp.Literal.number(int(truth.this)))
+        written = parse(typed.sql(dialect=dialect), dialect).tree
+    except (SqlglotError, RecursionError):
+        return None
+    if written is None:
+        return None
+    for call in list(written.find_all(exp.Anonymous)):
+        if call.name.lower() in _WEEKS:
+            call.replace(_filled(_WEEK_FORMS[dialect][_WEEKS.index(call.name.lower())], dialect, call.expressions[0]))
+    return strictly_grouped(written, dialect)
+
+
+def _group_by_expressions(tree: exp.Expr) -> None:
+    """Oracle, SQL Server and Trino group by no alias."""
+    for select in tree.find_all(exp.Select):
+        named = {item.alias.casefold(): item.unalias() for item in select.expressions if item.alias}
+        for key in list(select.args["group"].expressions) if select.args.get("group") else ():
+            if isinstance(key, exp.Column) and not key.table and key.name.casefold() in named:
+                key.replace(named[key.name.casefold()].copy())
+
+
+_WEEKS = ("written_week", "written_weekday")
+_WEEK_FORMS: dict[Dialect, tuple[str, str]] = {
+    "snowflake": ("YEAROFWEEKISO(x) || '-' || LPAD(WEEKISO(x), 2, '0')", "TO_VARCHAR(MOD(DAYOFWEEKISO(x), 7))"),
+    "bigquery": ("FORMAT_DATE('%G-%V', x)", "CAST(EXTRACT(DAYOFWEEK FROM x) - 1 AS STRING)"),
+    "redshift": ("TO_CHAR(x, 'IYYY-IW')", "CAST(DATE_PART(dow, x) AS VARCHAR(1))"),
+    "databricks": (
+        "CONCAT(EXTRACT(YEAROFWEEK FROM x), '-', LPAD(WEEKOFYEAR(x), 2, '0'))",
+        "CAST(DAYOFWEEK(x) - 1 AS STRING)",
+    ),
+    "trino": ("DATE_FORMAT(x, '%x-%v')", "CAST(DAY_OF_WEEK(x) % 7 AS VARCHAR)"),
+    "tsql": (
+        "CONCAT(YEAR(DATEADD(DAY, 26 - DATEPART(ISO_WEEK, x), x)), '-', RIGHT(CONCAT('0', DATEPART(ISO_WEEK, x)), 2))",
+        "CAST(DATEDIFF(DAY, '19000107', x) % 7 AS VARCHAR(1))",
+    ),
+    "oracle": ("TO_CHAR(x, 'IYYY-IW')", "TO_CHAR(MOD(TRUNC(x) - TO_DATE('1900-01-07', 'YYYY-MM-DD'), 7))"),
+}
+"""The ISO year and week of the date x (`2024-07`), and its day as text (0 is Sunday)."""
+
+
+def _mark_weeks(tree: exp.Expr) -> None:
+    """sqlglot translates no weeks; a call that stands for one is replaced in the written tree."""
+    for shown in list(tree.find_all(exp.TimeToStr)):
+        shape = shown.text("format")
+        if "%W" in shape or "%w" in shape:
+            name = _WEEKS[0] if "%W" in shape else _WEEKS[1]
+            shown.replace(exp.Anonymous(this=name, expressions=[shown.this.copy()]))
+
+
+def _filled(form: str, dialect: Dialect, date: exp.Expr) -> exp.Expr:
+    tree = parse(f"SELECT {form}", dialect).tree
+    assert isinstance(tree, exp.Select)
+    for column in list(tree.find_all(exp.Column)):
+        if column.name == "x":
+            column.replace(date.copy())
+    filled: exp.Expr = tree.expressions[0].unalias()
+    return exp.paren(filled, copy=False) if isinstance(filled, exp.Binary) else filled
+
+
+def _compare_dates(tree: exp.Expr, types: dict[str, str], dialect: Dialect) -> None:
+    for comparison in list(tree.find_all(*_COMPARISONS)):
+        columns = [c for c in comparison.iter_expressions() if isinstance(c, exp.Column)]
+        kinds = [types.get(column.name.casefold(), "").lower() for column in columns]
+        if not any("date" in kind or "time" in kind for kind in kinds):
+            continue
+        moments = any("time" in kind for kind in kinds)
+        for literal in list(comparison.iter_expressions()):
+            if (
+                isinstance(literal, exp.Literal)
+                and literal.is_string
+                and (moment := _moment(literal, moments, dialect))
+            ):
+                literal.replace(moment)
+
+
+def _moment(literal: exp.Literal, moments: bool, dialect: Dialect) -> exp.Expr | None:
+    text = literal.name
+    if _DAY.fullmatch(text):
+        if dialect == "oracle":
+            return exp.Anonymous(this="TO_DATE", expressions=[literal.copy(), exp.Literal.string("YYYY-MM-DD")])
+        return exp.cast(literal.copy(), "TIMESTAMP" if moments else "DATE")
+    if not _MOMENT.fullmatch(text):
+        return None
+    if dialect == "oracle":
+        shape = "YYYY-MM-DD HH24:MI:SS"[: None if text.count(":") == 2 else -3]
+        plain = exp.Literal.string(text.replace("T", " "))
+        return exp.Anonymous(this="TO_TIMESTAMP", expressions=[plain, exp.Literal.string(shape)])
+    return exp.cast(literal.copy(), "TIMESTAMP")
+
+
+def _keep_fractions(tree: exp.Expr, types: dict[str, str], dialect: Dialect) -> None:
+    """SQL Server's average of whole numbers is a whole number."""
+    for average in list(tree.find_all(exp.Avg)) if dialect == "tsql" else ():
+        column = average.this
+        if isinstance(column, exp.Column) and not _INTEGER.search(types.get(column.name.casefold(), "int")):
+            continue
+        average.set("this", exp.cast(column.copy(), "DOUBLE"))
+
+
+def _leave_bare(tree: exp.Expr) -> None:
+    """A name in capitals alone was most likely made without quotes."""
+    for name in tree.find_all(exp.Identifier):
+        if name.args.get("quoted") and re.fullmatch(r"[A-Z][A-Z0-9_]*", name.name) and name.name not in _KEYWORDS:
+            name.set("quoted", False)
+
+
+_KEYWORDS = frozenset(
+    """
+    ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CASE CAST CHAR CHECK CLUSTER COLUMN COMMENT COMPRESS CONNECT
+    CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE
+    EXCLUSIVE EXISTS FALSE FILE FLOAT FOLLOWING FOR FROM FULL GRANT GROUP HAVING IDENTIFIED ILIKE IMMEDIATE IN INCREMENT
+    INDEX INITIAL INNER INSERT INTEGER INTERSECT INTO IS JOIN LATERAL LEFT LEVEL LIKE LOCK LONG MAXEXTENTS MINUS MODE
+    MODIFY NATURAL NOAUDIT NOCOMPRESS NOT NOWAIT NULL NUMBER OF OFFLINE ON ONLINE OPTION OR ORDER PCTFREE PRIOR PUBLIC
+    QUALIFY RAW REGEXP RENAME RESOURCE REVOKE RIGHT RLIKE ROW ROWID ROWNUM ROWS SAMPLE SELECT SESSION SET SHARE SIZE
+    SMALLINT SOME START SUCCESSFUL SYNONYM SYSDATE TABLE TABLESAMPLE THEN TO TRIGGER TRUE TRY_CAST UID UNION UNIQUE
+    UPDATE USER USING VALIDATE VALUES VARCHAR VARCHAR2 VIEW WHEN WHENEVER WHERE WITH
+    """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
+)
+"""Words that Snowflake or Oracle keeps for its grammar."""
