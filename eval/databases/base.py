@@ -36,6 +36,8 @@ class Database(ABC):
     """Short name for people: the file's stem or the database's name."""
     url: str
     """Its location, without credentials."""
+    executes: bool = True
+    """False when only the structure is known and no engine is there: statements are written and checked."""
     holds_rows: bool = True
     """False when only the structure is known: value look-ups are pointless, and an empty result means nothing."""
 

@@ -60,4 +60,5 @@ def _opened(place: Target, infer_keys: bool, connect_seconds: float) -> Database
 
 
 def _can_be_isolated(place: Target) -> bool:
-    return place.dialect in ("sqlite", "duckdb") and hasattr(os, "fork") and hasattr(socket, "send_fds")
+    local = place.dialect in ("sqlite", "duckdb") or (place.dialect == "clickhouse" and place.path is not None)
+    return local and hasattr(os, "fork") and hasattr(socket, "send_fds")

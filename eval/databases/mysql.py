@@ -77,36 +77,19 @@ class MySQLDatabase(ServerDatabase[Any]):
         self._learn(connection)
         self._give_back(connection)
 
-    def schema(self, *, ttl: float = 300.0) -> Schema:
-        """The cache's sign is the server's counters of DDL statements: one cheap statement, always up to date."""
-        import pymysql
-
-        try:
-            return self._schema_cache.get(ttl, sign=lambda: repr(self._catalogue(SIGN)), read=self._read_schema)
-        except pymysql.MySQLError as e:
-            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(_text(e))}") from None
-
     def data_version(self) -> str:
         """The server's counters of commits and of statements that write: any write on the server changes them."""
-        import pymysql
-
         sql = (
             "SHOW GLOBAL STATUS WHERE Variable_name IN ('Handler_commit', 'Com_insert', 'Com_insert_select', "
             "'Com_update', 'Com_update_multi', 'Com_delete', 'Com_delete_multi', 'Com_replace', 'Com_replace_select', "
             "'Com_load', 'Com_truncate', 'Com_alter_table', 'Com_create_table', 'Com_drop_table', 'Com_commit')"
         )
-        try:
+        with self._driver_errors():
             return "/".join(str(value) for _, value in self._catalogue(sql))
-        except pymysql.MySQLError as e:
-            raise DatabaseError(self._explain(_text(e))) from None
 
     def write_privileges(self) -> tuple[str, ...]:
-        import pymysql
-
-        try:
+        with self._driver_errors():
             return write_privileges(line for (line,) in self._catalogue("SHOW GRANTS"))
-        except pymysql.MySQLError as e:
-            raise DatabaseError(self._explain(_text(e))) from None
 
     # How a statement runs
 
@@ -175,12 +158,12 @@ class MySQLDatabase(ServerDatabase[Any]):
             limited = f"SET STATEMENT max_statement_time = {seconds:.3f} FOR {longer.sql('mysql', identify=True)}"
             with connection.cursor() as cursor:
                 try:
-                    found = cursor.execute(limited)
+                    longer_texts = cursor.execute(limited)
                 except Exception as error:
                     if _is_over_time(error):
                         continue
                     raise
-            if found:
+            if longer_texts:
                 raise DatabaseError(
                     f"REPLACE and REGEXP_REPLACE may not be used on {table}.{column}, which holds texts of more than "
                     f"{MOST_REWRITTEN_BYTES // 1024} KiB: MariaDB takes minutes for each and cannot stop"
@@ -234,10 +217,16 @@ class MySQLDatabase(ServerDatabase[Any]):
             cursor.execute(session)
             cursor.execute("START TRANSACTION READ ONLY")
 
-    def _lost(self) -> tuple[type[Exception], ...]:
+    def _errors(self) -> tuple[type[Exception], ...]:
         import pymysql
 
-        return (pymysql.MySQLError, OSError)
+        return (pymysql.MySQLError,)
+
+    def _lost(self) -> tuple[type[Exception], ...]:
+        return (*self._errors(), OSError)
+
+    def _text(self, error: Exception) -> str:
+        return _text(error)
 
     def _drop(self, connection: Any) -> None:
         _drop(connection)
@@ -289,6 +278,10 @@ class MySQLDatabase(ServerDatabase[Any]):
     def _sessions(self) -> set[int]:
         working = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
         return {int(row[0]) for row in self._catalogue(working, 2.0)}
+
+    def _sign(self) -> str:
+        """The server's counters of DDL statements."""
+        return repr(self._catalogue(SIGN))
 
     def _read_catalogue(self) -> Schema:
         return read_schema(self._catalogue, self._count)

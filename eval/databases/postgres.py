@@ -53,32 +53,14 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         self._own_functions: frozenset[str] = frozenset()
         self._give_back(self._connect())
 
-    def schema(self, *, ttl: float = 300.0) -> Schema:
-        """The cache's sign is a hash over the versions of the catalogue's rows: it costs one statement and is always up
-        to date."""
-        import psycopg
-
-        try:
-            return self._schema_cache.get(ttl, sign=lambda: str(self._catalogue(SIGN)[0][0]), read=self._read_schema)
-        except psycopg.Error as e:
-            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
-
     def data_version(self) -> str:
         """The server's snapshot: equal texts see exactly the same rows. Any write on the server changes it."""
-        import psycopg
-
-        try:
+        with self._driver_errors():
             return str(self._catalogue("SELECT txid_current_snapshot()::text")[0][0])
-        except psycopg.Error as e:
-            raise DatabaseError(self._explain(str(e))) from None
 
     def write_privileges(self) -> tuple[str, ...]:
-        import psycopg
-
-        try:
+        with self._driver_errors():
             superuser, creates, tables = self._catalogue(WRITE_PRIVILEGES)[0]
-        except psycopg.Error as e:
-            raise DatabaseError(self._explain(str(e))) from None
         privileges = (
             ("is a superuser", superuser),
             ("may create schemas", creates),
@@ -161,6 +143,11 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
             calls = ", ".join(["set_config(%s, %s, true)"] * len(run.settings))
             connection.execute(f"SELECT {calls}".encode(), [part for pair in run.settings for part in pair])
 
+    def _errors(self) -> tuple[type[Exception], ...]:
+        import psycopg
+
+        return (psycopg.Error,)
+
     def _lost(self) -> tuple[type[Exception], ...]:
         import psycopg
 
@@ -229,6 +216,10 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
             int(row[0])
             for row in self._catalogue("SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'", 2.0)
         }
+
+    def _sign(self) -> str:
+        """A hash over the versions of the catalogue's rows."""
+        return str(self._catalogue(SIGN)[0][0])
 
     def _read_catalogue(self) -> Schema:
         return read_schema(self._catalogue, self._count)

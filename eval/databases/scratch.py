@@ -2,8 +2,8 @@
 
 In: a `Schema` that someone sent. Out: a `Database` with that structure and no rows (`holds_rows` is False). SQLite and
 DuckDB databases are built in a private temporary folder, opened read-only like any other file, and deleted on close.
-For PostgreSQL and MySQL there is no server here, so only the structure is known and nothing can be run. The tables have
-names and types, but no keys or defaults: compilation depends on nothing else, and circular keys or keys to missing
+For all other dialects there is no server here: only the structure is known, and names are looked up in it. The tables
+have names and types, but no keys or defaults: compilation depends on nothing else, and circular keys or keys to missing
 tables cannot break it.
 """
 
@@ -25,6 +25,7 @@ from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DriverMissing, Value
 from eval.schema import Dialect, Schema
+from eval.sql import parse, resolve
 from eval.sql.parser import parse_type
 from eval.sql.types import ReadStatement
 
@@ -40,6 +41,7 @@ _MOST_TYPES = 20_000
 class ScratchDatabase(Database):
     """An empty database; see the module docstring. Build one with `scratch_database`, and close it."""
 
+    executes = False
     holds_rows = False
 
     def __init__(self, schema: Schema, name: str, isolation: Isolation) -> None:
@@ -62,7 +64,10 @@ class ScratchDatabase(Database):
         return self._schema
 
     def refusal(self, statement: ReadStatement) -> str | None:
-        return self._engine.refusal(statement) if self._engine else None
+        if self._engine is not None:
+            return self._engine.refusal(statement)
+        phantoms = resolve(parse(statement.sql, self.dialect), self._schema).phantoms
+        return f"there is no {phantoms[0].text}" if phantoms else None
 
     def data_version(self) -> str:
         return "no rows"

@@ -1,4 +1,4 @@
-"""`ServerDatabase`: what PostgreSQL and MySQL share, a small pool of connections and the reading of the schema.
+"""`ServerDatabase`: what PostgreSQL, MySQL and ClickHouse share: a small pool of connections, reading the schema.
 
 In: a `Target` with a host; an engine says how to connect, begin a read-only transaction and read its catalogue. Out: a
 `Database`. A connection returns to the pool only after a statement that left it clean.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
 from eval.databases.base import Database
@@ -46,6 +47,10 @@ class ServerDatabase(Database, Generic[C]):
         self._left_running = self._left_running_at.setdefault((self.dialect, self.url), set())
         self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
 
+    def schema(self, *, ttl: float = 300.0) -> Schema:
+        with self._driver_errors(f"cannot read the structure of {self.url}: "):
+            return self._schema_cache.get(ttl, sign=self._sign, read=self._read_schema)
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
@@ -65,6 +70,10 @@ class ServerDatabase(Database, Generic[C]):
         """Begin a read-only transaction."""
 
     @abstractmethod
+    def _errors(self) -> tuple[type[Exception], ...]:
+        """What the driver raises."""
+
+    @abstractmethod
     def _lost(self) -> tuple[type[Exception], ...]:
         """The driver's exceptions for a connection that the server has closed."""
 
@@ -74,6 +83,10 @@ class ServerDatabase(Database, Generic[C]):
     @abstractmethod
     def _sessions(self) -> set[int]:
         """The sessions of this login that are at work in the server."""
+
+    @abstractmethod
+    def _sign(self) -> str:
+        """A cheap sign of the structure's state, always up to date, for the cache of the schema."""
 
     @abstractmethod
     def _read_catalogue(self) -> Schema: ...
@@ -125,6 +138,17 @@ class ServerDatabase(Database, Generic[C]):
             return self._catalogue(sql, _COUNT_SECONDS)
         except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)
             return []
+
+    @contextmanager
+    def _driver_errors(self, doing: str = "") -> Iterator[None]:
+        """Raise the driver's errors as DatabaseError, in words for the user that begin with `doing`."""
+        try:
+            yield
+        except self._errors() as error:
+            raise DatabaseError(f"{doing}{self._explain(self._text(error))}") from None
+
+    def _text(self, error: Exception) -> str:
+        return str(error)
 
     def _explain(self, message: str) -> str:
         return self._target.redact(message)

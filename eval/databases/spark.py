@@ -26,6 +26,9 @@ from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
+from eval.sql.dialects import render
+from eval.sql.parser import parse
+from eval.sql.spark_forms import in_database
 from eval.sql.types import ReadStatement
 
 _CATALOGUE_SECONDS = 30.0
@@ -102,7 +105,10 @@ class SparkDatabase(Database):
         reason = refused(run.sql)
         if reason:
             raise DatabaseError(f"{reason} may not be used in a query")
-        statement = SparkStatement(self._connection, run.sql)
+        sql, tree = run.sql, run.statement.tree
+        if self._connection.place and tree is not None and render(tree, "spark") == sql:
+            sql = render(in_database(tree, self._connection.place), "spark")
+        statement = SparkStatement(self._connection, sql)
         with run.interrupting(statement.cancel):
             session = self._connection.session
             try:
@@ -128,16 +134,21 @@ class SparkDatabase(Database):
 
     def _read_schema(self) -> Schema:
         try:
-            schema = read_schema(self._connection.tables(_CATALOGUE_SECONDS), self._describe, self._count)
+            place = self._connection.place
+            schema = read_schema(self._connection.tables(_CATALOGUE_SECONDS), self._describe, self._count, place)
         except DatabaseError as e:
             raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
-        return with_inferred_keys(schema, self._count) if self._infer_keys else schema
+        return with_inferred_keys(schema, self._count, seconds=_COUNT_SECONDS) if self._infer_keys else schema
 
     def _describe(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.catalogue(sql, _CATALOGUE_SECONDS)
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        place = self._connection.place
+        tree = parse(sql, "spark").tree if place else None
         try:
-            return self._connection.catalogue(sql, _COUNT_SECONDS)
+            return self._connection.catalogue(
+                sql if tree is None else render(in_database(tree, place), "spark"), _COUNT_SECONDS
+            )
         except DatabaseError:  # too slow, or a table that may not be read
             return []

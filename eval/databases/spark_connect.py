@@ -73,6 +73,8 @@ class SparkConnection:
         self._target = target
         self._lock = threading.Lock()
         self._options = dict(target.options)
+        self.place = tuple(target.database.split(".")) if "session_id" in self._options else ()
+        """The database of a session that was named: another connection may change the session's current database."""
         self._import()
         self._channel = self._connect(connect_seconds)
         self.stub = self._grpc_stubs.SparkConnectServiceStub(self._channel)
@@ -188,6 +190,8 @@ class SparkConnection:
         `Catalog.listTables`."""
         request = self.plan_request(str(uuid.uuid4()))
         request.plan.root.catalog.list_tables.SetInParent()
+        if self.place:
+            request.plan.root.catalog.list_tables.db_name = self._target.database
         names, rows = self._rows(request, seconds)
         if not rows:
             return []

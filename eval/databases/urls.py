@@ -24,7 +24,7 @@ _DUCKDB_MAGIC = b"DUCK"
 
 _SECURE_PORT = 8443
 """ClickHouse over HTTPS."""
-_KNOWN = ", ".join(engine.example for engine in ENGINES.values())
+_KNOWN = ", ".join(engine.example for engine in ENGINES.values() if engine.executes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ class Workspace:
     """Disk space for all temporary files together."""
 
     def process_bytes(self, dialect: Dialect) -> int:
-        """Address space above the idle process. DuckDB bounds its own memory, and its threads reserve more."""
-        return self.memory_bytes if dialect == "sqlite" else 3 * self.memory_bytes
+        """Address space above the idle process. DuckDB and chDB bound their own memory, and reserve more; chDB's
+        library alone takes 3 GiB."""
+        return self.memory_bytes * {"sqlite": 1, "clickhouse": 12}.get(dialect, 3)
 
     def temp_bytes_used(self) -> int:
         """Bytes of open files that no longer have a name, as SQLite's temporary files have none."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from eval.databases.catalogue.grants import granted_writes
 from eval.databases.catalogue.table_drafts import Draft, quoted
 from eval.schema import Column, Index, Schema
 
@@ -89,10 +90,10 @@ def _columns_of(key: str) -> tuple[str, ...]:
     from eval.sql.parser import parse
 
     tree = parse(f"SELECT {key}", "clickhouse").tree if key else None
-    found = tree.expressions if isinstance(tree, exp.Select) else []
-    if len(found) == 1 and isinstance(found[0], exp.Paren | exp.Tuple):
-        found = found[0].expressions or [found[0].this]
-    return tuple(c.name for c in found) if all(isinstance(c, exp.Column) for c in found) else ()
+    expressions = tree.expressions if isinstance(tree, exp.Select) else []
+    if len(expressions) == 1 and isinstance(expressions[0], exp.Paren | exp.Tuple):
+        expressions = expressions[0].expressions or [expressions[0].this]
+    return tuple(c.name for c in expressions) if all(isinstance(c, exp.Column) for c in expressions) else ()
 
 
 def _nullable(kind: str) -> bool:
@@ -108,10 +109,4 @@ _WRITES = (
 
 def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
     """The privileges in SHOW GRANTS that write or reach outside, one text for each place."""
-    privileges = []
-    for line in grants:
-        if match := _GRANT.match(line):
-            granted = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
-            if writes := [name for name in _WRITES if name in granted]:
-                privileges.append(f"has {', '.join(writes)} on {match[2].replace('`', '')}")
-    return tuple(privileges)
+    return granted_writes(grants, _GRANT, _WRITES)

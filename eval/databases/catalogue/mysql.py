@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from eval.databases.catalogue.grants import granted_writes
 from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
 from eval.schema import Column, ForeignKey, Index, Schema
 
@@ -103,11 +104,5 @@ _WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "AL
 
 
 def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
-    """The write privileges in SHOW GRANTS, one text for each place; the rest of a line may contain a password hash."""
-    privileges = []
-    for line in grants:
-        if match := _GRANT.match(line):
-            granted = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
-            if writes := [name for name in _WRITES if name in granted]:
-                privileges.append(f"has {', '.join(writes)} on {match[2].replace('`', '')}")
-    return tuple(privileges)
+    """The write privileges in SHOW GRANTS, one text for each place."""
+    return granted_writes(grants, _GRANT, _WRITES)

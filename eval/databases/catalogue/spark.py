@@ -28,10 +28,11 @@ _FOREIGN_KEY = re.compile(r"FOREIGN KEY \((.+?)\) REFERENCES (.+?) \((.+?)\)", r
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^\s`,.()]+)")
 
 
-def read_schema(listed: Sequence[tuple[str, str]], describe: Rows, count: Rows) -> Schema:
+def read_schema(listed: Sequence[tuple[str, str]], describe: Rows, count: Rows, place: tuple[str, ...] = ()) -> Schema:
     """`describe` runs one statement and returns all its rows; `count` does the same, but returns none if that takes too
-    long. A table that cannot be described (dropped meanwhile, no permission) is left out."""
-    drafts = [Draft(name, None, (name,), kind="view" if "VIEW" in kind else "table") for name, kind in listed]
+    long. A table that cannot be described (dropped meanwhile, no permission) is left out. `place` names the database
+    where the session's current one may be another."""
+    drafts = [Draft(name, None, (*place, name), kind="view" if "VIEW" in kind else "table") for name, kind in listed]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="describe") as threads:
         described = list(threads.map(lambda draft: _described(draft, describe), drafts))
     if drafts and not any(described):

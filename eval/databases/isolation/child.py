@@ -15,7 +15,7 @@ import socket
 import sys
 import sysconfig
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,9 +27,14 @@ from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.urls import Target
 from eval.databases.workspace import Workspace
+from eval.sql.functions import functions
 from eval.sql.types import ReadStatement
 
 _MESSAGE_BYTES = 512 * 1024
+_LINKED = "chdb"
+_OPEN_FILES = 128
+_CHDB_OPEN_FILES = 1024
+"""chDB opens a file for each column of each part that it reads."""
 _BROKEN = re.compile(r"INTERNAL Error|FATAL Error|has been invalidated|Stack Trace", re.I)
 
 
@@ -50,6 +55,14 @@ def import_duckdb() -> None:
         import eval.databases.duckdb  # noqa: F401
 
 
+def import_clickhouse() -> None:
+    """Load our own code and lists for ClickHouse, which a confined child may not read. chDB itself starts threads when
+    it is imported, so each child imports it, after it is confined."""
+    import eval.databases.clickhouse  # noqa: F401
+
+    functions("clickhouse")
+
+
 def serve(connection: socket.socket, folder: Path) -> None:
     """Answer requests until the other end is gone."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a full temporary file is reported as the engine's error
@@ -58,7 +71,10 @@ def serve(connection: socket.socket, folder: Path) -> None:
     workspace = Workspace(folder, memory_bytes, temp_bytes)
     os.chdir(folder)
     os.environ["TMPDIR"] = os.environ["HOME"] = str(folder)
-    limit_resources(memory_bytes=workspace.process_bytes(target.dialect), file_bytes=temp_bytes)
+    open_files = _CHDB_OPEN_FILES if target.dialect == "clickhouse" else _OPEN_FILES
+    limit_resources(memory_bytes=workspace.process_bytes(target.dialect), file_bytes=temp_bytes, open_files=open_files)
+    if target.dialect == "clickhouse" and target.path is not None:
+        _link_chdb(target.path, folder / _LINKED)
     missing = confine(_readable(target), [folder, Path(os.environ["SQLITE_TMPDIR"]), *_shared_memory(target)])
     try:
         database = _opened(target, workspace)
@@ -79,9 +95,21 @@ def serve(connection: socket.socket, folder: Path) -> None:
 def _opened(target: Target, workspace: Workspace) -> Database:
     if target.dialect == "sqlite":
         return SQLiteDatabase(target, infer_keys=False, workspace=workspace)
+    if target.dialect == "clickhouse":
+        from eval.databases.clickhouse import ClickHouseDatabase
+
+        return ClickHouseDatabase(replace(target, path=workspace.folder / _LINKED), infer_keys=False)
     from eval.databases.duckdb import DuckDBDatabase
 
     return DuckDBDatabase(target, infer_keys=False, workspace=workspace)
+
+
+def _link_chdb(folder: Path, linked: Path) -> None:
+    """Make a data folder with links to the tables of the real one, which another process holds locked. The child can
+    only read them."""
+    linked.mkdir()
+    for name in ("metadata", "data", "store"):
+        (linked / name).symlink_to(folder / name)
 
 
 def _answer(connection: socket.socket, database: Database, target: Target, request: Request) -> bool:
@@ -119,13 +147,15 @@ def _shown(message: str, target: Target) -> str:
     if message == "MemoryError" or "Out of Memory" in message or message == "out of memory":
         return "the query needs more memory than it may use"
     if target.path is not None:
-        message = message.replace(str(target.path), target.path.name)
+        for path in (Path.cwd() / _LINKED, target.path):
+            message = message.replace(str(path), target.path.name)
     return message
 
 
 def _readable(target: Target) -> list[Path]:
     """The database's own files, and the code that Python may still have to load."""
     code = [Path(p) for p in (*site.getsitepackages(), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))]
+    code += [Path(p) for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/dev/urandom"]
     system += ["/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/fs/cgroup"]  # DuckDB fails without these
     own = [target.path, *_companions(target)] if target.path else []

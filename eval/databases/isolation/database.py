@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -62,15 +62,11 @@ class IsolatedDatabase(Database):
         workers.retire(self._target)
         self._direct.close()
 
-    @contextmanager
-    def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
-        with self._ask("rows", run) as opened:
-            yield opened
+    def _open(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
+        return self._ask("rows", run)
 
-    @contextmanager
-    def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
-        with self._ask("plan", run) as opened:
-            yield opened
+    def _open_plan(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
+        return self._ask("plan", run)
 
     def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:
         return self._direct._plan_text(columns, rows)

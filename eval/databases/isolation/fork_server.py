@@ -1,9 +1,10 @@
 """The process that forks the children: `python -m eval.databases.isolation.fork_server FD`.
 
-In: requests of five bytes each over the socket FD. `S` or `D`, sent with a socket, forks a child for SQLite or DuckDB
-that communicates over that socket. `K` with a process id kills that child. `SQLITE_TMPDIR` names a folder inside a
-private folder. The process has one thread and has finished all imports, so that a fork takes a few milliseconds and
-shares its memory. When the socket is closed, the process ends together with all its children and their files.
+In: requests of five bytes each over the socket FD. `S`, `D` or `C`, sent with a socket, forks a child for SQLite,
+DuckDB or chDB that communicates over that socket. `K` with a process id kills that child. `SQLITE_TMPDIR` names a
+folder inside a private folder. The process has one thread and has finished all imports, so that a fork takes a few
+milliseconds and shares its memory. When the socket is closed, the process ends together with all its children and
+their files.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ class ForkServer:
     def _fork(self, kind: bytes, connection: socket.socket) -> None:
         if kind == b"D":
             child.import_duckdb()
+        if kind == b"C":
+            child.import_clickhouse()
         self._made += 1
         folder = self._root / str(self._made)
         folder.mkdir()

@@ -19,6 +19,10 @@ _PLAIN = {
     ("datetime", "timedelta"),
     ("datetime", "timezone"),
     ("decimal", "Decimal"),
+    ("ipaddress", "IPv4Address"),
+    ("ipaddress", "IPv6Address"),
+    ("uuid", "UUID"),
+    ("zoneinfo", "ZoneInfo._unpickle"),
 }
 
 

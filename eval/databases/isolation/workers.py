@@ -175,7 +175,7 @@ class Workers:
 
     def _forked(self, target: Target) -> socket.socket:
         """A socket to a new child. Starts the fork server when it is first needed, and again if it has died."""
-        kind = b"S" if target.dialect == "sqlite" else b"D"
+        kind = {"duckdb": b"D", "clickhouse": b"C"}.get(target.dialect, b"S")
         with self._control_lock:
             for _ in range(2):
                 ours, theirs = socket.socketpair()

@@ -80,7 +80,7 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
         "where they live",
     )
     assert orders is not None
-    assert orders.primary_key == ()
+    assert orders.primary_key == ("id",)  # not in ORDER BY, but named and filled like a key
     assert [(i.name, i.columns) for i in orders.indexes] == [
         ("ORDER BY", ("customer_id", "at")),
         ("PARTITION BY", ("customer_id",)),
@@ -218,10 +218,10 @@ def test_a_server_is_read_over_http(shop_url: str, chdb_folder: Path, profile: d
 
 
 def test_a_wrong_password_is_told_without_it(chdb_folder: Path) -> None:
-    with served(str(chdb_folder)) as (place, _), pytest.raises(DatabaseUnreachable) as told:
+    with served(str(chdb_folder)) as (place, _), pytest.raises(DatabaseUnreachable) as refusal:
         open_database(f"clickhouse://reader:wrongpw@{place}/default")
-    assert "refused the login of 'reader'" in str(told.value)
-    assert "wrongpw" not in str(told.value)
+    assert "refused the login of 'reader'" in str(refusal.value)
+    assert "wrongpw" not in str(refusal.value)
 
 
 def test_a_server_that_does_not_answer_is_told() -> None:

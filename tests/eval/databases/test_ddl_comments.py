@@ -61,7 +61,7 @@ def test_a_long_comment_is_cut() -> None:
 def test_no_text_breaks_it(text: str) -> None:
     table, columns = ddl_comments(f"CREATE TABLE t {text}")
 
-    assert all(len(said) <= LONGEST for said in (table or "", *columns.values()))
+    assert all(len(text) <= LONGEST for text in (table or "", *columns.values()))
 
 
 def test_the_schema_holds_them(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def check(scene: Scene, sql: str, dialect: Dialect) -> None:
     assert CANARY.encode().hex() not in shown.lower()
     assert "/bin/" not in shown  # of the system's list of users
     assert result.execution_time_ms < SECONDS * 1000 + 3000  # released 1 s after the deadline; the rest is for load
-    until = time.monotonic() + 0.2  # the server takes a moment to tell that a connection has gone
+    until = time.monotonic() + 5  # the server takes a moment to tell that a connection has gone
     while scene.running() and time.monotonic() < until:
         time.sleep(0.01)
     assert scene.running() == 0

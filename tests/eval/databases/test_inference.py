@@ -10,6 +10,7 @@ import pytest
 
 from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.inference import with_inferred_keys
+from eval.schema import Column, Schema, Table
 from experiments.databases.inference import measure
 
 
@@ -86,6 +87,104 @@ def test_keys_that_are_meant(script: str, keys: set[str]) -> None:
 )
 def test_keys_that_only_look_so(script: str) -> None:
     assert inferred(script) == set()
+
+
+def primary_keys(script: str) -> dict[str, tuple[str, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        schema = with_inferred_keys(read_schema(connection), lambda sql: connection.execute(sql).fetchall())
+    return {table.name: table.primary_key for table in schema.tables}
+
+
+PEOPLE = "CREATE TABLE people (person_id INT, name TEXT); INSERT INTO people VALUES (1, 'a'), (2, 'a');"
+
+
+@pytest.mark.parametrize(
+    ("script", "keys"),
+    [
+        (PEOPLE, {"people": ("person_id",)}),
+        (
+            "CREATE TABLE students (stuid INT, x INT); INSERT INTO students VALUES (1, 1), (2, 1)",
+            {"students": ("stuid",)},
+        ),
+        ("CREATE TABLE events (day TEXT, id INT); INSERT INTO events VALUES ('a', 1), ('a', 2)", {"events": ("id",)}),
+        ("CREATE TABLE people (person_id INT); INSERT INTO people VALUES (1), (1)", {"people": ()}),
+        ("CREATE TABLE people (person_id INT); INSERT INTO people VALUES (1), (NULL)", {"people": ()}),
+        ("CREATE TABLE m (weight REAL, year INT); INSERT INTO m VALUES (1.5, 1999)", {"m": ()}),
+        (
+            PEOPLE + "CREATE TABLE visits (person_id INT, day TEXT); INSERT INTO visits VALUES (1, 'x'), (2, 'y')",
+            {"people": ("person_id",), "visits": ()},  # unique by chance, and the other table's key
+        ),
+        (
+            PEOPLE + "CREATE TABLE o (id INTEGER PRIMARY KEY)",
+            {"people": (), "o": ("id",)},  # somebody declares keys here, so the others have none
+        ),
+    ],
+)
+def test_primary_keys_of_a_database_without_any(script: str, keys: dict[str, tuple[str, ...]]) -> None:
+    assert primary_keys(script) == keys
+
+
+def test_roles_and_numbers_before_and_after_a_name() -> None:
+    airports = "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('TXL', 'a'), ('HAM', 'b');"
+    assert inferred(
+        airports + "CREATE TABLE flights (number INT, source_airport TEXT, airport_code_2 TEXT, airports TEXT);"
+        "INSERT INTO flights VALUES (1, 'TXL', 'HAM', 'TXL'), (1, 'HAM', 'TXL', 'TXL')"
+    ) == {"flights.source_airport -> airports.code", "flights.airport_code_2 -> airports.code"}
+
+
+def test_a_text_refers_to_a_number_where_the_engine_compares_them() -> None:
+    visits = "CREATE TABLE visits (person_id TEXT); INSERT INTO visits VALUES ('1'), ('2')"
+    assert inferred(PEOPLE + visits) == {"visits.person_id -> people.person_id"}
+    assert inferred(PEOPLE + visits + ", ('7')") == set()
+
+
+def test_questions_are_asked_together_and_a_failing_one_alone() -> None:
+    """A server answers few statements; a table that cannot be read must not hide what is known of the others."""
+    sent: list[str] = []
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(
+            PEOPLE + "CREATE TABLE pets (pet_id INT, person_id INT); INSERT INTO pets VALUES (7, 1), (8, 1);"
+            "CREATE TABLE locked (locked_id INT); INSERT INTO locked VALUES (1)"
+        )
+
+        def ask(sql: str) -> list[tuple[int, int]]:
+            sent.append(sql)
+            if "locked" in sql:
+                raise PermissionError("locked")
+            return connection.execute(sql).fetchall()
+
+        schema = with_inferred_keys(read_schema(connection), ask)
+    keys = {t.name: (t.primary_key, [k.columns for k in t.foreign_keys]) for t in schema.tables}
+    assert keys == {"people": (("person_id",), []), "pets": (("pet_id",), [("person_id",)]), "locked": ((), [])}
+    assert len(sent) <= 6
+
+
+def test_a_large_table_is_a_target_without_being_searched() -> None:
+    """Only the first rows are looked at, so it gets no primary key; the unambiguous name makes the foreign key."""
+    columns = (Column("customer_id", "BIGINT"), Column("name", "STRING"))
+    customers = Table("customers", columns, row_count=30_000_000)
+    orders = Table("orders", (Column("order_id", "BIGINT"), Column("customer_id", "BIGINT")), row_count=900_000_000)
+    sent: list[str] = []
+
+    def ask(sql: str) -> list[tuple[int, ...]]:
+        sent.append(sql)
+        return [(place, 100_000, 100_000, 100_000) for place in range(sql.count("AS place"))]
+
+    schema = with_inferred_keys(Schema("spark", (customers, orders)), ask)
+    assert [t.primary_key for t in schema.tables] == [(), ()]
+    assert [(k.columns, k.ref_table) for t in schema.tables for k in t.foreign_keys] == [
+        (("customer_id",), "customers")
+    ]
+    assert all("LIMIT 100000" in sql for sql in sent)
+
+
+@pytest.mark.bench
+def test_keys_of_databases_that_hide_them_all(bench_dir: Path) -> None:
+    score = measure(bench_dir / "spider_train" / "databases", bare=True)
+    assert score.precision > 0.92
+    assert score.recall > 0.75
+    assert score.primary_found > 0.9 * score.primary
 
 
 @pytest.mark.bench

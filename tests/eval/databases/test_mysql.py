@@ -156,8 +156,7 @@ def test_the_deadline_interrupts_in_the_server(database: Database, outside: Outs
     result = database.execute(read(sql), limits=Limits(seconds=0.3))
     assert result.status == "timeout"
     assert result.execution_time_ms < 300 + 3000  # the statement itself would take hours
-    time.sleep(0.05)
-    assert outside.busy() == []
+    wait_for(lambda: outside.busy() == [])
 
 
 def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Database, outside: Outside) -> None:
@@ -197,8 +196,8 @@ def test_what_cannot_be_stopped_is_not_begun_on_long_texts(
     verdict = check(parse(sql, "mysql"), database.schema(ttl=0))
     assert verdict.statement is not None, verdict.reason
     result = database.execute(verdict.statement)
-    said = "may not be used on articles.body, which holds texts of more than 64 KiB" in (result.error or "")
-    assert (said, result.ok) == (refused, not refused), result.error
+    is_named = "may not be used on articles.body, which holds texts of more than 64 KiB" in (result.error or "")
+    assert (is_named, result.ok) == (refused, not refused), result.error
 
 
 def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside) -> None:
@@ -265,8 +264,8 @@ def test_cancelling(database: Database, outside: Outside) -> None:
     result = database.execute(read("SELECT SLEEP(30)"), cancel=token)
     timer.join()
     assert result.status == "cancelled"
-    assert result.execution_time_ms < 100 + 3000  # the statement itself would take hours
-    assert outside.busy() == []
+    assert result.execution_time_ms < 100 + 3000  # the statement itself would take 30 s
+    wait_for(lambda: not outside.busy())  # the server may still be sending the error
 
 
 async def test_cancelling_the_task(database: Database, outside: Outside) -> None:

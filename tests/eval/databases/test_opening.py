@@ -183,14 +183,14 @@ def silent_server() -> Iterator[int]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(8)
-        held: list[socket.socket] = []
+        busy: list[socket.socket] = []
         stop = threading.Event()
         listening.settimeout(0.05)
 
         def accept() -> None:
             while not stop.is_set():
                 try:
-                    held.append(listening.accept()[0])
+                    busy.append(listening.accept()[0])
                 except TimeoutError:
                     continue
 
@@ -201,7 +201,7 @@ def silent_server() -> Iterator[int]:
         finally:
             stop.set()
             thread.join()
-            for connection in held:
+            for connection in busy:
                 connection.close()
 
 

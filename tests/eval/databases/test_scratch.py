@@ -83,8 +83,8 @@ def test_names_that_try_to_be_sql_are_only_names(dialect: Dialect) -> None:
     with scratch_database(hostile) as database:
         assert {t.name for t in database.schema().tables} == set(HOSTILE)
         if dialect == "sqlite":
-            found = database.execute(statement('SELECT * FROM "x""; DROP TABLE t; --"', dialect))
-            assert list(found.columns) == HOSTILE
+            result = database.execute(statement('SELECT * FROM "x""; DROP TABLE t; --"', dialect))
+            assert list(result.columns) == HOSTILE
 
 
 @pytest.mark.parametrize(

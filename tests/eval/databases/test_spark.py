@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
@@ -21,6 +22,7 @@ from eval.databases.urls import parse_target
 from eval.sql import check, parse
 from eval.sql.types import ReadStatement
 from tests.optional import needs_sail, needs_spark
+from tests.spark_servers import write
 
 SETUP = (
     "CREATE TABLE customers (id INT COMMENT 'the key', name STRING) USING parquet COMMENT 'people who buy'",
@@ -45,9 +47,9 @@ HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT 
 def url(request: pytest.FixtureRequest) -> str:
     from tests.spark_servers import write
 
-    found: str = request.getfixturevalue(request.param)
-    write(found, *SETUP, "CREATE TABLE wide USING parquet AS SELECT id, id % 20 AS g FROM range(500000)")
-    return found
+    place: str = request.getfixturevalue(request.param)
+    write(place, *SETUP, "CREATE TABLE wide USING parquet AS SELECT id, id % 20 AS g FROM range(500000)")
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +182,26 @@ def test_a_table_that_comes_is_seen(url: str, database: Database) -> None:
     assert database.schema().table("late") is None
     write(url, "CREATE TABLE late (id INT) USING parquet")
     assert database.schema().table("late") is not None
+
+
+def test_databases_that_share_a_session_each_read_their_own_tables(url: str) -> None:
+    head, _, session = url.partition(";")
+    other = f"{head.rpartition('/')[0]}/other_{uuid.uuid4().hex[:8]};{session}"
+    name = other.partition(";")[0].rpartition("/")[2]
+    write(
+        url,
+        f"CREATE DATABASE {name}",
+        f"CREATE TABLE {name}.twins AS SELECT 2 AS n",
+        "CREATE TABLE twins AS SELECT 1 AS n",
+    )
+    with open_database(url) as first, open_database(other) as second:
+        for database, expected in ((first, 1), (second, 2), (first, 1)):
+            statement = check(parse("WITH t AS (SELECT twins.n FROM twins) SELECT n FROM t", "spark")).statement
+            assert statement is not None
+            assert database.execute(statement).rows == ((expected,),)
+        assert [table.name for table in second.schema().tables] == ["twins"]
+        assert first.schema().table("twins") is not None
+    write(url, f"DROP DATABASE {name} CASCADE", "DROP TABLE twins")
 
 
 def test_a_missing_database_is_named_and_none_is_made(url: str) -> None:

@@ -74,7 +74,7 @@ def test_structure(tmp_path: Path) -> None:
     )
     with open_database(path, infer_keys=False) as database:
         schema = database.schema()
-        found = database.execute(read("SELECT title FROM notes WHERE notes MATCH 'wor*'"))
+        result = database.execute(read("SELECT title FROM notes WHERE notes MATCH 'wor*'"))
     assert [(t.name, t.kind) for t in schema.tables] == [
         ("Order Lines", "table"),
         ("select", "table"),
@@ -107,7 +107,7 @@ def test_structure(tmp_path: Path) -> None:
     assert [c.name for c in view.columns] == ["id", "g"]
     assert view.row_count is None
     assert [c.name for c in notes.columns] == ["title", "body"]
-    assert found.rows == (("hello",),)
+    assert result.rows == (("hello",),)
 
 
 def test_rows_columns_and_duplicate_names(shop: Path) -> None:
@@ -264,7 +264,8 @@ def test_many_threads_share_a_database(shop: Path) -> None:
 def test_a_locked_database_is_reported_and_a_reader_lets_a_writer_go_on(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval.databases.sqlite._LOCK_SECONDS", 0.2)
+    for module in ("sqlite", "sqlite_connection"):
+        monkeypatch.setattr(f"eval.databases.{module}.LOCK_SECONDS", 0.2)
     with open_database(shop) as database, closing(sqlite3.connect(shop, timeout=0)) as writer:
         assert database.execute(read("SELECT n FROM many"), limits=Limits(rows=1)).truncated
         writer.execute("BEGIN EXCLUSIVE")  # would fail at once if the reader still held its lock
@@ -372,10 +373,10 @@ def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> No
             "except DatabaseError as e:\n"
             "    print(e)\n"
         )
-        said = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-c", ask, str(path)], capture_output=True, text=True, check=True, cwd=ROOT
         ).stdout
-        assert "the database is in WAL mode and its folder is read-only" in said
+        assert "the database is in WAL mode and its folder is read-only" in done
         assert [p.name for p in folder.iterdir()] == ["wal.sqlite"]
     finally:
         folder.chmod(0o755)

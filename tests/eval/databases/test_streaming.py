@@ -97,16 +97,16 @@ def test_an_empty_answer_still_has_its_columns(database: Database) -> None:
 @pytest.mark.parametrize(("rows", "cut"), [(1, True), (777, True), (ROWS - 1, True), (ROWS, False), (ROWS + 1, False)])
 def test_rows_stop_at_the_cap_and_say_so(database: Database, rows: int, cut: bool) -> None:
     with database.stream(read(database, "SELECT n FROM many"), limits=Limits(rows=rows)) as stream:
-        got = sum(len(batch) for batch in stream)
+        rows_read = sum(len(batch) for batch in stream)
 
-    assert (got, stream.truncated, stream.status) == (min(rows, ROWS), cut, "success")
+    assert (rows_read, stream.truncated, stream.status) == (min(rows, ROWS), cut, "success")
 
 
 def test_bytes_stop_at_the_cap_and_say_so(database: Database) -> None:
     with database.stream(read(database, "SELECT word FROM many"), limits=Limits(bytes=10_000)) as stream:
-        got = sum(len(batch) for batch in stream)
+        rows_read = sum(len(batch) for batch in stream)
 
-    assert 0 < got < ROWS
+    assert 0 < rows_read < ROWS
     assert stream.truncated
     assert stream.ok
 

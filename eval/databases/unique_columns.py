@@ -1,0 +1,146 @@
+"""Find the primary keys of tables for which nothing is declared, from names and from bounded counts of the values.
+
+In: a `Schema` and a function that runs our own statements. Out: the schema in which a table of at most
+`_COUNTED_ROWS` rows has as its primary key the column that is named like one and is found filled and unique; and, for
+larger tables, columns that are unique in the first `_ROWS_LOOKED_AT` rows: enough for a foreign key to refer to, not
+for a primary key. Used where an engine keeps no keys (ClickHouse, Spark) and for databases that declare none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.key_names import KEY_WORDS, NO_KEY_NAMES, ends_like_key, table_words, type_family, words_of
+from eval.schema import Column, Dialect, Schema, Table
+
+Ask = Callable[[str], Sequence[Sequence[int]]]
+"""Runs one of our own statements and returns its rows; raises or returns none when it fails."""
+
+_KEYLESS: frozenset[Dialect] = frozenset({"spark", "clickhouse"})
+_COUNTED_ROWS = 200_000
+_ROWS_LOOKED_AT = 100_000
+_CANDIDATES = 4
+_WEAK = 3
+"""From this rank on, a column is a candidate for its place only, not for its name."""
+_MAX_TABLES = 200
+_TOGETHER = 20
+"""Questions in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    table: Table
+    column: Column
+    rank: int
+
+
+def declares_keys(schema: Schema) -> bool:
+    """Whether the absence of a declared key tells anything: some table of this engine has one."""
+    if schema.dialect in _KEYLESS:
+        return False
+    return any(t.primary_key or t.foreign_keys or any(i.unique for i in t.indexes) for t in schema.tables)
+
+
+def with_primary_keys(schema: Schema, ask: Ask) -> tuple[Schema, dict[str, Column]]:
+    """The schema with the keys found, and by table name the columns that are unique as far as was looked."""
+    named = {table_words(t.name) for t in schema.tables}
+    candidates = [c for t in schema.tables[:_MAX_TABLES] for c in _candidates(t, named)]
+    questions = [_question(c, schema.dialect) for c in candidates]
+    unique: dict[str, _Candidate] = {}
+    for candidate, counts in zip(candidates, answers(questions, ask), strict=True):
+        rows, filled, different = counts or (0, 0, 0)
+        if rows and rows == filled == different:
+            best = unique.get(candidate.table.name)
+            if best is None or candidate.rank < best.rank:
+                unique[candidate.table.name] = candidate
+    for name in _borrowed(unique.values()):
+        del unique[name]
+    keyed = [_keyed(t, unique[t.name].column) if t.name in unique and _small(t) else t for t in schema.tables]
+    looked_at = {name: c.column for name, c in unique.items() if not _small(c.table)}
+    return replace(schema, tables=tuple(keyed)), looked_at
+
+
+def _borrowed(unique: Iterable[_Candidate]) -> list[str]:
+    """The tables whose unique column bears the name of another table's key: few rows may be unique by chance."""
+    owners: dict[str, list[_Candidate]] = defaultdict(list)
+    for candidate in unique:
+        owners[candidate.column.name.casefold()].append(candidate)
+    names = []
+    for name, candidates in owners.items():
+        if len(candidates) > 1 and not set(words_of(name)) <= KEY_WORDS:
+            candidates.sort(key=lambda c: (c.rank, -(c.table.row_count or 0)))
+            names += [c.table.name for c in candidates[1:] if c.rank >= _WEAK]
+    return names
+
+
+def answers(questions: Sequence[str], ask: Ask) -> Iterator[tuple[int, ...] | None]:
+    """The first row of each question `SELECT {place} AS place, count …`, several in one statement. Where a statement
+    fails, its questions are asked one by one; None for a question without an answer."""
+    for start in range(0, len(questions), _TOGETHER):
+        part = [q.replace("{place}", str(i), 1) for i, q in enumerate(questions[start : start + _TOGETHER])]
+        rows = _rows(" UNION ALL ".join(part), ask) or [row for q in part if len(part) > 1 for row in _rows(q, ask)]
+        counts = {int(row[0]): tuple(int(n) for n in row[1:]) for row in rows}
+        yield from (counts.get(i) for i in range(len(part)))
+
+
+def _rows(sql: str, ask: Ask) -> Sequence[Sequence[int]]:
+    try:
+        return ask(sql)
+    except Exception:  # noqa: BLE001 (each driver has its own: no answer is no evidence)
+        return []
+
+
+def _small(table: Table) -> bool:
+    return table.row_count is not None and not table.row_count_estimated and table.row_count <= _COUNTED_ROWS
+
+
+def _candidates(table: Table, named: set[tuple[str, ...]]) -> list[_Candidate]:
+    if table.kind != "table" or table.primary_key or table.row_count == 0:
+        return []
+    about = table_words(table.name)
+    ranked = ((i, c, _rank(i, c, about, named)) for i, c in enumerate(table.columns[:40]))
+    ordered = sorted((rank, i, c) for i, c, rank in ranked if rank is not None)
+    return [_Candidate(table, c, rank) for rank, _, c in ordered[:_CANDIDATES]]
+
+
+def _rank(place: int, column: Column, about: tuple[str, ...], named: set[tuple[str, ...]]) -> int | None:
+    """How much a column's name and place look like the table's key: 0 most, None not at all."""
+    words, family = words_of(column.name), type_family(column.type)
+    if not words or family not in ("integer", "text", "UUID", "") or words[-1] in NO_KEY_NAMES:
+        return None
+    kind = words[:-1] if words[-1] in KEY_WORDS else None
+    if kind == about or words == ("id",):
+        return 0
+    if kind == ():
+        return 1
+    if kind is not None and kind != about and kind in named:
+        return None  # another table's key
+    if kind is not None and (kind == about[-len(kind) :] or kind == about[: len(kind)] or _short_for(kind, about)):
+        return 2
+    if place > 0:
+        return None
+    if kind is not None or ends_like_key(words[-1]) or words in (about, about[-1:]):
+        return 3
+    return 4 if family == "integer" else None
+
+
+def _short_for(kind: tuple[str, ...], about: tuple[str, ...]) -> bool:
+    """`stu` for student."""
+    return len(kind) == 1 and len(kind[0]) >= 3 and about[-1:] != () and about[-1].startswith(kind[0])
+
+
+def _question(candidate: _Candidate, dialect: Dialect) -> str:
+    table, name = candidate.table, quoted((candidate.column.name,), dialect)
+    source = quoted((table.namespace, table.name) if table.namespace else (table.name,), dialect)
+    if not _small(table):
+        source = f"(SELECT {name} FROM {source} LIMIT {_ROWS_LOOKED_AT}) looked"
+    counts = f"count(*) AS n, count({name}) AS filled, count(DISTINCT {name}) AS v"
+    return f"SELECT {{place}} AS place, {counts} FROM {source}"
+
+
+def _keyed(table: Table, key: Column) -> Table:
+    columns = tuple(replace(c, primary_key=True, nullable=False) if c is key else c for c in table.columns)
+    return replace(table, columns=columns, primary_key=(key.name,))
