@@ -44,9 +44,9 @@ def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
 def _against_gold(case: Case) -> tuple[float, str]:
     assert case.gold is not None
     assert case.result is not None
-    wanted, got = len(case.gold.rows), len(case.result.rows)
+    expected, actual = len(case.gold.rows), len(case.result.rows)
     if case.gold.columns and len(case.result.columns) < len(case.gold.columns):
         return 0.5, f"{len(case.result.columns)} of {len(case.gold.columns)} columns."
-    if got >= wanted:
+    if actual >= expected:
         return 1.0, ""
-    return got / wanted, f"{got} of {wanted} rows."
+    return actual / expected, f"{actual} of {expected} rows."

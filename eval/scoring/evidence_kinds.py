@@ -23,10 +23,11 @@ Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
 
 _NAMES: Mapping[Kind, str] = {
     "contradiction": """
-        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing comparison_strictness
+        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing
         contradiction count_distinct_missing count_missing count_several_rows distinct_missing double_negation
         empty_result extreme_of_other_column fewer_than_top group_missing group_single_row having_bare_column
-        join_off_keys limit_differs limit_missing more_rows_than_tables named_column_unused negation_missing
+        join_off_keys limit_differs limit_missing more_rows_than_tables negation_missing denied_value_kept
+        bare_beside_total given_returned
         nothing_found_respelled nothing_linked null_column number_for_name number_missing order_direction_wrong
         order_missing other_table_named pattern_missing quoted_missing rank_direction_wrong repeated_rows
         repeated_rows_joined superlative_missing text_against_number truncated ungrouped_output value_stored_elsewhere
@@ -37,7 +38,11 @@ _NAMES: Mapping[Kind, str] = {
         day_numbers_subtracted extreme_of_all_rows group_key_unused group_not_kept join_against_key last_day_cut
         months_of_all_years pairs_twice percent_not_scaled rounding_missing rounding_unasked running_unordered
         several_numbers unit_not_converted value_missing median_missing
-        pieces_not_summed left_out_kept
+        pieces_not_summed left_out_kept bound_strictness bound_direction date_missing last_day_left_out
+        window_over_all window_frame_differs later_for_earlier count_of_nulls open_end_lost null_in_arithmetic
+        zero_not_counted flag_unused other_column_named change_of_later change_not_subtracted share_above_whole
+        repeated_though_once levels_not_followed bound_missing ties_otherwise extremes_side_by_side versions_apart
+        order_reversed
     """,
     "agreement": """
         candidates empty_beside_second_reading more_rows_than_second_reading second_reading_agrees

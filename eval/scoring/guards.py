@@ -45,7 +45,8 @@ GUARDS: dict[str, tuple[str, ...]] = {
         "both_missing",
         "comparison_missing",
         "comparison_direction",
-        "comparison_strictness",
+        "bound_direction",
+        "bound_strictness",
     ),
     "literals": (
         "quoted_missing",

@@ -7,6 +7,7 @@ that rests on it weighs by how often it was right on recorded answers, and never
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -40,7 +41,7 @@ _BOUND = rf"(?! of (?:\d|(?:{_NUMBERS})\b))"
 _MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
 _MINIMUM = _any(rf"min(?:imum|imal)?{_BOUND}")
 _MOST = _any(
-    r"most",
+    r"(?<!at )most",
     r"highest",
     r"largest",
     r"biggest",
@@ -51,11 +52,10 @@ _MOST = _any(
     r"newest",
     r"best",
     r"top",
-    r"maximum",
-    r"max",
+    rf"max(?:imum)?{_BOUND}",
     r"heaviest",
     r"tallest",
-    r"last(?! names?\b)",
+    r"last",
     r"most recent(?:ly)?",
     r"farthest",
     r"richest",
@@ -64,21 +64,29 @@ _MOST = _any(
     r"strongest",
 )
 _LEAST = _any(
-    r"least(?! (?:\d|one|two|three|four|five|a\b))",
+    r"(?<!at )least",
     r"lowest",
     r"smallest",
     r"shortest",
     r"youngest",
     r"earliest",
     r"fewest",
-    r"minimum",
-    r"min",
+    rf"min(?:imum)?{_BOUND}",
     r"cheapest",
     r"bottom",
     r"worst",
     r"lightest",
-    r"first(?! names?\b)",
+    r"first",
     r"slowest",
+)
+_NO_SUPERLATIVE = re.compile(
+    # `first and last names`, `the first quarter`; `highest first` and `from oldest to youngest` order all rows.
+    r"\b(?:first|last) (?:(?:and|or) (?:its |the |their )?(?:first|last) )?"
+    r"(?:names?|days?|weeks?|months?|quarters?|half|halves|years?)\b"
+    r"|\b(?:most|least|best|worst|[^\W\d_]+est|(?:small|larg|high|low|old|young|earli|lat)er)(?: [^\W\d_]+){0,3}?"
+    r" (?:comes? |ones? )?first\b"
+    r"|\bfrom (?:the )?[^\W\d_]+est to (?:the )?[^\W\d_]+est\b",
+    _FLAGS,
 )
 _MOST_EXTRA = re.compile(r"\bmost (?:\w+ )?(?:common|popular|expensive|frequent|recent)\w*", _FLAGS)
 _TOP_K = re.compile(
@@ -91,8 +99,8 @@ _TOP_K = re.compile(
 )
 _PER_GROUP = _any(
     r"(?:for|of|by|in|from|to|at) (?:each|every)",
-    r"each",
-    r"per",
+    r"each(?! (?:[^\W\d_]+ )?(?:other|once))",
+    r"(?<!miles )(?<!kilometers )per(?! (?:cent|capita|\d))",
     r"grouped by",
     r"for all the different",
     r"by (?:country|year|month|type|category|region|city|status|name|quarter|day|department|state)",
@@ -128,26 +136,42 @@ _NEGATION = _any(
     r"unassigned",
     r"missing",
 )
+_NO_EXCLUSION = re.compile(
+    # `albums (not tracks)`, `No. 7`; `not more than 4` bounds, and an inner join leaves out what has none.
+    r"\([^)]*\bnot\b[^)]*\)|\bno(?:\.| (?=\d))|\bor not\b|\bnot (?:necessarily|only)\b"
+    r"|\b(?:no|not|never|n't) (?:[^\W\d_]+ )?(?:more|less|fewer|higher|lower|greater|larger|smaller|older|younger"
+    r"|longer|shorter|later|earlier|above|below|over|under|exceed(?:ing|ed|s)?)\b"
+    r"|\bleav(?:e|ing) out [^.;]*\b(?:without|no)\b|\b(?:without|no) [^.;]* left out\b",
+    _FLAGS,
+)
 _BOTH = _any(r"both", r"as well as (?:have|has|had)", r"shared by", r"in common", r"and also")
 _EITHER = _any(r"or", r"either")
+_AMOUNT = (
+    rf"(?= (?:[^\W\d_]+ ){{0,2}}(?:[$€£]?\d|(?:{_NUMBERS}|hundred|thousand|million|average|mean|median|maximum|minimum"
+    r"|that|those|what)\b))"
+)
+"""After `over` or `under`, which stand for a place or a chain of command as well."""
+_TIME = (
+    rf"(?= (?:[^\W\d_]+ ){{0,3}}(?:\d{{4}}\b|\d+[-/:.]\d|(?:{'|'.join(filter(None, month_name))}|years?|dates?|noon"
+    r"|midnight|that|those)\b))"
+)
+"""After `before`, which stands between steps as well."""
 _GREATER = _any(
     r"(?:more|greater|higher|larger|older|bigger|longer|heavier|later|taller|better)(?: \w+)? than",
-    r"over",
-    r"above",
-    r"after",
+    rf"(?:over|above){_AMOUNT}",
+    rf"after{_TIME}",
     r"exceed(?:s|ing)?",
-    r"at least",
+    r"at least(?! (?:one|1|once)\b)",
     r"since",
     r"no less than",
     r"or more",
     r"or higher",
-    r"from (?=\d{4})",
+    r"from (?=\d{4})(?!\d{4} (?:to|through|until)\b)",
 )
 _SMALLER = _any(
     r"(?:less|fewer|smaller|lower|younger|shorter|lighter|earlier|worse|cheaper)(?: \w+)? than",
-    r"under",
-    r"below",
-    r"before",
+    rf"(?:under|below){_AMOUNT}",
+    rf"before{_TIME}",
     r"at most",
     r"no more than",
     r"or less",
@@ -171,9 +195,11 @@ _CONTAINS = re.compile(
 )
 _ORDER = re.compile(
     # `order` alone is as often a thing that customers place.
-    r"^\W*order\b|\b(?:(?:sort|arrang|rank)(?:ed|ing|s|e)?\b|ordered (?:by|in|from|alphabetic\w*)\b"
+    r"^\W*(?:order|rank)\b|\b(?:(?:sort|arrang)(?:ed|ing|s|e)?\b|rank(?:ed|ing|s)? (?:\w+ ){0,6}by\b"
+    r"|ordered (?:by|from|alphabetic\w*)\b"
     r"|order(?:ing)? (?:\w+ ){0,4}by\b|(?:and|then|,) order (?:the|them|it|all|these|results?)\b"
-    r"|in (?:the )?order\b|in (?:the )?\w+ order\b|in (?:\w+ )?"
+    r"|in (?:the )?order\b|in (?:the )?(?!(?:an?|any|no|one|each|every|this|that|same|their|which|what)\b)\w+ order\b"
+    r"|in (?:\w+ )?"
     r"(?:ascending|descending|alphabetic\w*|increasing|decreasing|lexicographic\w*"
     r"|chronologic\w*|reverse)|ascending|descending|alphabetic\w*|from (?:the )?\w+(?:est)? to (?:the )?\w+(?:est)\b)",
     _FLAGS,
@@ -215,6 +241,8 @@ class Intent:
     per_group: bool
     distinct: bool
     negation: int
+    excludes: bool
+    """Some negation leaves something out; others bound, or stand beside what is meant."""
     both: bool
     either: bool
     greater: bool
@@ -257,6 +285,12 @@ _PLURAL = re.compile(
 )
 
 
+def superlatives(question: str) -> list[str]:
+    """The words of a question that ask for an extreme."""
+    ranked = _NO_SUPERLATIVE.sub(" ", quotes_replaced(question, " "))
+    return [*_MOST.findall(ranked), *_LEAST.findall(ranked)]
+
+
 @lru_cache(maxsize=512)
 def read_intent(question: str) -> Intent:
     """Read a question. Never raises; an empty question asks for nothing."""
@@ -267,7 +301,8 @@ def read_intent(question: str) -> Intent:
         return pattern.search(outside) is not None
 
     top = _TOP_K.search(outside)
-    most, least = has(_MOST), has(_LEAST)
+    ranked = _NO_SUPERLATIVE.sub(" ", outside)
+    most, least = _MOST.search(ranked) is not None, _LEAST.search(ranked) is not None
     singular = has(_SINGULAR) and not has(_PLURAL)
     k = None
     if top:
@@ -289,6 +324,7 @@ def read_intent(question: str) -> Intent:
         per_group=has(_PER_GROUP),
         distinct=has(_DISTINCT),
         negation=len(_NEGATION.findall(outside)),
+        excludes=_NEGATION.search(_NO_EXCLUSION.sub(" ", outside)) is not None,
         both=has(_BOTH),
         either=has(_EITHER),
         greater=has(_GREATER),

@@ -112,12 +112,12 @@ class Wording:
                 places.setdefault(word[:5] + "…", []).append(i)
         return places
 
-    def _found(self, word: str) -> list[int]:
+    def _positions(self, word: str) -> list[int]:
         return self._places.get(word) or (self._places.get(word[:5] + "…", []) if len(word) > 5 else [])
 
     def _mention(self, words: tuple[str, ...]) -> tuple[float, int | None]:
         """The share of the words that the question holds, and where the name begins to be spoken of."""
-        hits = [self._found(w) for w in words]
+        hits = [self._positions(w) for w in words]
         mentioned = sum(1 for h in hits if h)
         if not mentioned:
             return 0.0, None

@@ -20,6 +20,10 @@ _ANYHOW = "|".join((*NUMBER_WORDS, *(name.casefold() for name in (*day_name, *mo
 _SAID_ANYHOW = re.compile(rf"\d+$|(?:{_ANYHOW})$")
 """Stored values that questions say without looking for them: numbers, days and months."""
 _INCLUDED = re.compile(r"(?:\s+[^\W\d_]+){0,2}\s+(?:counts?|too|included|as well)\b")
+_SURE = 0.3
+"""Confidence from which a value that the reading found is one that the question means."""
+_SHORT = 3
+"""Letters of words that name nothing."""
 _LOOKED_AT = 2_000
 """Rows beyond which columns are not compared one by one."""
 
@@ -59,6 +63,8 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     """The same rows; weightier where another query found them, for then no slip is shared."""
     assert opinion.result is not None
     assert case.result is not None
+    if _empty(case):
+        return
     text = "An independent reading of the question returns the same rows."
     yield Observation("second_reading_agrees", 1, text)
     yield Observation("second_reading_sure", opinion.confidence)
@@ -72,6 +78,12 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
         yield Observation("second_reading_ordered_otherwise", 1, text)
 
 
+def _empty(case: Case) -> bool:
+    """Whether the query's tables hold no rows: all queries agree there, so agreement says nothing."""
+    tables = [case.schema.table(name) for name in case.references.tables]
+    return bool(tables) and all(table is not None and table.row_count == 0 for table in tables)
+
+
 def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:
     """What the reading found in the question and the database, and the query does not use."""
     if opinion.facts is None:
@@ -79,15 +91,45 @@ def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:
     ours = " ".join(c.value.casefold() for c in r.constants)
     text = r.case.parsed.text.casefold()
     known = names_of(r.case.schema)
+    coded = {c.table for c in r.constants if not c.is_string and c.operator == "=" and c.table}
     for constant in opinion.facts.literals:
         value = constant.value.strip("% ").casefold()
         telling = (
-            constant.is_string and len(value) > 1 and light_stem(value) not in known and not _SAID_ANYHOW.match(value)
+            constant.is_string
+            and constant.operator != "like"
+            and constant.table not in coded
+            and len(value) > 1
+            and light_stem(value) not in known
+            and not _SAID_ANYHOW.match(value)
         )
-        if telling and value not in ours and value not in text and _narrows(value, r.question):
-            said = f"The question names “{constant.value[:40]}”, a stored value that the query does not look for."
-            yield Observation("value_missing", 1, said)
+        if telling and value not in text and not _covered(value, ours) and _narrows(value, r.question):
+            shown = f"“{constant.value[:40]}”"
+            if _denied(value, r.question):
+                yield Observation("denied_value_kept", 1, f"The question leaves out {shown}; the query does not.")
+            elif opinion.confidence >= _SURE:
+                said = f"The question names {shown}, a stored value that the query does not look for."
+                yield Observation("value_missing", 1, said)
             break
+
+
+def _covered(value: str, ours: str) -> bool:
+    """Whether the query's texts hold the value, or its words: `mississippi` for the river."""
+    words = [word for word in value.split() if len(word) > _SHORT]
+    return value in ours or (len(words) > 1 and sum(word in ours for word in words) * 2 >= len(words))
+
+
+def _denied(value: str, question: str) -> bool:
+    """Whether the question says that a value is left out: `not cancelled`, `cancelled ones left out`."""
+    said = re.escape(value)
+    return bool(
+        re.search(
+            rf"\b(?:not|never|n't|without|except|excluding|leav\w+ out|ignor\w+)(?: [^\W\d_]+){{0,2}} {said}", question
+        )
+        or re.search(
+            rf"{said}\w*(?: [^\W\d_]+){{0,2}},? (?:left out|excluded|not counted|do(?:es)? not count|don't count)",
+            question,
+        )
+    )
 
 
 def _narrows(value: str, question: str) -> bool:

@@ -97,10 +97,10 @@ def _form(tree: exp.Expr, usual: Mapping[str, Mapping[str, float]]) -> Observati
         label = written[aspect]
         if label != likeliest:
             value = min(MOST, chances[likeliest] - chances.get(label, -2 * MOST))
-            yield Observation(_NAMES[aspect], value, _told(aspect, likeliest, label) if value >= _TOLD else "")
+            yield Observation(_NAMES[aspect], value, _sentence(aspect, likeliest, label) if value >= _TOLD else "")
 
 
-def _told(aspect: str, usual: str, label: str) -> str:
+def _sentence(aspect: str, usual: str, label: str) -> str:
     habit, this = _WORDS.get((aspect, usual)), _WORDS.get((aspect, label))
     if habit is None:
         return ""

@@ -103,7 +103,6 @@ WORDED = frozenset(
         "columns_fewer_than_listed",
         "comparison_direction",
         "comparison_missing",
-        "comparison_strictness",
         "count_distinct_missing",
         "count_missing",
         "count_multiplied",

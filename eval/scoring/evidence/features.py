@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eval.scoring.evidence import (
+    absences,
     agreement,
+    bounds,
+    columns,
     complexity,
     expected,
     figures,
@@ -14,10 +17,12 @@ from eval.scoring.evidence import (
     joins,
     literals,
     logic,
+    periods,
     pitfalls,
     projection,
     schema_linking,
     shape,
+    windows,
 )
 from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
@@ -30,7 +35,12 @@ KINDS = (
     pitfalls,
     grain,
     figures,
+    windows,
+    absences,
     literals,
+    bounds,
+    periods,
+    columns,
     shape,
     projection,
     schema_linking,

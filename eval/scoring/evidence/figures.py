@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from eval.language.words import name_words
+from eval.scoring.evidence.absences import FILLED
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
 
@@ -35,7 +36,21 @@ _PIECES = re.compile(
 _QUANTITY = re.compile(r"quantity|qty|pieces|units|amount", re.IGNORECASE)
 _NO_NAMES = frozenset({"these", "those", "which", "their", "there", "other", "others", "without", "orders", "values"})
 """Words before `left out` that name no state."""
+_PASSED = frozenset({"nullif", "coalesce", "ifnull", "round"})
+"""Functions that give their first argument, more or less."""
+_WHOLE = 100.001
+"""Percent, with room for rounding."""
+_MIDDLE = re.compile(r"median|percent|limit|offset|row_number|ntile|cume_dist|rank|quantile")
+"""How a query finds the middle of a list, beside counting in a subquery what lies on either side."""
+_STEPS = 3
+"""SELECTs from which a query may count its way to the middle."""
 _MEDIAN = re.compile(r"\bmedian\b")
+_CHANGE = re.compile(
+    r"\b(?:by (?:how many|what) percent(?:age)?|change(?:d|s)? (?:\w+ )?in percent"
+    r"|percent(?:age)? (?:change|growth|increase)|growth(?: rate)?|gr[eo]w)\b"
+)
+_SHARE = re.compile(r"\b(?:what|which) (?:percentage|share|proportion|percent) of\b|\bpercentage of\b|\bshare of\b")
+_CHANGED = re.compile(r"\b(?:change|growth|gr[eo]w|increase|decrease|more|less|than|compared|ratio)\w*\b|\bper\b")
 _UNITS = (
     (("cent", "cents"), ("euro", "euros", "dollar", "dollars", "eur", "usd")),
     (("gram", "grams", "g"), ("kilogram", "kilograms", "kilo", "kilos", "kg", "ton", "tons", "tonnes")),
@@ -57,8 +72,10 @@ def observe(reading: Reading) -> Observations:
     yield from _rounding(reading, tree)
     yield from _how_many(reading)
     yield from _pieces(reading)
-    yield from _median(reading, tree)
+    yield from _median(reading)
     yield from _left_out(reading)
+    yield from _change(reading, tree)
+    yield from _share(reading)
     facts = reading.case.facts
     if _COUNTS_TOO.search(reading.question) and not facts.outer_joins and not _keeps_absent(tree):
         yield Observation("absent_left_out", 1, "The question counts those without a value too; the query drops them.")
@@ -115,7 +132,7 @@ def _how_many(r: Reading) -> Observations:
 
 def _keeps_absent(tree: exp.Expr) -> bool:
     """Whether a query does something about what is absent: NULL, a default, a union, all rows less some."""
-    if every(tree, exp.Is, exp.Coalesce, exp.SetOperation, exp.Exists, exp.Case, exp.If, exp.Sub):
+    if FILLED.search(tree.sql()) or every(tree, exp.Is, exp.SetOperation, exp.Exists, exp.Case, exp.If, exp.Sub):
         return True
     return any(isinstance(node.this, exp.In) for node in every(tree, exp.Not))
 
@@ -127,14 +144,62 @@ def _pieces(r: Reading) -> Observations:
         return
     tables = (t for name in r.tables if (t := r.case.schema.table(name)) is not None)
     held = next((c.name for t in tables for c in t.columns if _QUANTITY.search(c.name)), None)
-    if held is not None and held.casefold() not in r.case.parsed.text.casefold():
+    counted = {c.name for e in r.output for call in every(e, exp.Count) for c in every(call, exp.Column)}
+    if held is not None and (held in counted or held.casefold() not in r.case.parsed.text.casefold()):
         yield Observation("pieces_not_summed", 1, f"The question asks for pieces; the query counts rows, not {held}.")
 
 
-def _median(r: Reading, tree: exp.Expr) -> Observations:
-    asked = _MEDIAN.search(r.question) and "median" not in r.case.parsed.text.casefold()
-    if asked and not every(tree, exp.Order, exp.PercentileCont, exp.PercentileDisc, exp.GT, exp.GTE, exp.LT, exp.LTE):
-        yield Observation("median_missing", 1, "The question asks for a median, and the query orders nothing.")
+def _median(r: Reading) -> Observations:
+    text = r.case.parsed.text.casefold()
+    if _MEDIAN.search(r.question) and not _MIDDLE.search(text) and len(r.selects) < _STEPS:
+        yield Observation("median_missing", 1, "The question asks for a median, and the query finds no middle.")
+
+
+def _change(r: Reading, tree: exp.Expr) -> Observations:
+    """A growth in percent: the difference by what was before. A ratio is none, and (new - old) / new is another."""
+    if not _CHANGE.search(r.question):
+        return
+    places = (exp.Alias, exp.Select, exp.Paren, exp.Mul, exp.Round)
+    divisions = [d for d in every(tree, exp.Div) if isinstance(d.parent, places)]
+    for division in divisions:
+        below = _bare(division.right)
+        for difference in every(division.left, exp.Sub):
+            if _same(difference.left, below) and not _same(difference.right, below):
+                text = "The change is divided by the later value and not by the earlier one."
+                yield Observation("change_of_later", 1, text)
+                return
+    percent = _PERCENT.search(r.question) or "growth" in r.question
+    if percent and divisions and not every(tree, exp.Sub) and not re.search(r"- ?1(?:00)?\b", r.case.parsed.text):
+        yield Observation("change_not_subtracted", 1, "The question asks for a change; the query gives a ratio.")
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    node = node.unnest()
+    while True:
+        if isinstance(node, exp.Anonymous) and node.name.casefold() in _PASSED and node.expressions:
+            node = node.expressions[0]
+        elif isinstance(node, exp.Cast | exp.Paren):
+            node = node.this
+        else:
+            return node
+
+
+def _same(one: exp.Expr, other: exp.Expr) -> bool:
+    return isinstance(_bare(one), exp.Column | exp.AggFunc | exp.Window) and _bare(one).sql() == _bare(other).sql()
+
+
+def _share(r: Reading) -> Observations:
+    """A share of a whole that is more than the whole."""
+    if not _SHARE.search(r.question) or _CHANGED.search(r.question) or not r.rows or len(r.output) != len(r.rows[0]):
+        return
+    for place, expression in enumerate(r.output):
+        if not every(expression, exp.Div):
+            continue
+        shares = [row[place] for row in r.rows]
+        most = max((s for s in shares if isinstance(s, int | float)), default=0)
+        if most > _WHOLE:
+            yield Observation("share_above_whole", 1, f"A share of {most:g} percent comes back: more than the whole.")
+            return
 
 
 def _left_out(r: Reading) -> Observations:
@@ -142,6 +207,6 @@ def _left_out(r: Reading) -> Observations:
     text = r.case.parsed.text.casefold()
     for found in _LEFT_OUT.finditer(r.question):
         word = found[1]
-        if word not in _NO_NAMES and word[:6] not in text and not r.case.facts.negations:
+        if word not in _NO_NAMES and word[:6] not in text and not r.case.facts.negations and "null" not in text:
             yield Observation("left_out_kept", 1, f"The question leaves out what is {word}; the query does not.")
             return

@@ -8,8 +8,10 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
+from eval.scoring.evidence.absences import FILLED
 from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.intent import read_intent, superlatives
 from eval.sql.traversal import every
 
 _COUNTED = re.compile(
@@ -47,7 +49,9 @@ def _counting(r: Reading) -> Observations:
             yield Observation(
                 "count_from_column", 1, "The question asks how many, and the query reads a stored number."
             )
-        elif not (counts or "sum" in facts.aggregates or _recursive(r) or _TIMES_AS.search(r.question)):
+        elif not (
+            counts or "sum" in facts.aggregates or _recursive(r) or _calculated(r) or _TIMES_AS.search(r.question)
+        ):
             yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
     elif intent.count:
         if not counts and "sum" not in facts.aggregates and not any(_counts_already(c) for c in r.output_columns):
@@ -71,6 +75,12 @@ def _recursive(r: Reading) -> bool:
     return tree is not None and any(node.args.get("recursive") for node in every(tree, exp.With))
 
 
+def _calculated(r: Reading) -> bool:
+    """`How many days did each stay last?`, `how many inhabitants per doctor?`: the query computes the number."""
+    shown = r.select.expressions if r.select is not None else ()
+    return any(every(e, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DateDiff, exp.TsOrDsDiff) for e in shown)
+
+
 def _counts_already(column: str) -> bool:
     name = column.lower()
     return any(part in name for part in ("num", "count", "total", "amount", "quantity", "population", "qty"))
@@ -87,6 +97,8 @@ def _by_other_means(r: Reading, function: str) -> bool:
     if tree is None or every(tree, _CALLS[function]):
         return True
     if function == "sum":
+        if len(r.rows) == 1 and any(r.holds_numbers(table, name) for table, name in r.output_places):
+            return True  # one number is its own total
         return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(tree, exp.Add, exp.Sub, exp.Mul))
     return function == "avg" and bool(every(tree, exp.Div))
 
@@ -109,7 +121,9 @@ def _totals(r: Reading) -> Observations:
     )
     for function, asked, word in wanted:
         ranked = function in ("max", "min") and r.superlative_form is not None
-        stored = any(word[:3] in c.lower() for c in r.output_columns) or any(
+        begins = (word[:3], function)
+        named = {*r.output_columns, *(c for _, c in r.case.references.columns if c.lower().startswith(begins))}
+        stored = any(begin in c.lower() for c in named for begin in begins) or any(
             akin(part, light_stem(said))
             for _, name in r.case.references.columns
             for part in name_words(name)
@@ -139,7 +153,7 @@ def _ranking(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     form = r.superlative_form
     if intent.superlative and not (intent.maximum or intent.minimum):
-        if form is None:
+        if form is None and not (_names_a_column(r) or _first_place(r) or (facts.order_by and not intent.singular)):
             yield Observation(
                 "superlative_missing", 1, "The question asks for an extreme, but the query ranks nothing."
             )
@@ -168,6 +182,7 @@ def _ranking(r: Reading) -> Observations:
 
 _BACK_IN_TIME = re.compile(r"\b(?:oldest|earliest|first|eldest)\b")
 _RECENT = re.compile(r"\b(?:youngest|latest|newest|most recent\w*|last)\b")
+_FOR_LONG = re.compile(r"\blongest\b")
 _OF_AGE = re.compile("old|young|eld")
 _DATED = re.compile(r"year|date|time|birth|born|since|open|found|start|joined|created", re.IGNORECASE)
 
@@ -197,13 +212,30 @@ def _ranks_from_wrong_end(r: Reading, form: str) -> bool | None:
         return falling != (back is not None) if _OF_AGE.search(word[0]) else None
     if intent.most == intent.least or intent.minimum or intent.maximum:
         return None
+    if _FOR_LONG.search(r.question) and (_DATED.search(key) or key.endswith(("_at", "_on", "_from"))):
+        return falling  # what lasts longest began first
     return falling != intent.most
+
+
+def _names_a_column(r: Reading) -> bool:
+    """`The top speed`, `the last edit`: each word for an extreme is part of a column's name."""
+    said = {w.casefold() for w in superlatives(r.case.question)}
+    return bool(said) and said <= {w.casefold() for _, c in r.case.references.columns for w in _PARTS.findall(c)}
+
+
+def _first_place(r: Reading) -> bool:
+    """`The top ranked`: a stored rank is compared with one."""
+    return any(c.value == "1" and c.operator == "=" for c in r.constants)
+
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+")
 
 
 def _grouping(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     grouped = bool(facts.group_by) or bool(facts.window_functions)
-    if intent.per_group and not grouped and (intent.aggregate or intent.superlative):
+    told_apart = grouped or not (facts.aggregates or facts.limit) or _group_by_group(r) or r.side_by_side
+    if intent.per_group and not told_apart and (intent.aggregate or intent.superlative):
         yield Observation(
             "group_missing", 1, "The question asks for something per group, but the query does not group."
         )
@@ -220,9 +252,44 @@ def _grouping(r: Reading) -> Observations:
         yield Observation("group_without_aggregate", 1, "The query groups without computing anything per group.")
 
 
+def _group_by_group(r: Reading) -> bool:
+    """Whether a query tells groups apart in some part of it: a subquery that groups or looks at an outer row, a
+    recursion, an average that divides by the number of groups."""
+    tree = r.case.parsed.tree
+    if tree is None or every(tree, exp.Group) or _recursive(r):
+        return True
+    return (r.intent.average and bool(every(tree, exp.Div))) or any(_looks_outside(s) for s in r.selects[1:])
+
+
+def _looks_outside(select: exp.Select) -> bool:
+    own = {t.alias_or_name.casefold() for t in every(select, exp.Table)}
+    return any(c.table and c.table.casefold() not in own for c in every(select, exp.Column))
+
+
+_DOWNWARDS = frozenset(
+    {"longest", "largest", "highest", "most", "greatest", "biggest", "latest", "newest", "strongest"}
+)
+_FIRST = re.compile(
+    r"(?<!equal ones )\b(longest|largest|highest|most|greatest|biggest|latest|newest|strongest|smallest|lowest|least"
+    r"|fewest|earliest|shortest|cheapest)(?: [^\W\d_]+){0,2} (?:comes )?first\b"
+)
+
+
+def _first_named(r: Reading) -> bool | None:
+    """Whether `the highest first` asks for a falling order; None where nothing of that kind is said."""
+    found = _FIRST.search(r.question)
+    return None if found is None else found[1] in _DOWNWARDS
+
+
 def _order(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
+    falling = _first_named(r)
+    if falling is not None and facts.order_by and (facts.order_by[0][1] == "desc") != falling:
+        yield Observation("order_reversed", 1, "The rows are ordered in the other direction.")
+        return
     if intent.order and not facts.order_by:
+        if _ranks_in_windows(r) or _orders_things(r):
+            return
         yield Observation("order_missing", 1, "The question asks for an order, but the query gives none.")
     elif intent.order:
         if intent.descending is not None and (facts.order_by[0][1] == "desc") != intent.descending:
@@ -231,6 +298,34 @@ def _order(r: Reading) -> Observations:
             yield Observation("order_matched", 1, "The rows are in the order that the question asks for.")
     elif facts.order_by and facts.limit is None:
         yield Observation("order_unasked", 1, "The query orders its rows; the question does not ask for an order.")
+
+
+def _ranks_in_windows(r: Reading) -> bool:
+    """`Rank the shops by sales`: a column with the rank is an order, too."""
+    tree = r.case.parsed.tree
+    return tree is not None and any(w.args.get("order") for w in every(tree, exp.Window))
+
+
+def _orders_things(r: Reading) -> bool:
+    """`Books ordered by Ann`: a table of the query holds orders, and no other word asks for one."""
+    return any("order" in name_words(t) for t in r.tables) and not read_intent(_PLACED.sub(" ", r.question)).order
+
+
+_PLACED = re.compile(r"\bordered (?:by|from)\b")
+_ZERO = frozenset({"0", "no", "n", "none", "false", "f"})
+
+
+def _says_not(r: Reading) -> bool:
+    """Whether anything in the query may say `not`: a subtraction, a test for NULL, a zero, a value that the question
+    does not say, which may be a code."""
+    tree = r.case.parsed.tree
+    if tree is None or every(tree, exp.Is, exp.Sub, exp.Boolean) or FILLED.search(r.case.parsed.text):
+        return True
+    return any(
+        c.value.casefold() in _ZERO or c.value.strip("% ").casefold() not in r.question
+        for c in r.constants
+        if c.operator is not None
+    )
 
 
 def _sets(r: Reading) -> Observations:
@@ -242,9 +337,9 @@ def _sets(r: Reading) -> Observations:
         if not facts.joins:
             yield Observation("distinct_unasked_one_table", 1)
     excludes = "except" in facts.set_operations or facts.negations > 0
-    if intent.negation and not excludes and not facts.outer_joins:
+    if intent.excludes and not excludes and not facts.outer_joins and not _says_not(r):
         yield Observation("negation_missing", 1, "The question excludes something; nothing in the query does.")
-    elif intent.negation:
+    elif intent.negation and (excludes or facts.outer_joins):
         subtracts = "except" in facts.set_operations or facts.subqueries > 0 or facts.outer_joins > 0
         if facts.joins and not subtracts:
             text = "The query excludes rows one by one; things that also have another such row remain."
@@ -284,19 +379,22 @@ def _takes_either(r: Reading) -> bool:
     return either or any(len(i.expressions) >= 2 for i in every(tree, exp.In))
 
 
+def _other_way(r: Reading, greater: bool, smaller: bool) -> bool:
+    """Whether the question asks for one direction only, and the query has the other only."""
+    return r.intent.greater != r.intent.smaller and greater != smaller and smaller == r.intent.greater
+
+
 def _comparisons(r: Reading) -> Observations:
     intent, tree = r.intent, r.case.parsed.tree
     if tree is None:
         return
     greater, smaller = bool(every(tree, exp.GT, exp.GTE)), bool(every(tree, exp.LT, exp.LTE))
     between = bool(every(tree, exp.Between))
-    if (intent.greater or intent.smaller) and not (greater or smaller or between or intent.superlative):
+    compares = greater or smaller or between or r.case.facts.limit is not None
+    if (intent.greater or intent.smaller) and not (compares or intent.superlative or r.asks_some):
         yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
-    elif intent.greater != intent.smaller and not intent.negation and not between and not compares_ages(r):
-        if (intent.greater and smaller and not greater) or (intent.smaller and greater and not smaller):
-            yield Observation("comparison_direction", 1, "The query compares in the other direction.")
-        elif intent.or_equal != bool(every(tree, exp.GTE, exp.LTE)) and _whole_numbers_agree(r):
-            yield Observation("comparison_strictness", 1, "The query treats the bound itself unlike the question.")
+    elif _other_way(r, greater, smaller) and not (intent.negation or between or compares_ages(r)):
+        yield Observation("comparison_direction", 1, "The query compares in the other direction.")
     if not (intent.greater or intent.smaller or intent.between or intent.superlative) and (greater or smaller):
         yield Observation("comparison_unasked", 1)
     likes = [c for c in r.constants if c.operator == "like"]
@@ -304,15 +402,3 @@ def _comparisons(r: Reading) -> Observations:
         yield Observation("pattern_unasked", 1, "The query matches a pattern; the question names no part of a text.")
     if intent.contains and not likes and not every(tree, exp.Substring, exp.StrPosition) and intent.quoted:
         yield Observation("pattern_missing", 1, "The question names a part of a text; the query looks for the whole.")
-
-
-def _whole_numbers_agree(r: Reading) -> bool:
-    """`more than 2` and `>= 3` are the same on whole numbers: strictness is in doubt only for the same number."""
-    return any(not c.is_string and _number(c.value) in r.intent.numbers for c in r.constants)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -20,6 +20,18 @@ from eval.sql.traversal import every
 _GROUP = re.compile(r"\b(?:each|every|per)\s+((?:[^\W\d_]+\s+){0,2}[^\W\d_]+)")
 _RUNNING = re.compile(r"\b(?:running|cumulative|cumulated|year[- ]to[- ]date|so far)\b")
 _PAIRS = re.compile(r"\bpairs?\b")
+_ONCE = re.compile(
+    r"\b(?:each|every)(?: [^\W\d_]+){0,3} (?:comes )?(?:only )?once\b(?! for)|\bonly once\b|\bonce each\b"
+    r"|\bwithout (?:repeats|repetitions|duplicates)\b|\bcomes once\b"
+)
+_SUPERLATIVES = re.compile(
+    r"\b(?:most|highest|largest|biggest|greatest|longest|latest|newest|best|oldest|least|lowest|smallest|shortest"
+    r"|earliest|fewest|worst|cheapest)\b"
+)
+_LEVELS = re.compile(
+    r"\b(?:at|on|over|across) (?:any|all|every) levels?\b|\bdirectly or (?:indirectly|through)\b"
+    r"|\bhow many levels\b|\ball the way (?:up|down)\b|\bwhole (?:chain|hierarchy|tree)\b|\bup to the (?:head|top)\b"
+)
 _YEARLY = re.compile(r"\b(?:seasonal\w*|(?:any|all|which|every) years?|regardless of (?:the )?year|calendar months?)\b")
 _MONTH_ONLY = re.compile(r"%m'|\bmonth\b|, ?6, ?2\)", re.IGNORECASE)
 _YEAR_TOO = re.compile(r"%Y|\byear\b|, 1, [47]\)|, 1, 10\)|date_trunc|yyyy", re.IGNORECASE)
@@ -39,6 +51,9 @@ def observe(reading: Reading) -> Observations:
     yield from _extremes(reading)
     yield from _pairs(reading)
     yield from _days(reading, tree)
+    yield from _once(reading)
+    yield from _levels(reading, tree)
+    yield from _side_by_side(reading)
     if _RUNNING.search(reading.question):
         windows = every(tree, exp.Window)
         if windows and not any(w.args.get("order") for w in windows):
@@ -49,6 +64,10 @@ def _counts(tree: exp.Expr) -> Observations:
     """COUNT of a condition counts the rows where it is false as well."""
     for call in every(tree, exp.Count):
         inside = call.this.unnest() if isinstance(call.this, exp.Expression) else None
+        if isinstance(inside, exp.Distinct) and len(inside.expressions) == 1:
+            inside = inside.expressions[0].unnest()
+            if not isinstance(inside, exp.Case):
+                continue
         default = inside.args.get("default") if isinstance(inside, exp.Case) else None
         never_null = default is not None and not isinstance(default, exp.Null | exp.Column)
         if never_null or isinstance(inside, exp.Predicate | exp.Not | exp.And | exp.Or):
@@ -146,10 +165,50 @@ def _pairs(r: Reading) -> Observations:
     for select in r.selects:
         tables = [t for t in every(select, exp.Table) if t.find_ancestor(exp.Select) is select]
         names = [t.name.casefold() for t in tables]
-        if len(set(names)) < len(names) and not every(select, exp.LT, exp.GT, exp.LTE, exp.GTE):
+        if len(set(names)) < len(names) and not _orders_two(select):
             text = "A table is joined with itself and nothing orders the two: each pair comes twice."
             yield Observation("pairs_twice", 1, text)
             return
+
+
+def _side_by_side(r: Reading) -> Observations:
+    """`MAX(month), MAX(sales)` for the best month: the latest month beside the highest sales, of two different rows."""
+    if len(_SUPERLATIVES.findall(r.question)) != 1 or r.intent.maximum or r.intent.minimum:
+        return
+    for select in r.selects:
+        if select.args.get("group") is None:
+            continue
+        calls = [e.unalias() for e in select.expressions]
+        for kind in (exp.Max, exp.Min):
+            of = {c.this.sql() for c in calls if isinstance(c, kind) and isinstance(c.this, exp.Column)}
+            if len(of) > 1:
+                text = (
+                    f"The extremes of {' and '.join(sorted(of)[:2])} stand side by side, and may be of different rows."
+                )
+                yield Observation("extremes_side_by_side", 1, text)
+                return
+
+
+def _orders_two(select: exp.Select) -> bool:
+    """Whether a column of one row is less than that of the other: `a.id < b.id`."""
+    return any(
+        isinstance(c.left, exp.Column) and isinstance(c.right, exp.Column) and c.left.table != c.right.table
+        for c in every(select, exp.LT, exp.GT)
+    )
+
+
+def _once(r: Reading) -> Observations:
+    """What should come once and comes again."""
+    if _ONCE.search(r.question) and r.rows and len(set(map(repr, r.rows))) < len(r.rows):
+        yield Observation("repeated_though_once", 1, "The question wants each once, and the query returns some twice.")
+
+
+def _levels(r: Reading, tree: exp.Expr) -> Observations:
+    """All levels of a hierarchy without a recursion."""
+    if _LEVELS.search(r.question) and not any(w.args.get("recursive") for w in every(tree, exp.With)):
+        yield Observation(
+            "levels_not_followed", 1, "The question asks for all levels; the query follows one step only."
+        )
 
 
 def _days(r: Reading, tree: exp.Expr) -> Observations:

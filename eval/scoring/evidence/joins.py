@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from eval.language.words import akin, name_words
 from eval.schema import Table
 from eval.scoring.aspects import is_key_name
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
+
+_TELLING = 3
+"""Letters that a word needs to say what a column is about."""
 
 
 def observe(reading: Reading) -> Observations:
@@ -63,7 +67,13 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
                 continue
             if not (one.foreign_keys or two.foreign_keys):
                 continue  # neither declares what it refers to, so nothing is known against this join
-            if not (_refers(one, left.name, two, right.name) or _refers(two, right.name, one, left.name)):
+            if not (
+                _refers(one, left.name, two, right.name)
+                or _refers(two, right.name, one, left.name)
+                or _referred(one, left.name) & _referred(two, right.name)
+                or _named_after(one, left.name, two, right.name)
+                or _named_after(two, right.name, one, left.name)
+            ):
                 return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
     return None
 
@@ -108,6 +118,24 @@ def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:
         if (column, other_column) in pairs:
             return True
     return column == other_column and is_key_name(column) and not other.foreign_keys and not table.foreign_keys
+
+
+def _referred(table: Table, column: str) -> set[tuple[str, str]]:
+    """What a column refers to, as (table, column): two columns that refer to the same one hold the same things."""
+    return {
+        (key.ref_table.casefold(), to.casefold())
+        for key in table.foreign_keys
+        for from_, to in zip(key.columns, key.ref_columns, strict=False)
+        if from_.casefold() == column.casefold()
+    }
+
+
+def _named_after(table: Table, column: str, other: Table, key: str) -> bool:
+    """Whether a column that no declared key starts from is called like the primary key, or the table, that it meets."""
+    if [c.casefold() for c in other.primary_key] != [key.casefold()] or _referred(table, column):
+        return False
+    names = {w for name in (other.name, key) for w in name_words(name) if w not in ("id", "code", "key", "name", "no")}
+    return any(akin(word, name) for word in name_words(column) for name in names if len(name) >= _TELLING)
 
 
 def _groups(r: Reading) -> Observations:

@@ -18,6 +18,7 @@ _UNITS = (0.01, 60, 100, 1_000, 3_600, 60_000, 1_000_000, 3_600_000)
 """What a number is multiplied by to be in a smaller unit: percent, cents, seconds, grams, milliseconds."""
 _YEARS = (1800, 2199)
 _DATE = re.compile(r"(\d{4})(?:$|%|-\d{2}|(?:0[1-9]|1[0-2])(?:[0-3]\d)?$)")
+_DIGITS = re.compile(r"\d+")
 _LAST_DAY = 31
 _AGE = re.compile(r"\b(?:older|younger|age|aged|years? old)\b", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\b(?:like|form|format|such as|e\.g\.)\s+(?:of\s+)?['\"“]?(\d{4})\b")
@@ -45,6 +46,7 @@ def _question_side(r: Reading) -> Observations:
     shown = {n for example in _EXAMPLE.findall(r.question) if (n := _number(example)) is not None}
     numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit and n not in years | shown}
     known = {n for n in map(_number, constants) if n is not None} | _limits(r)
+    known |= {float(n) for _, c in r.case.references.columns for n in _DIGITS.findall(c)}
     written = r.case.parsed.text.casefold() if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
     ages = _ages(r)

@@ -22,8 +22,16 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:(?:different|distinct|unique|total|other|current|active|new)\s+)*"
     r"([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
+_ONE_THING = re.compile(
+    r"\bversions?\b[^.?!;]{0,40}\b(?:one|together|a single)\b|\ball (?:\w+ )?versions\b|\bnot (?:\w+ )?versions\b"
+)
+"""Says that the versions of a thing are one thing."""
 _CURRENT = frozenset({"current", "latest", "live", "valid"})
 _SHARE_NAMES = re.compile(r"percent|pct|ratio|share|proportion|rate|average|avg", re.IGNORECASE)
+_RANKS = frozenset({"row_number", "rank", "dense_rank", "ntile"})
+_SHARE_NAMED = re.compile(r"\d ?(?:%|percent\b|per cent\b)")
+"""A share that the question names and does not ask for."""
+_DAY = re.compile("date|time", re.IGNORECASE)
 _MEASURES = (exp.Sum, exp.Avg)
 
 
@@ -36,6 +44,7 @@ def observe(reading: Reading) -> Observations:
     yield from _nulls(reading, tree)
     yield from _divisions(reading, tree)
     yield from _versions(reading, tree)
+    yield from _versions_apart(reading)
     yield from _conditions(reading, tree)
     yield from _windows(reading, tree)
 
@@ -103,7 +112,12 @@ def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
         return
     for call in every(tree, *_MEASURES):
         select = call.find_ancestor(exp.Select)
-        if select is None or isinstance(call.this, exp.Distinct) or isinstance(call.parent, exp.Window):
+        if (
+            select is None
+            or isinstance(call.this, exp.Distinct)
+            or isinstance(call.parent, exp.Window)
+            or _counts(call)
+        ):
             continue
         reached = _multiplies(r, select)
         owners = {t for c in every(call, exp.Column) for t in _owners(r, c)}
@@ -167,6 +181,15 @@ def _column(r: Reading, column: exp.Column) -> tuple[Table, Column] | None:
 _TEXT = re.compile("char|text|string|clob|date|time|bool|json|blob", re.IGNORECASE)
 
 
+def _counts(call: exp.Expr) -> bool:
+    """Whether a sum counts rows: each adds one where a condition holds."""
+    inside = call.this.unnest()
+    if isinstance(inside, exp.Case | exp.If):
+        ifs = [inside] if isinstance(inside, exp.If) else inside.args.get("ifs") or ()
+        return all(isinstance(i.args.get("true"), exp.Literal) for i in ifs)
+    return isinstance(inside, exp.Predicate)
+
+
 def _wrong_operands(r: Reading, tree: exp.Expr) -> Observations:
     """A sum or average of what is no amount: a text, a date, a key."""
     for call in every(tree, *_MEASURES):
@@ -181,10 +204,19 @@ def _wrong_operands(r: Reading, tree: exp.Expr) -> Observations:
         refers = any(column.name.casefold() in {c.casefold() for c in k.columns} for k in table.foreign_keys)
         if key or refers:
             yield Observation("aggregate_of_key", 1, f"The query {word} {column.name}, which identifies rows.")
-        elif _TEXT.search(column.type) and not re.search("numeric|decimal|int", column.type, re.IGNORECASE):
+        elif (
+            not _adds_up(r, column.type)
+            and _TEXT.search(column.type)
+            and not re.search("num|dec|int", column.type, re.IGNORECASE)
+        ):
             yield Observation(
                 "aggregate_of_text", 1, f"The query {word} {column.name}, which holds {column.type.lower()}."
             )
+
+
+def _adds_up(r: Reading, kind: str) -> bool:
+    """Whether figures came back: a text may hold numbers, a day is none."""
+    return not _DAY.search(kind) and any(isinstance(cell, int | float) and cell for row in r.rows[:1] for cell in row)
 
 
 def _nulls(r: Reading, tree: exp.Expr) -> Observations:
@@ -218,7 +250,13 @@ def _divisions(r: Reading, tree: exp.Expr) -> Observations:
     ):
         yield Observation("whole_number_division", 1, "Whole numbers are divided, and the fraction is cut off.")
     named = any(_SHARE_NAMES.search(c) for _, c in r.case.references.columns)
-    if r.intent.share and not divisions and not named and not every(tree, exp.Avg, exp.CumeDist, exp.PercentRank):
+    if (
+        r.intent.share
+        and not _SHARE_NAMED.search(r.question)
+        and not divisions
+        and not named
+        and not every(tree, exp.Avg, exp.CumeDist, exp.PercentRank)
+    ):
         yield Observation("share_not_divided", 1, "The question asks for a share, and the query divides nothing.")
 
 
@@ -246,9 +284,13 @@ def _versions(r: Reading, tree: exp.Expr) -> Observations:
     """Rows of a table that marks its current versions, counted without looking at the mark."""
     used = {(t.casefold(), c.casefold()) for t, c in r.case.references.columns}
     counts = [c for c in every(tree, exp.Count) if not isinstance(c.this, exp.Distinct)]
-    if not counts or len(r.tables) > 1:
+    if not counts:
         return
-    for name in r.tables:
+    for name in r.tables if len(r.tables) == 1 else filter(None, (_counted_table(r),)):
+        if name not in r.tables or not any(c.find_ancestor(exp.Select) is r.select for c in counts):
+            continue
+        if len(r.tables) > 1 and not (r.select and _from_table(r.select, name)):
+            continue
         table = _table(r, name)
         marks = [c.name for c in table.columns if _marks_version(c)] if table is not None else []
         if marks and not any((name.casefold(), m.casefold()) in used for m in marks):
@@ -256,6 +298,33 @@ def _versions(r: Reading, tree: exp.Expr) -> Observations:
                 f"{name} holds several versions of a thing; the query counts them all and does not look at {marks[0]}."
             )
             yield Observation("versions_counted", 1, text)
+
+
+def _versions_apart(r: Reading) -> Observations:
+    """Things counted or grouped by the key of their versions, where the question means all versions of one."""
+    if not _ONE_THING.search(r.question):
+        return
+    used = {(t.casefold(), c.casefold()) for t, c in r.case.references.columns}
+    for table in r.case.schema.tables:
+        if len(table.primary_key) != 1 or not any(_marks_version(c) for c in table.columns):
+            continue
+        key = table.primary_key[0]
+        subject = name_words(table.name)[-1:]
+        own = [c.name for c in table.columns if c.name != key and name_words(c.name) == (*subject, "id")]
+        if not own or any((table.name.casefold(), name.casefold()) in used for name in own):
+            continue
+        tree = r.case.parsed.tree
+        counted = every(tree, exp.Group, exp.Distinct) if tree is not None else []
+        if any(c.name.casefold() == key.casefold() for node in counted for c in every(node, exp.Column)):
+            yield Observation("versions_apart", 1, f"{key} tells versions apart; {own[0]} is what they share.")
+            return
+
+
+def _from_table(select: exp.Select, name: str) -> bool:
+    """Whether a SELECT itself reads the table."""
+    first = select.args.get("from_")
+    sources = [first.this if first is not None else None, *(j.this for j in select.args.get("joins") or ())]
+    return any(isinstance(s, exp.Table) and s.name.casefold() == name.casefold() for s in sources)
 
 
 def _marks_version(column: Column) -> bool:
@@ -281,13 +350,10 @@ def _conditions(r: Reading, tree: exp.Expr) -> Observations:
         }
         where = select.args.get("where")
         if sides and where is not None and not where.find(exp.Or):
-            undone = [
-                c.table
-                for b in every(where, exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Like)
-                if not b.find_ancestor(exp.Subquery)
-                for c in (b.this,)
-                if isinstance(c, exp.Column) and c.table.casefold() in sides
-            ]
+            tested = every(where, exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Like, exp.Not)
+            bare = where.this.flatten() if isinstance(where.this, exp.And) else (where.this,)
+            columns = [b.this for b in tested if not b.find_ancestor(exp.Subquery)] + [*bare]
+            undone = [c.table for c in columns if isinstance(c, exp.Column) and c.table.casefold() in sides]
             if undone:
                 text = f"A condition on {undone[0]} removes the rows that the outer join keeps."
                 yield Observation("outer_join_undone", 1, text)
@@ -296,7 +362,8 @@ def _conditions(r: Reading, tree: exp.Expr) -> Observations:
         if (
             sides
             and group is not None
-            and any(isinstance(c.this, exp.Star) for e in select.expressions for c in every(e, exp.Count))
+            and not _anti_join(select)
+            and {type(c.this) for e in select.expressions for c in every(e, exp.Count)} == {exp.Star}
         ):
             yield Observation("count_of_outer_rows", 1, "COUNT(*) counts one row where the outer join finds none.")
             break
@@ -304,7 +371,8 @@ def _conditions(r: Reading, tree: exp.Expr) -> Observations:
 
 def _windows(r: Reading, tree: exp.Expr) -> Observations:
     windows = every(tree, exp.Window)
-    if windows and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
+    ranks = _RANKS & {name.casefold() for name in r.case.facts.window_functions}
+    if ranks and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
         yield Observation(
             "window_not_partitioned", 1, "The question asks per group, and the window runs over all rows."
         )

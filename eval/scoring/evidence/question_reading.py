@@ -37,6 +37,7 @@ class Observation:
 Observations = Iterator[Observation]
 
 _WORDS = re.compile(r"[^\W_]+")
+_SOME = re.compile(r"\W*(?:list|give|show|name|find|provide|return|tell)(?: me| us| down| out)* at least\b")
 _NUMERIC = re.compile(r"int|real|double|float|decimal|numeric|number", re.IGNORECASE)
 SAID: dict[type, tuple[str, ...]] = {
     exp.Count: ("number", "numbers", "count", "many", "amount"),
@@ -150,6 +151,16 @@ class Reading:
     def rows(self) -> tuple[tuple[Value, ...], ...]:
         result = self.case.result
         return result.rows if result is not None and result.ok else ()
+
+    @cached_property
+    def asks_some(self) -> bool:
+        """`List at least five`: the number is of rows to show and bounds nothing."""
+        return _SOME.match(self.question) is not None
+
+    @property
+    def side_by_side(self) -> bool:
+        """`The numbers of the north and the south, respectively`: groups that may be columns of one row."""
+        return "respective" in self.question and len(self.output) > 1
 
     @property
     def ran(self) -> bool:

@@ -79,7 +79,7 @@ def _named_but_unused(r: Reading) -> Observations:
     used = set(r.tables)
     named = next((t.name for t in r.case.schema.tables if t.name not in used and _is_named(t.name, r.words)), None)
     if named is not None:
-        if used and not r.linked_tables:
+        if used and not r.linked_tables and not r.linked_columns:
             text = f"The question names {named}; the query reads other tables, which nothing in the question names."
             yield Observation("other_table_named", 1, text)
         else:

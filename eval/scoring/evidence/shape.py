@@ -71,10 +71,16 @@ def _count_shape(r: Reading) -> Observations:
         elif rows[0] == (0,):
             yield Observation("count_zero", 1, "The count is zero.")
             yield from _nothing_found(r)
-    elif len(rows) > 1 and not (intent.per_group or intent.superlative or r.case.facts.group_by) and _one_value(r):
+    elif len(rows) > 1 and not (_of_several(r) or r.case.facts.group_by) and _one_value(r):
         yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
-    if intent.per_group and len(rows) == 1 and not r.case.facts.group_by:
+    if intent.per_group and len(rows) == 1 and not r.case.facts.group_by and not r.side_by_side:
         yield Observation("group_single_row", 1, "The question asks for something per group, and one row comes back.")
+
+
+def _of_several(r: Reading) -> bool:
+    """An average per group, a price above the average: several rows may come back."""
+    intent = r.intent
+    return intent.per_group or intent.superlative or intent.greater or intent.smaller
 
 
 def _one_value(r: Reading) -> bool:

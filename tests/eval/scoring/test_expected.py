@@ -18,7 +18,7 @@ from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import train
 
 
-def _said(database: Database, question: str, sql: str) -> dict[str, str]:
+def _evidence(database: Database, question: str, sql: str) -> dict[str, str]:
     return {e.name: e.text for e in score(examine(Query(question, sql), database)).evidence}
 
 
@@ -40,8 +40,8 @@ def _said(database: Database, question: str, sql: str) -> dict[str, str]:
     ],
 )
 def test_the_form_of_a_query(sql: str, expected: dict[str, str]) -> None:
-    found = aspects_of(sqlglot.parse_one(sql, read="sqlite"))
-    assert {name: found[name] for name in expected} == expected
+    aspects = aspects_of(sqlglot.parse_one(sql, read="sqlite"))
+    assert {name: aspects[name] for name in expected} == expected
 
 
 def test_returned_columns_are_found_inside_expressions(shop: Database) -> None:
@@ -87,16 +87,16 @@ def test_an_unusual_form_is_said_in_words_and_lowers_the_estimate(shop: Database
     question = "List the cities with more than 1 customers."
     right = "SELECT city FROM customers GROUP BY city HAVING COUNT(*) > 1"
     wrong = "SELECT city FROM customers WHERE customer_id > 1"
-    assert "unusual_having" not in _said(shop, question, right)
+    assert "unusual_having" not in _evidence(shop, question, right)
     text = "Such wording usually asks to choose among groups; this query was made to choose no groups by size or total."
-    assert _said(shop, question, wrong)["unusual_having"] == text
+    assert _evidence(shop, question, wrong)["unusual_having"] == text
     estimates = [score(examine(Query(question, sql), shop)).probability or 0 for sql in (right, wrong)]
     assert estimates[0] > estimates[1]
 
 
 def test_a_column_that_nothing_suggests_is_named(shop: Database) -> None:
-    said = _said(shop, "What are the names of the customers in France?", "SELECT name, city FROM customers")
-    assert said["unusual_column"] == "Nothing in the question's wording suggests that what is returned uses city."
+    evidence = _evidence(shop, "What are the names of the customers in France?", "SELECT name, city FROM customers")
+    assert evidence["unusual_column"] == "Nothing in the question's wording suggests that what is returned uses city."
 
 
 def test_a_column_that_the_question_names_is_likelier(shop: Database) -> None:

@@ -45,10 +45,10 @@ def fleet(tmp_path: Path) -> Iterator[Database]:
     ],
 )
 def test_each_guard_speaks(fleet: Database, guard: str, question: str, sql: str) -> None:
-    said = advice(examine(Query(question, sql), fleet))
+    advised = advice(examine(Query(question, sql), fleet))
 
-    assert guard in {one.guard for one in said}
-    assert all(one.text.endswith(".") for one in said)
+    assert guard in {one.guard for one in advised}
+    assert all(one.text.endswith(".") for one in advised)
 
 
 def test_the_guards_are_content_with_what_is_asked_for(fleet: Database) -> None:

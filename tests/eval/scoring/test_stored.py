@@ -40,8 +40,8 @@ def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
     with open_database(path) as database:
         case = examine(Query("What is the code of Oslo?", "SELECT code FROM airports WHERE city = 'Oslo'"), database)
     assert [s.found for s in case.stored] == ["padded"]
-    said = {e.name: e.text for e in score(case).evidence}
-    assert said["value_stored_padded"] == "city holds “Oslo” only with spaces around it."
+    texts = {e.name: e.text for e in score(case).evidence}
+    assert texts["value_stored_padded"] == "city holds “Oslo” only with spaces around it."
 
 
 def test_a_constant_in_other_capitals_is_said_and_lowers_the_estimate(shop: Database) -> None:
