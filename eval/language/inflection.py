@@ -6,6 +6,7 @@ derivational endings (`root`). `light_stem` is the cruder form on which the judg
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -85,6 +86,12 @@ def plural(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def plural_phrase(words: Sequence[str]) -> str:
+    """The words with the last one in the plural: `order items`."""
+    *first, last = words
+    return " ".join((*first, plural(last)))
 
 
 def counted(number: int, noun: str) -> str:

@@ -63,6 +63,21 @@ def abbreviations() -> dict[str, tuple[str, ...]]:
     return {line.split()[0]: tuple(line.split()[1:]) for line in lines(_HERE / "lexicon_abbreviations.txt")}
 
 
+@cache
+def countries() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """For each name, adjective or code of a country, all its codes and names; and the same for languages."""
+    lands: dict[str, frozenset[str]] = {}
+    tongues: dict[str, frozenset[str]] = {}
+    for line in lines(_HERE / "lexicon_countries.txt"):
+        codes, names, adjectives_, language = (part.strip() for part in line.split("|"))
+        stored = {*codes.split(), *(n.strip() for n in names.split(","))}
+        lands.update(dict.fromkeys({*stored, adjectives_} - {""}, frozenset(stored)))
+        tags, _, name = language.partition(":")
+        if name:
+            tongues[name.strip()] = frozenset({*tags.split(), name.strip()})
+    return lands, tongues
+
+
 @dataclass(frozen=True, slots=True)
 class Adjective:
     """A gradable adjective and the properties it may describe."""

@@ -35,6 +35,11 @@ def number_of(text: str) -> int | float | None:
         return float(cleaned) if _DECIMAL.fullmatch(cleaned) else None
 
 
+def quantity(text: str) -> int | float | None:
+    """The value of a numeral or number word; an article is one (`an hour`)."""
+    return 1 if text.lower() in ("a", "an") else number_of(text)
+
+
 def numerals(text: str) -> tuple[float, ...]:
     """The numbers that a text writes in digits, with `thousand`, `million` and `billion` multiplied out."""
     numerals = ((match[1].replace(",", ""), match[2]) for match in _NUMERAL.finditer(text))
