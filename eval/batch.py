@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.engines import listed
 from eval.jsonl import LineError, Record, text_field
 from eval.spreading import answer_file
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
-_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes.")]
-_On = Annotated[
-    str | None,
-    typer.Option(
-        "--on", metavar="WHERE", help="here (processes), ray (a cluster on this machine), auto, ray://HOST:PORT."
-    ),
-]
-_Out = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write here; a run that was stopped goes on.")
-]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 _PLACE = "Folder of DB.sqlite files, or a URL with {db} in it."
 
 
@@ -54,12 +43,12 @@ def _commands() -> None:
 @app.command()
 def check(
     dialect: Annotated[str, typer.Option(metavar="D", help=f"{listed()}.")],
-    file: _File = None,
+    file: File = None,
     databases: Annotated[str | None, typer.Option(metavar="DIR|URL", help=_PLACE)] = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Say of each line {id, sql, db?} whether the statement may run and which of its names do not exist:
     {id, allowed, reason, sql, phantoms{tables, columns, functions, ambiguous}}. Nothing is executed; `sql` is what
@@ -79,11 +68,11 @@ def check(
 @app.command()
 def run(
     databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
-    file: _File = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    file: File = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Run the statement of each line {id, db, sql} read-only, if the guard lets it:
     {id, status, columns, rows, truncated, error, execution_time_ms}. A refused statement has the status `refused` and
@@ -97,7 +86,7 @@ def run(
 @app.command()
 def compare(
     databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
-    file: _File = None,
+    file: File = None,
     test_suites: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of test suites: DB/ or DB.tar.xz with SQLite files.")
     ] = None,
@@ -111,10 +100,10 @@ def compare(
     runs: Annotated[
         int, typer.Option(min=1, max=1_000, metavar="N", help="Timed runs for bird-ves, bird-r-ves.")
     ] = 100,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Measure the answer of each line {id, db, gold_sql, sql} against its gold:
     {id, va, em, ex, bird_ex, ts, gold_error, error}. `ex` and `bird_ex` are null when gold fails, `ts` also without a
@@ -247,7 +236,9 @@ def _collection(databases: str) -> Collection:
 
 def main() -> None:
     """Entry point of `python -m eval.batch`."""
-    app(prog_name="python -m eval.batch")
+    from eval import batch  # by its name: processes elsewhere import its functions, and there is no `__main__` there
+
+    batch.app(prog_name="python -m eval.batch")
 
 
 if __name__ == "__main__":

@@ -77,10 +77,10 @@ def limit_memory(memory_bytes: int) -> None:
             resource.setrlimit(limit, (value, value))
 
 
-def limit_resources(*, memory_bytes: int, file_bytes: int) -> None:
+def limit_resources(*, memory_bytes: int, file_bytes: int, open_files: int = 128) -> None:
     """Limit memory as `limit_memory` does, each file to `file_bytes`, and the number of open files."""
     limit_memory(memory_bytes)
-    for limit, value in ((resource.RLIMIT_FSIZE, file_bytes), (resource.RLIMIT_NOFILE, 128)):
+    for limit, value in ((resource.RLIMIT_FSIZE, file_bytes), (resource.RLIMIT_NOFILE, open_files)):
         with suppress(OSError, ValueError):
             resource.setrlimit(limit, (value, value))
 

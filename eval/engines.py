@@ -7,10 +7,11 @@ imports nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from eval.schema import DIALECTS, Dialect
+from eval.schema import ALL_DIALECTS, Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,13 @@ class Engine:
     dialect: Dialect
     title: str
     """Its name for people and for language models."""
-    schemes: tuple[str, ...]
+    schemes: tuple[str, ...] = ()
     """The schemes of its URLs; the first one is written in URLs that are shown."""
-    example: str
+    example: str = ""
     """A URL as its user would write it."""
-    opened_by: str
-    """`module:class` of its `Database`, imported when a database is opened."""
+    opened_by: str = ""
+    """`module:class` of its `Database`, imported when a database is opened; empty for a dialect that is written and
+    checked here, and never executed."""
     spellings: tuple[str, ...] = ()
     """Other names of the dialect."""
     folder_schemes: tuple[str, ...] = ()
@@ -39,13 +41,19 @@ class Engine:
     strangers_options: frozenset[str] = frozenset()
     """Those among them that a user of a server may set, because they name no file of the server."""
     bare_namespace: str | None = None
-    """The namespace (schema) of names without a qualifier; None if names are never qualified."""
-    quote: Literal['"', "`"] = '"'
-    """The character around a quoted name."""
+    """The namespace (schema) of names without a qualifier; None if names are never qualified, empty if none is
+    fixed."""
+    quote: Literal['"', "`", "["] = '"'
+    """The character before a quoted name."""
+
+    @property
+    def executes(self) -> bool:
+        """Whether its databases are opened here; else its SQL is written and checked, not executed."""
+        return bool(self.opened_by)
 
     @property
     def is_file(self) -> bool:
-        return self.port is None
+        return self.executes and self.port is None
 
 
 ENGINES: dict[Dialect, Engine] = {
@@ -96,7 +104,7 @@ ENGINES: dict[Dialect, Engine] = {
             schemes=("spark", "sc"),
             example="spark://user@host:15002/database",
             opened_by="eval.databases.spark:SparkDatabase",
-            spellings=("sparksql", "sail", "databricks"),
+            spellings=("sparksql", "sail"),
             port=15002,
             default_database="default",
             options=frozenset({"use_ssl", "user_id", "token", "session_id", "x-databricks-cluster-id"}),
@@ -116,29 +124,46 @@ ENGINES: dict[Dialect, Engine] = {
             options=frozenset({"secure", "ca_cert", "client_cert", "client_cert_key"}),
             strangers_options=frozenset({"secure"}),
         ),
+        Engine(dialect="snowflake", title="Snowflake", bare_namespace="public"),
+        Engine(dialect="bigquery", title="BigQuery", bare_namespace="", quote="`"),
+        Engine(dialect="redshift", title="Amazon Redshift", bare_namespace="public"),
+        Engine(dialect="databricks", title="Databricks SQL", bare_namespace="default", quote="`"),
+        Engine(dialect="trino", title="Trino", spellings=("presto", "athena", "starburst"), bare_namespace="default"),
+        Engine(
+            dialect="tsql",
+            title="SQL Server",
+            spellings=("sqlserver", "mssql", "transactsql", "fabric"),
+            bare_namespace="dbo",
+            quote="[",
+        ),
+        Engine(dialect="oracle", title="Oracle Database", bare_namespace=""),
     )
 }
-"""Every engine, in the order of `DIALECTS`."""
+"""Every engine, in the order of `ALL_DIALECTS`."""
 
 BY_SCHEME: dict[str, Engine] = {
     scheme: engine for engine in ENGINES.values() for scheme in (*engine.schemes, *engine.folder_schemes)
 }
 
-SERVERS: tuple[Engine, ...] = tuple(engine for engine in ENGINES.values() if not engine.is_file)
+SERVERS: tuple[Engine, ...] = tuple(engine for engine in ENGINES.values() if engine.executes and not engine.is_file)
 
 _BY_NAME: dict[str, Dialect] = {
     name: engine.dialect for engine in ENGINES.values() for name in (engine.dialect, *engine.spellings)
 }
 
 
+NOT_EXECUTED = "Written for {title} and checked against the given structure; not executed."
+"""What is said of SQL for which there is no engine here."""
+
+
 def dialect_named(name: str) -> Dialect:
     """The canonical dialect for a name such as `postgresql` or `MariaDB`; ValueError if there is none."""
-    dialect = _BY_NAME.get(name.strip().lower())
+    dialect = _BY_NAME.get(re.sub(r"[\s_-]", "", name.lower()))
     if dialect is None:
-        raise ValueError(f"unknown SQL dialect {name!r}; known: {', '.join(DIALECTS)}")
+        raise ValueError(f"unknown SQL dialect {name!r}; known: {', '.join(ALL_DIALECTS)}")
     return dialect
 
 
-def listed(names: tuple[str, ...] = DIALECTS, last: str = "or") -> str:
+def listed(names: tuple[str, ...] = ALL_DIALECTS) -> str:
     """Names as a phrase: `sqlite, duckdb, postgres or mysql`."""
-    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -38,6 +38,10 @@ class LineError(InputError):
     """This line cannot be answered; the message says why, in one sentence."""
 
 
+class NobodyWorks(InputError):
+    """No worker can start, so no line can be answered; the run ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of input. Exactly one of `record` and `problem` is set."""
@@ -161,6 +165,8 @@ def _outcome(line: Line, future: Future[Record] | None) -> Record:
     try:
         result = future.result()
         encode(result)
+    except NobodyWorks:
+        raise
     except LineError as error:
         return {"error": str(error)}
     except CancelledError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from eval.batch_options import On
+from eval.errors import InputError
 from eval.jsonl import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -83,6 +86,7 @@ def benchmark(
     ] = None,
     samples: Annotated[int, typer.Option(min=0, max=20, metavar="N", help="Rows of each table to send along.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Tasks that each agent works on at once.")] = 4,
+    on: On = None,
     timeout: Annotated[float, typer.Option(min=0.1, max=3600, metavar="S", help="Seconds for a reply.")] = 300.0,
     sql_seconds: Annotated[float, typer.Option(min=0.1, max=600, metavar="S", help="Seconds for a statement.")] = 30.0,
     scorer_preset: Annotated[
@@ -127,7 +131,9 @@ def benchmark(
     options = Options(
         preset=scorer_preset, timeout=timeout, jobs=jobs, judges=1 if ves else 0, sql_seconds=sql_seconds, timed=ves
     )
-    raise typer.Exit(_run(selection, agent or [], commands, protocol, options, samples, out, retry_unanswered, quiet))
+    raise typer.Exit(
+        _run(selection, agent or [], commands, protocol, options, on, samples, out, retry_unanswered, quiet)
+    )
 
 
 def _run(
@@ -136,12 +142,12 @@ def _run(
     commands: Sequence[str],
     protocol: str,
     options: Options,
+    on: str | None,
     samples: int,
     out: Path,
     retry: bool,
     quiet: bool,
 ) -> int:
-    from eval.assessment import ParticipantUnusable
     from eval.assessment.subprocesses import SpawnError
     from eval.assessment.types import TaskResult
     from eval.run_folder import RunFolder, RunFolderError
@@ -170,25 +176,28 @@ def _run(
             try:
                 if len(folder.results) < len(selection.assignments) * len(places):
                     with _participants(agents, commands, protocol) as participants:
-                        asyncio.run(_assess(selection, participants, options, folder, quiet))
+                        _assess(selection, participants, options, on, folder, quiet)
             except KeyboardInterrupt:
                 code = INTERRUPTED
             _write_reports(folder)
             return code
-    except (ParticipantUnusable, SpawnError, RunFolderError) as error:
+    except (SpawnError, RunFolderError, InputError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
 
 
-async def _assess(
+def _assess(
     selection: Selection,
     participants: Sequence[Participant],
     options: Options,
+    on: str | None,
     folder: RunFolder[TaskResult],
     quiet: bool,
 ) -> None:
-    from eval.assessment import assess
+    """Raises InputError for a cluster that cannot be reached, LineError for a task that its worker did not survive."""
+    from eval.assessment import assess, assessing
+    from eval.spreading import Lasting, results_in_order
 
     done = {r.key for r in folder.results}
     with _progress(len(selection.assignments) * len(participants), folder.results, quiet) as advance:
@@ -197,7 +206,18 @@ async def _assess(
             folder.add(result)
             advance(result)
 
-        await assess(selection.assignments, participants, options, on_result=on_result, done=done)
+        if on is None:
+            asyncio.run(assess(selection.assignments, participants, options, on_result=on_result, done=done))
+            return
+        left = (
+            {"assignment": assignment, "participant": whom.name}
+            for assignment in selection.assignments
+            for whom in participants
+            if (whom.name, assignment.task.id) not in done
+        )
+        work = Lasting(functools.partial(assessing, participants, options))
+        for found in results_in_order(work, left, options.jobs, on, progress=None if quiet else sys.stderr):
+            on_result(found["result"])
 
 
 @contextlib.contextmanager
@@ -256,7 +276,7 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=total, completed=done)
 
-        def told(result: TaskResult) -> None:
+        def show(result: TaskResult) -> None:
             nonlocal right, done, last_line
             right, done = right + result.right, done + 1
             bar.update(task, advance=1, description=f"{right} right")
@@ -264,7 +284,7 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
                 last_line = time.monotonic()
                 sys.stderr.write(f"{done} of {total}, {right} right\n")
 
-        yield told
+        yield show
 
 
 def _write_reports(folder: RunFolder[TaskResult]) -> None:

@@ -12,10 +12,17 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
-Dialect = Literal["sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse"]
+Dialect = Literal[
+    "sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse",
+    "snowflake", "bigquery", "redshift", "databricks", "trino", "tsql", "oracle",
+]  # fmt: skip
 """The dialects, by sqlglot's names. `eval.engines` says what else is to know of each."""
 
-DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+ALL_DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+DIALECTS = ALL_DIALECTS[:6]
+"""Those with an engine that is opened here."""
+WRITTEN_DIALECTS = ALL_DIALECTS[6:]
+"""Those that are written and checked against a given structure, and executed elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,27 +8,31 @@ nothing is lost and only a record that kills its worker again and again fails.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import queue
 import sys
 import threading
 import time
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TextIO
+from typing import Any, ClassVar, NoReturn, TextIO
 
 import typer
 
 from eval.errors import InputError
-from eval.jsonl import INTERRUPTED, LineError, Record, Submit, answer_lines, input_lines, results, workers
+from eval.jsonl import INTERRUPTED, LineError, NobodyWorks, Record, Submit, answer_lines, input_lines, results, workers
 
 USAGE = 2
 """Exit code for a wrong option or an unreadable input; 0 otherwise, whatever the lines contain."""
 CHUNK = 25
 """Records of one task."""
+SLOW_CHUNK = 4
+"""The same where a record takes seconds: what a death repeats, and what the last actor still has to do."""
 UNDER_WAY = 2
 """Chunks that an actor has at once: one at work and the next one, so that it never waits."""
 DEATHS = 3
@@ -92,10 +96,15 @@ def is_ray(address: str | None) -> bool:
 
 @contextlib.contextmanager
 def spread(
-    work: Callable[[Record], Record], jobs: int, on: str | None, *, progress: TextIO | None = None
+    work: Callable[[Record], Record],
+    jobs: int,
+    on: str | None,
+    *,
+    chunk: int = CHUNK,
+    progress: TextIO | None = None,
 ) -> Iterator[tuple[Submit, int]]:
     """Yield `submit` and how many records may be under way: this process or `jobs` processes, or actors of Ray where
-    `on` names a cluster. Raises InputError for an unknown or unreachable one."""
+    `on` names a cluster, which take `chunk` records at a time. Raises InputError for an unknown or unreachable one."""
     if on is not None and is_ray(on):
 
         def say(text: str) -> None:
@@ -103,11 +112,62 @@ def spread(
                 progress.write(f"{text}\n")
                 progress.flush()
 
-        with ray_workers(work, on, jobs if jobs > 1 else None, say=say) as crew:
+        with ray_workers(work, on, jobs if jobs > 1 else None, chunk=chunk, say=say) as crew:
             yield crew
     else:
         with workers(work, jobs) as submit:
             yield submit, jobs * 8
+
+
+def results_in_order(
+    work: Callable[[Record], Record],
+    records: Iterable[Record],
+    jobs: int,
+    on: str | None,
+    *,
+    progress: TextIO | None = None,
+) -> Iterator[Record]:
+    """The results of all records, in the records' order, for runs that keep them in a folder of their own. Raises
+    LineError for the first record whose work failed."""
+    with spread(work, jobs, on, chunk=SLOW_CHUNK, progress=progress) as (submit, ahead):
+        under_way: deque[Future[Record]] = deque()
+        for record in records:
+            under_way.append(submit(record))
+            if len(under_way) >= ahead:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+
+Opening = Callable[[], contextlib.AbstractAsyncContextManager[Callable[[Record], Awaitable[Record]]]]
+
+
+class Lasting:
+    """Work on an event loop, with what it opens: each process opens it once, with its first record, and keeps it. The
+    opening has to be picklable."""
+
+    _open: ClassVar[dict[str, tuple[asyncio.Runner, Callable[[Record], Awaitable[Record]], Any]]] = {}
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._key = uuid.uuid4().hex
+
+    def __call__(self, record: Record) -> Record:
+        if self._key not in self._open:
+            runner, opened = asyncio.Runner(), self._opening()
+            self._open[self._key] = runner, runner.run(_entered(opened)), opened
+        runner, work, _ = self._open[self._key]
+        return runner.run(_awaited(work(record)))
+
+
+async def _entered(
+    opened: contextlib.AbstractAsyncContextManager[Callable[[Record], Awaitable[Record]]],
+) -> Callable[[Record], Awaitable[Record]]:
+    return await opened.__aenter__()
+
+
+async def _awaited(result: Awaitable[Record]) -> Record:
+    return await result
 
 
 def answer_file(
@@ -153,7 +213,12 @@ def _exit_codes(file: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def ray_workers(
-    work: Callable[[Record], Record], address: str, jobs: int | None, *, say: Callable[[str], None] = lambda _: None
+    work: Callable[[Record], Record],
+    address: str,
+    jobs: int | None,
+    *,
+    chunk: int = CHUNK,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Submit, int]]:
     """Yield `submit` and how many records may usefully be under way. `address`: `ray` starts a cluster on this machine,
     `auto` joins the running one, `ray://HOST:PORT` connects as a client. `jobs`: actors; None: one for each CPU.
@@ -166,9 +231,9 @@ def ray_workers(
         stack.callback(ray.shutdown)
         actors = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         pace = ray.remote(num_cpus=0)(Pace).options(name=PACE, get_if_exists=True).remote()  # noqa: F841 (kept alive)
-        crew = _Crew(ray, work, actors)
+        crew = _Crew(ray, work, actors, chunk)
         stack.callback(crew.end)
-        yield crew.submit, actors * CHUNK * UNDER_WAY
+        yield crew.submit, actors * chunk * UNDER_WAY
 
 
 def _connected(address: str, jobs: int | None, say: Callable[[str], None]) -> Any:
@@ -213,19 +278,23 @@ class _Task:
 class _Crew:
     """The actors, and the thread that hands chunks to them."""
 
-    def __init__(self, ray: Any, work: Callable[[Record], Record], actors: int) -> None:
+    def __init__(self, ray: Any, work: Callable[[Record], Record], actors: int, chunk: int) -> None:
         self._ray = ray
+        self._chunk = chunk
         self._work = ray.put(work)
         self._class = ray.remote(num_cpus=1, max_restarts=0)(Worker)
         self._new: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._again: deque[_Item] = deque()
         self._ended = threading.Event()
+        self._broken: NobodyWorks | None = None
         self._actors = [self._hired() for _ in range(actors)]
         self._tasks: dict[Any, _Task] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def submit(self, record: Record) -> Future[Record]:
+        if self._broken is not None:
+            raise self._broken
         item = _Item(record, Future())
         self._new.put(item)
         return item.future
@@ -251,7 +320,7 @@ class _Crew:
                 self._take(reference)
 
     def _hand_out(self) -> None:
-        """Give each actor with room a chunk; an actor without work gets what there is, others only a full chunk."""
+        """Give each actor with room a chunk of what has come in; a record whose worker died is given alone."""
         for actor in sorted(self._actors, key=lambda a: a.chunks):
             if actor.chunks >= UNDER_WAY or actor.alone:
                 continue
@@ -268,7 +337,7 @@ class _Crew:
         with contextlib.suppress(queue.Empty):
             if wait:
                 items.append(self._new.get(timeout=_POLL))
-            while len(items) < CHUNK:
+            while len(items) < self._chunk:
                 items.append(self._new.get_nowait())
         return [item for item in items if item.future.set_running_or_notify_cancel()]
 
@@ -279,6 +348,9 @@ class _Crew:
         try:
             replies = self._ray.get(reference)
         except self._ray.exceptions.RayActorError as error:
+            if error.actor_init_failed:
+                self._give_up(task.items, error)
+                return
             self._replace(task.actor)
             for item in task.items:
                 item.deaths += 1
@@ -294,6 +366,13 @@ class _Crew:
         else:
             for item, reply in zip(task.items, replies, strict=True):
                 _resolve(item.future, reply)
+
+    def _give_up(self, items: Sequence[_Item], error: Exception) -> None:
+        """A worker that cannot start says why for all others; nothing is tried again."""
+        reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
+        self._broken = NobodyWorks(f"No worker could start on the cluster: {reason.strip()[:300]}")
+        for item in items:
+            item.future.set_exception(self._broken)
 
     def _replace(self, actor: _Actor) -> None:
         if actor in self._actors:

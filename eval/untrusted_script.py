@@ -28,7 +28,8 @@ __all__ = ["ScriptFailed", "run_script"]
 
 _UNAVAILABLE = 97
 _MEMORY_BYTES = 512 * 1024 * 1024
-_TOLD = 2_000
+_OUTPUT_BYTES = 256 * 1024
+_ERROR_LETTERS = 2_000
 """Characters of an error's text."""
 _ROOT = Path(__file__).resolve().parents[1]
 _OPTIONS = ("-I", "-S", "-B", "-X", "utf8")
@@ -42,7 +43,7 @@ class ScriptFailed(Text2SQLError):
     """The script ended with an error, or used more than it may; the message is the end of what it said."""
 
 
-def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes: int = 256 * 1024) -> str:
+def run_script(source: str, folder: Path, *, seconds: float = 30.0) -> str:
     """The text that the script prints. `seconds` limits processor time and elapsed time. Raises ScriptFailed and
     ConfinementUnavailable."""
     with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -51,7 +52,7 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes
         outer = _outer_layer(sys.executable)
         command = [*outer, "--ro-bind", str(folder), _INSIDE, "--chdir", _INSIDE, "--"] if outer else []
         python = os.path.realpath(sys.executable) if outer else sys.executable
-        command += [python, *_OPTIONS, "-c", _START, str(seconds), str(output_bytes)]
+        command += [python, *_OPTIONS, "-c", _START, str(seconds)]
         process = subprocess.Popen(  # noqa: S603 (our own interpreter)
             command, stdin=script, stdout=output, stderr=errors, cwd=folder, env={}, start_new_session=True
         )
@@ -64,13 +65,13 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0, output_bytes
                 process.kill()
                 process.wait()
         if code == _UNAVAILABLE:
-            raise ConfinementUnavailable(_text(errors, output_bytes)[-_TOLD:].strip())
+            raise ConfinementUnavailable(_text(errors, _OUTPUT_BYTES)[-_ERROR_LETTERS:].strip())
         if code != 0:
-            message = _text(errors, output_bytes)[-_TOLD:].strip()
+            message = _text(errors, _OUTPUT_BYTES)[-_ERROR_LETTERS:].strip()
             ended = -code if code < 0 else code - 128 if outer else 0  # bubblewrap adds 128 to a signal's number
             why = signal.Signals(ended).name if ended in list(signal.Signals) else f"exit code {code}"
             raise ScriptFailed(f"The script failed ({why}): {message}" if message else f"The script failed ({why}).")
-        return _text(output, output_bytes)
+        return _text(output, _OUTPUT_BYTES)
 
 
 @lru_cache
@@ -101,7 +102,7 @@ def _text(file: BinaryIO, limit: int) -> str:
 
 def sealed() -> None:
     """In the child process: read the script from standard input, give up every privilege, run it."""
-    seconds, output_bytes = float(sys.argv[1]), int(sys.argv[2])
+    seconds = float(sys.argv[1])
     source = sys.stdin.buffer.read()
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -109,7 +110,7 @@ def sealed() -> None:
     sys.argv, sys.path = ["analysis.py"], [path for path in sys.path if path != str(_ROOT)]
     die_with_parent()
     os.umask(0o777)
-    limit_resources(memory_bytes=_MEMORY_BYTES, file_bytes=output_bytes)
+    limit_resources(memory_bytes=_MEMORY_BYTES, file_bytes=_OUTPUT_BYTES)
     limit_processor(seconds)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))

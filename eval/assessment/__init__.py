@@ -8,7 +8,7 @@ and the structure of the database, never gold. docs/benchmark.md has the scoring
 from __future__ import annotations
 
 from eval.assessment.participants import Participant, ParticipantUnusable, participant
-from eval.assessment.requests import Options, assess
+from eval.assessment.requests import Options, assess, assessing
 from eval.assessment.selection import Assignment, Filters, Selection, SelectionError, select_tasks
 from eval.assessment.statistics import Figures, figures
 from eval.assessment.types import Answer, Judgement, Mistake, TaskResult
@@ -27,6 +27,7 @@ __all__ = [
     "SelectionError",
     "TaskResult",
     "assess",
+    "assessing",
     "figures",
     "participant",
     "select_tasks",

@@ -24,8 +24,8 @@ _COLUMNS = 12
 
 def difference(gold: ExecutionResult, other: ExecutionResult, *, ordered: bool) -> Difference:
     """A readable summary of how two unequal results differ."""
-    wanted, got = ([_shown(row) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other))
-    missing, extra = _less(wanted, got), _less(got, wanted)
+    expected, actual = ([_shown(row) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other))
+    missing, extra = _less(expected, actual), _less(actual, expected)
     return Difference(
         gold_columns=tuple(map(str, gold.columns[:_COLUMNS])),
         columns=tuple(map(str, other.columns[:_COLUMNS])),

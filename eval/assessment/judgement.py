@@ -75,46 +75,42 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> 
     at("answer")
     query = Query(request.question, request.sql, reasoning=request.reasoning)
     case = examine(query, database, schema=schema, limits=request.limits, send_unknown_names=True)
-    got = case.result or _refused(case.parsed, case.verdict)
+    outcome = case.result or _refused(case.parsed, case.verdict)
     ordered = orders_rows(gold)
-    right = same_result(wanted, got, ordered=ordered) if wanted.ok else None
-    bird = same_set(wanted, got) if wanted.ok else None
-    if right is False and got.ok:
+    right = same_result(wanted, outcome, ordered=ordered) if wanted.ok else None
+    bird = same_set(wanted, outcome) if wanted.ok else None
+    if right is False and outcome.ok:
         for other in request.golds[1:]:
             at("gold")
             alternative, result = _run(other, database, request.limits)
-            if same_result(result, got, ordered=orders_rows(alternative)):
+            if same_result(result, outcome, ordered=orders_rows(alternative)):
                 gold, wanted, right = alternative, result, True
                 break
     if not request.sql.strip():
-        return replace(
-            unanswered, ex=right, bird_ex=bird, gold_error=wanted.error, error=got.error,
-            gold_ms=round(wanted.execution_time_ms, 3),
-        )  # fmt: skip
+        return replace(unanswered, ex=right, bird_ex=bird, gold_error=wanted.error, error=outcome.error)
     case = replace(case, gold=wanted if wanted.ok else None, gold_ordered=orders_rows(gold))
     scored = score(case, request.preset)
     dimensions = {**scored.dimensions, "correctness": float(right is True)}
     reasons: tuple[Mistake, ...] = ()
     if right is False:
-        reasons = mistakes(case.parsed, case.verdict, case.references, got, gold, wanted, schema)
+        reasons = mistakes(case.parsed, case.verdict, case.references, outcome, gold, wanted, schema)
     at("suite")
     return Judgement(
-        va=got.ok,
+        va=outcome.ok,
         em=right is not False and any(exact_match(g, request.sql, database.dialect) for g in request.golds),
         ex=right,
         bird_ex=bird,
         ts=_on_suite(request, database, right),
         ves=_ves(request, gold, case.verdict, database, right) if request.timed else None,
         gold_error=wanted.error,
-        error=got.error,
+        error=outcome.error,
         dimensions={name: round(value, 4) for name, value in dimensions.items()},
         notes=_notes(scored, right),
         overall=round(overall(dimensions, right=right is True, preset=request.preset), 4),
         mistakes=reasons,
         features=request.features,
-        gold_ms=round(wanted.execution_time_ms, 3),
-        answer_ms=round(got.execution_time_ms, 3),
-        difference=difference(wanted, got, ordered=ordered) if right is False and got.ok else None,
+        answer_ms=round(outcome.execution_time_ms, 3),
+        difference=difference(wanted, outcome, ordered=ordered) if right is False and outcome.ok else None,
     )
 
 
@@ -152,7 +148,7 @@ def _read(sql: str, dialect: Dialect) -> tuple[ParsedQuery, Verdict]:
 def _notes(scored: Score, right: bool | None) -> dict[str, str]:
     notes = {name: text for name, text in scored.notes.items() if name != "correctness"}
     if right is None:
-        return {**notes, "correctness": "Gold failed, so nothing can be said."}
+        return {**notes, "correctness": "The gold query failed, so the answer cannot be judged."}
     return notes if right else {**notes, "correctness": "The result differs from the gold query's."}
 
 

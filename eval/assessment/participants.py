@@ -195,12 +195,12 @@ class Caller:
         async with self._http.stream(method, url, json=body, headers=headers) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise _Failed(Answer(failure="unreadable", error="The reply is compressed, which was not asked for."))
-            got = bytearray()
+            received = bytearray()
             async for block in response.aiter_raw():
-                got += block
-                if len(got) > MAX_REPLY:
+                received += block
+                if len(received) > MAX_REPLY:
                     raise _Failed(Answer(failure="too_large", error=f"The reply has more than {MAX_REPLY:,} bytes."))
-            return response.status_code, bytes(got)
+            return response.status_code, bytes(received)
 
 
 def _task_or_message(result: Any) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ def _from_object(reply: Mapping[str, Any], task_id: str) -> Answer:
         cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
         note=note,
         failure="" if sql else "no_sql",
-        error="" if sql else _words(problem) or "The reply holds no SQL.",
+        error="" if sql else _words(problem) or "The reply contains no SQL.",
     )
     return _sized(answer)
 

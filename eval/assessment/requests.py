@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from eval.assessment.judgement import JudgeRequest
@@ -19,6 +19,7 @@ from eval.assessment.sandbox import MEMORY_BYTES, Sandbox
 from eval.assessment.selection import Assignment
 from eval.assessment.types import Answer, Judgement, TaskResult
 from eval.assessment.wire import task_message
+from eval.jsonl import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,26 @@ async def assess(
                 for _ in range(min(jobs, len(waiting))):
                     group.create_task(work(caller, waiting, sandbox))
     return results
+
+
+@asynccontextmanager
+async def assessing(
+    participants: Sequence[Participant], options: Options
+) -> AsyncIterator[Callable[[Record], Awaitable[Record]]]:
+    """The same for one process of several (`eval.spreading.Lasting`): {assignment, participant} in, {result} out."""
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(Sandbox(1, options.memory_bytes))
+        callers = {
+            whom.name: await stack.enter_async_context(Caller(whom, timeout=options.timeout, connections=1))
+            for whom in participants
+        }
+
+        async def one(record: Record) -> Record:
+            assignment, caller = record["assignment"], callers[record["participant"]]
+            answer = await caller.ask(task_message(assignment.task, dict(assignment.structure), assignment.dialect))
+            return {"result": await judged(assignment, caller.whom.name, answer, sandbox, options)}
+
+        yield one
 
 
 async def judged(

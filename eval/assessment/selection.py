@@ -15,9 +15,9 @@ from typing import Any
 
 from eval.assessment.wire import structure_message
 from eval.databases import DatabaseError, open_database
-from eval.engines import dialect_named
+from eval.engines import ENGINES, dialect_named, listed
 from eval.errors import InputError
-from eval.schema import Dialect
+from eval.schema import DIALECTS, Dialect
 from eval.tasks.cache_folder import cache_folder
 from eval.tasks.library import DIFFICULTIES, tasks
 from eval.tasks.library.checks import demo_file, demos_on
@@ -112,6 +112,8 @@ def select_tasks(
     filters = filters or Filters()
     try:
         wanted = dialect_named(dialect)
+        if not ENGINES[wanted].executes:
+            raise SelectionError(f"{ENGINES[wanted].title} is not executed here; choose {listed(DIALECTS)}")
         if source in (None, "library"):
             return _from_library(filters, wanted, engine, samples)
         assert source is not None

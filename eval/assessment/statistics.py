@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 
 from eval.assessment.types import GROUPS, TaskResult
 from eval.metrics.intervals import Rate
@@ -42,17 +42,13 @@ class Figures:
     ves: float | None
     by_difficulty: dict[str, Rate]
     by_feature: dict[str, Rate]
-    by_database: dict[str, Rate]
     failures: dict[str, int]
     """Tasks without an answer, by kind."""
     categories: dict[str, int]
     """Wrong answers by the category of their most serious mistake."""
-    all_categories: dict[str, int]
-    """Wrong answers that have such a mistake, among others."""
     gold_failures: tuple[str, ...]
     """Ids of tasks whose gold query failed; they count as not right."""
     seconds_mean: float
-    seconds_median: float
     tokens: int | None
     """Sum over the answers that reported a value; None if none did."""
     cost: float | None
@@ -74,7 +70,6 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     bands = calibration(results)
     seconds = [r.answer.seconds for r in results]
     primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
-    every = Counter(c for r in results for c in {m.category for m in r.judgement.mistakes})
     return Figures(
         participant=results[0].participant,
         overall=fmean(j.overall for j in judged),
@@ -87,13 +82,10 @@ def figures(results: Sequence[TaskResult]) -> Figures:
         ves=sum(timed) / len(judged) if timed else None,
         by_difficulty=_by(results, lambda r: (r.difficulty or "unrated",)),
         by_feature=_by(results, lambda r: r.judgement.features),
-        by_database=_by(results, lambda r: (r.database,)),
         failures=dict(Counter(r.answer.failure for r in results if r.answer.failure)),
         categories={c: primary[c] for group in GROUPS.values() for c in group},
-        all_categories={c: every[c] for group in GROUPS.values() for c in group},
         gold_failures=tuple(r.task_id for r in results if r.judgement.gold_error is not None),
         seconds_mean=fmean(seconds),
-        seconds_median=median(seconds),
         tokens=sum(tokens) if tokens else None,
         cost=sum(costs) if costs else None,
         calibration=bands,
@@ -116,14 +108,14 @@ def _by(results: Iterable[TaskResult], keys: Callable[[TaskResult], Iterable[str
     return {key: _rate(groups[key]) for key in ranked}
 
 
-def calibration(results: Sequence[TaskResult], bands: int = 10) -> tuple[Band, ...]:
+def calibration(results: Sequence[TaskResult]) -> tuple[Band, ...]:
     """The answers that report a confidence, in bands of width 0.1: mean confidence against the share of right
     answers."""
     by_band: dict[int, list[tuple[float, bool]]] = {}
     for result in results:
         confidence = result.answer.confidence
         if confidence is not None and not result.answer.failure:
-            by_band.setdefault(min(bands - 1, int(confidence * bands)), []).append((confidence, result.right))
+            by_band.setdefault(min(9, int(confidence * 10)), []).append((confidence, result.right))
     return tuple(
         Band(fmean(c for c, _ in by_band[band]), Rate(sum(right for _, right in by_band[band]), len(by_band[band])))
         for band in sorted(by_band)

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from eval.scoring import DIMENSIONS
 
@@ -88,7 +91,7 @@ class Judgement:
     em: bool = False
     """Whether the texts are equal after normalisation; not checked when the rows differ."""
     ex: bool | None = False
-    """None when gold itself fails: the answer counts as not right, and the failure is reported separately."""
+    """None when gold itself fails: the answer counts as wrong, and the failure is reported separately."""
     bird_ex: bool | None = False
     ts: bool | None = None
     """None without a test suite. With one, it is False for every answer that is not right on every database, including
@@ -105,7 +108,6 @@ class Judgement:
     """The most serious first; empty for right answers and when there is no answer."""
     features: tuple[str, ...] = ()
     """Forms of SQL in gold."""
-    gold_ms: float = 0.0
     answer_ms: float = 0.0
     difference: Difference | None = None
     """For wrong answers that ran."""
@@ -140,29 +142,10 @@ class TaskResult:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> TaskResult:
-        """Read a result from JSON. Raises TypeError or KeyError for a record that is not a result."""
-        judged = dict(record["judgement"])
-        gap = judged["difference"]
-        judged["difference"] = (
-            None
-            if gap is None
-            else Difference(
-                tuple(gap["gold_columns"]),
-                tuple(gap["columns"]),
-                gap["gold_rows"],
-                gap["rows"],
-                tuple(tuple(row) for row in gap["missing"]),
-                tuple(tuple(row) for row in gap["extra"]),
-                gap["reordered"],
-            )
-        )
-        judged["mistakes"] = tuple(Mistake(**m) for m in judged["mistakes"])
-        judged["features"] = tuple(judged["features"])
-        return TaskResult(
-            **{
-                **record,
-                "tags": tuple(record["tags"]),
-                "answer": Answer(**record["answer"]),
-                "judgement": Judgement(**judged),
-            }
-        )
+        """Read a result from JSON. Raises ValueError for a record that is not a result."""
+        return _reader().validate_python(record)
+
+
+@cache
+def _reader() -> TypeAdapter[TaskResult]:
+    return TypeAdapter(TaskResult)

@@ -13,6 +13,7 @@ from eval.databases import Database, Limits
 from eval.databases.values import json_rows
 from eval.schema import Schema, Table
 from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import table_source
 from eval.tasks.library.task import Task
 
 _SAMPLE_LIMITS = Limits(seconds=10.0, rows=20, bytes=256 * 1024, cell_bytes=4 * 1024)
@@ -72,9 +73,7 @@ def _table(table: Table) -> dict[str, Any]:
 
 
 def _sample(database: Database, schema: Schema, table: Table, count: int) -> list[list[Any]]:
-    named = exp.to_identifier(table.name, quoted=True)
-    place = exp.to_identifier(table.namespace, quoted=True) if table.namespace else None
-    query = exp.select("*").from_(exp.Table(this=named, db=place)).limit(count)
+    query = exp.select("*").from_(table_source(table)).limit(count)
     statement = check(parsed_from_tree(query, schema.dialect)).statement
     result = database.execute(statement, limits=_SAMPLE_LIMITS) if statement else None
     return json_rows(result.rows) if result and result.ok else []

@@ -15,6 +15,7 @@ from eval.schema import Schema, Table
 from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, StoredConstant
 from eval.sql import check, parse
+from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.types import Constant
 
 MOST = 6
@@ -76,22 +77,14 @@ def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.
 def _exists(
     schema: Schema, constant: Constant, table: str, column: str, *, change: type[exp.Func] | None = None
 ) -> exp.Expr:
-    known = schema.table(table)
-    cell: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
+    source = table_source(schema.table(table) or Table(table, ()))
+    cell: exp.Expr = quoted_column(column)
     value: exp.Expr = exp.Literal.string(constant.value)
     if change is not None:
         cell = change(this=cell)
         value = change(this=value) if change is exp.Lower else value
-    inner = exp.select("1").from_(_source(known, table)).where(exp.EQ(this=cell, expression=value)).limit(1)
+    inner = exp.select("1").from_(source).where(exp.EQ(this=cell, expression=value)).limit(1)
     return exp.Exists(this=inner)
-
-
-def _source(known: Table | None, name: str) -> exp.Table:
-    namespace = known.namespace if known is not None else None
-    return exp.Table(
-        this=exp.to_identifier(name, quoted=True),
-        db=exp.to_identifier(namespace, quoted=True) if namespace else None,
-    )
 
 
 def _answers(questions: list[exp.Expr], database: Database, cancel: CancelToken | None) -> list[bool] | None:

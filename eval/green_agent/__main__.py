@@ -6,16 +6,13 @@ In: the address to listen on and the public URL, or a scenario. Out: a running s
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from eval.a2a.listener import listening, run
+from eval.a2a.command import CANNOT_START, USAGE, Host, LogLevel, Port, refuse, serve_at
 
-USAGE = 2
-CANNOT_START = 3
 INTERRUPTED = 130
 
 _EPILOG = "\n".join(
@@ -40,8 +37,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.callback(invoke_without_command=True, epilog=_EPILOG)
 def serve(
     context: typer.Context,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes any free one.")] = 9009,
+    host: Host = "127.0.0.1",
+    port: Port = 9009,
     card_url: Annotated[
         str | None,
         typer.Option(
@@ -56,36 +53,19 @@ def serve(
     test_suites: Annotated[Path | None, typer.Option(metavar="DIR", help="Replicas for TS.")] = None,
     dialect: Annotated[str, typer.Option(metavar="D", help="Dialect where a request names none.")] = "sqlite",
     engine: Annotated[str | None, typer.Option(metavar="URL", help="Server for the library's databases.")] = None,
-    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
+    log_level: LogLevel = "warning",
 ) -> None:
     """Serve assessments of text-to-SQL agents, over A2A and plain REST. Nobody is asked for a token."""
     if context.invoked_subcommand is not None:
         return
-    from eval.a2a.card_url import CardUrlUnusable, default_card_url
     from eval.green_agent.assessment_run import Evaluator, Source
 
-    if log_level not in ("error", "warning", "info", "debug"):
-        _refuse("--log-level is one of error, warning, info, debug.")
-    try:
+    def app_with(url: str) -> Any:
         from eval.green_agent.app import build_app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("a2a", "google"):
-            raise
-        _refuse("The A2A protocol needs its package: pip install 'text2sql[a2a]'")
-    try:
-        with listening(host, port) as listener:
-            port = listener.getsockname()[1]
-            here = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-            card_url = card_url or default_card_url(host, port)
-            made = build_app(Evaluator(Source(tasks, databases, test_suites, engine, dialect)), card_url)
-            sys.stdout.write(f"Evaluator at {here}, card {card_url}. Ctrl-C stops it.\n")
-            sys.stdout.flush()
-            run(made, listener, log_level)
-    except CardUrlUnusable as error:
-        _refuse(f"--card-url: {error}.")
-    except OSError as error:
-        reason = (error.strerror or str(error)).partition(" (")[0]
-        _refuse(f"Cannot listen at {host}:{port}: {reason}.", CANNOT_START)
+
+        return build_app(Evaluator(Source(tasks, databases, test_suites, engine, dialect)), url)
+
+    serve_at(host, port, card_url, log_level, app_with, name="Evaluator")
 
 
 @app.command()
@@ -102,9 +82,9 @@ def scenario(
         if out:
             out.write_text(json.dumps(outcome, indent=2, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     except (ScenarioError, SpawnError) as error:
-        _refuse(str(error))
+        refuse(str(error))
     except OSError as error:
-        _refuse(f"{out} cannot be written: {error.strerror}")
+        refuse(f"{out} cannot be written: {error.strerror}")
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     _print_ranking(outcome)
@@ -128,11 +108,6 @@ def _print_ranking(artifact: dict[str, Any]) -> None:
             f"{errors['no_answer']} of {errors['total']}",
         )
     Console().print(table)
-
-
-def _refuse(message: str, code: int = USAGE) -> NoReturn:
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
             if "text/event-stream" in request.headers.get("accept", ""):
                 return _streamed(evaluator, asked)
             if request.url.path.endswith("/stream"):
-                return _told(evaluator, asked)
+                return _streamed_as_task(evaluator, asked)
             artifact = await while_there(request, _whole(evaluator, asked))
             if artifact is None:
                 return JSONResponse(None, GONE)
@@ -108,7 +108,7 @@ def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
     )
 
 
-def _told(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
+def _streamed_as_task(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
     """Server-sent events of `/assess/stream`: objects with a status, as tasks of A2A have it."""
     return _events(
         evaluator,

@@ -15,11 +15,11 @@ from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message, Task, TaskState
-from a2a.types.a2a_pb2 import TaskStatus as Status
+from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message
 from google.protobuf.json_format import MessageToDict
 
 from eval.a2a.card import card
+from eval.a2a.tasks import begun_task
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
 from eval.green_agent.request import WHAT_TO_SEND, RequestMissing, RequestUnusable, read_parts
@@ -36,15 +36,9 @@ class AssessmentExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
-        task_id = context.task_id or ""
-        context_id = (context.current_task.context_id if context.current_task else context.context_id) or ""
-        if context.current_task is None:
-            submitted = Status(state=TaskState.TASK_STATE_SUBMITTED)
-            new = Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
-            await event_queue.enqueue_event(new)
-        updater = TaskUpdater(event_queue, task_id, context_id)
+        updater = await begun_task(context, event_queue)
 
-        def said(text: str) -> Message:
+        def message(text: str) -> Message:
             return updater.new_agent_message([new_text_part(text)])
 
         try:
@@ -53,17 +47,17 @@ class AssessmentExecutor(AgentExecutor):
             async with aclosing(self._evaluator.assessing(request)) as steps:
                 async for step in steps:
                     if isinstance(step, str):
-                        await updater.start_work(said(step))
+                        await updater.start_work(message(step))
                     else:
                         await updater.add_artifact([new_data_part(step)], name="assessment", last_chunk=True)
             await updater.complete()
         except RequestMissing as problem:
-            await updater.requires_input(said(str(problem)))
+            await updater.requires_input(message(str(problem)))
         except (RequestUnusable, Busy) as problem:
-            await updater.reject(said(str(problem)))
+            await updater.reject(message(str(problem)))
         except Exception:
             log.exception("An assessment failed inside")
-            await updater.failed(said("Something went wrong inside."))
+            await updater.failed(message("Something went wrong inside."))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """The SDK cancels `execute` right after this; that ends the calls and the judging processes."""

@@ -138,7 +138,7 @@ def read_request(given: Any) -> AssessmentRequest:
         request = AssessmentRequest.model_validate({**given, "config": given.get("config") or {}})
         names = [p.name for p in request.called()]
     except ValidationError as error:
-        problems = "; ".join(_told(e) for e in error.errors(include_input=False, include_url=False)[:5])
+        problems = "; ".join(_problem(e) for e in error.errors(include_input=False, include_url=False)[:5])
         raise RequestUnusable(f"{problems}. {WHAT_TO_SEND}") from None
     except ParticipantUnusable as error:
         raise RequestUnusable(f"participants: {error}. {WHAT_TO_SEND}") from None
@@ -151,10 +151,10 @@ def read_parts(parts: Iterable[Any]) -> AssessmentRequest:
     """Read the request from the parts of a message, data or text. Raises RequestUnusable, RequestMissing among them."""
     request = next((o for o in objects_in(parts) if "participants" in o), None)
     if request is None:
-        raise RequestMissing(f"The message holds no JSON with participants. {WHAT_TO_SEND}")
+        raise RequestMissing(f"The message contains no JSON with participants. {WHAT_TO_SEND}")
     return read_request(request)
 
 
-def _told(error: Any) -> str:
+def _problem(error: Any) -> str:
     place = ".".join(str(part) for part in error["loc"])[:120]
     return f"{place}: {error['msg'].removeprefix('Value error, ')[:300]}"

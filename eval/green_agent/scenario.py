@@ -99,12 +99,12 @@ def _assessed(scenario: Scenario, report: Callable[[str], None]) -> dict[str, An
             for event in _events(response):
                 if event.get("kind") == "artifact-update":
                     return _data(event)
-                if text := _said(event):
+                if text := _event_line(event):
                     last = text
                     report(text)
     except httpx.HTTPError as error:
         raise ScenarioError(f"the evaluator at {url} cannot be reached: {error or type(error).__name__}") from None
-    raise ScenarioError(f"the evaluator gave no artifact: {last or 'it said nothing'}")
+    raise ScenarioError(f"the evaluator gave no artifact: {last or 'it printed nothing'}")
 
 
 def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
@@ -127,7 +127,7 @@ def _data(event: Mapping[str, Any]) -> dict[str, Any]:
     parts = event.get("artifact", {}).get("parts", [])
     data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
     if data is None:
-        raise ScenarioError("the evaluator's artifact holds no data")
+        raise ScenarioError("the evaluator's artifact contains no data")
     return dict(_whole_numbers(data))
 
 
@@ -140,6 +140,6 @@ def _whole_numbers(value: Any) -> Any:
     return [_whole_numbers(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _said(event: Mapping[str, Any]) -> str:
+def _event_line(event: Mapping[str, Any]) -> str:
     message = (event.get("status") or {}).get("message") or {}
     return " ".join(p["text"] for p in message.get("parts", []) if isinstance(p.get("text"), str))

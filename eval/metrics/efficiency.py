@@ -14,12 +14,10 @@ from eval.sql.types import ReadStatement
 RUNS = 5
 
 
-def time_ratio(
-    gold: ReadStatement, other: ReadStatement, database: Database, *, limits: Limits, runs: int = RUNS
-) -> float | None:
+def time_ratio(gold: ReadStatement, other: ReadStatement, database: Database, *, limits: Limits) -> float | None:
     """Gold's time divided by the other's: 2.0 when the other takes half as long. None when either does not run."""
     best = {gold: float("inf"), other: float("inf")}
-    for _ in range(runs):
+    for _ in range(RUNS):
         for statement in (gold, other):
             done = database.execute(statement, limits=limits)
             if not done.ok:

@@ -55,25 +55,25 @@ def compare_items(
     """
     gold, other = parse(gold_sql, database.dialect), parse(sql, database.dialect)
     ordered = orders_rows(gold)
-    wanted, got = executed(gold, database, limits), executed(other, database, limits)
-    ex = same_result(wanted, got, ordered=ordered) if wanted.ok else None
+    expected, actual = executed(gold, database, limits), executed(other, database, limits)
+    ex = same_result(expected, actual, ordered=ordered) if expected.ok else None
     return Comparison(
-        va=got.ok,
+        va=actual.ok,
         em=exact_match(gold_sql, sql, database.dialect),
         ex=ex,
-        bird_ex=same_set(wanted, got) if wanted.ok else None,
+        bird_ex=same_set(expected, actual) if expected.ok else None,
         ts=_on_suite(gold, other, ex, suite, ordered, limits),
-        gold_error=wanted.error,
-        error=got.error,
+        gold_error=expected.error,
+        error=actual.error,
         ves=_ves(gold, other, ex, database, limits) if timed and ex is not None else None,
     )
 
 
 def _ves(gold: ParsedQuery, other: ParsedQuery, ex: bool, database: Database, limits: Limits) -> float:
-    wanted, got = check(gold).statement, check(other).statement
-    if not ex or wanted is None or got is None:
+    expected, actual = check(gold).statement, check(other).statement
+    if not ex or expected is None or actual is None:
         return 0.0
-    return time_ratio(wanted, got, database, limits=limits) or 0.0
+    return time_ratio(expected, actual, database, limits=limits) or 0.0
 
 
 def _on_suite(

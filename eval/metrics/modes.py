@@ -80,21 +80,21 @@ def _joined(text: str) -> str:
 
 
 def _same(gold: ParsedQuery, other: ParsedQuery, database: Database, ordered: bool) -> float | None:
-    wanted, got = executed(gold, database), executed(other, database)
-    if not wanted.ok:
+    expected, actual = executed(gold, database), executed(other, database)
+    if not expected.ok:
         return None
-    return float(got.ok and official.spider_equal(wanted.rows, got.rows, ordered=ordered))
+    return float(actual.ok and official.spider_equal(expected.rows, actual.rows, ordered=ordered))
 
 
 def _bird(mode: Mode, gold: ParsedQuery, other: ParsedQuery, database: Database, runs: int) -> float | None:
-    wanted, got = executed(gold, database), executed(other, database)
-    if not wanted.ok:
+    expected, actual = executed(gold, database), executed(other, database)
+    if not expected.ok:
         return None
-    if not got.ok:
+    if not actual.ok:
         return 0.0
     if mode == "bird-soft-f1":
-        return official.soft_f1(wanted.rows, got.rows)
-    same = official.bird_equal(wanted.rows, got.rows)
+        return official.soft_f1(expected.rows, actual.rows)
+    same = official.bird_equal(expected.rows, actual.rows)
     if mode == "bird-ex" or not same:
         return float(same)
     ratios = _ratios(gold, other, database, runs)

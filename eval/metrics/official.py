@@ -33,24 +33,24 @@ def spider_equal(gold: Rows, other: Rows, *, ordered: bool) -> bool:
         return True
     if len(gold) != len(other) or len(gold[0]) != len(other[0]):
         return False
-    wanted, got = _columns(gold), _columns(other)
-    return _aligned(wanted, got, [], ordered)
+    expected, actual = _columns(gold), _columns(other)
+    return _aligned(expected, actual, [], ordered)
 
 
 def _aligned(
-    wanted: Sequence[Sequence[Hashable]], got: Sequence[Sequence[Hashable]], taken: list[int], ordered: bool
+    expected: Sequence[Sequence[Hashable]], actual: Sequence[Sequence[Hashable]], matched: list[int], ordered: bool
 ) -> bool:
     """Whether the columns not yet taken can be put in gold's order. Every prefix of columns has to agree already, which
     leaves few orders to try."""
-    if len(taken) == len(wanted):
+    if len(matched) == len(expected):
         return True
-    prefix = list(zip(*wanted[: len(taken) + 1], strict=True))
-    for place in range(len(got)):
-        if place in taken:
+    prefix = list(zip(*expected[: len(matched) + 1], strict=True))
+    for place in range(len(actual)):
+        if place in matched:
             continue
-        tried = list(zip(*(got[i] for i in (*taken, place)), strict=True))
+        tried = list(zip(*(actual[i] for i in (*matched, place)), strict=True))
         same = prefix == tried if ordered else Counter(prefix) == Counter(tried)
-        if same and _aligned(wanted, got, [*taken, place], ordered):
+        if same and _aligned(expected, actual, [*matched, place], ordered):
             return True
     return False
 
@@ -90,17 +90,17 @@ def bird_equal(gold: Rows, other: Rows) -> bool:
 def soft_f1(gold: Rows, other: Rows) -> float:
     """BIRD's Soft-F1, 0..1: the first row of gold is compared with the first one of the answer, and so on, after
     repeated rows are dropped; within a row, each value counts that occurs anywhere in the other row."""
-    wanted, got = (list(dict.fromkeys(_row_tuples(rows))) for rows in (gold, other))
-    if not wanted and not got:
+    expected, actual = (list(dict.fromkeys(_row_tuples(rows))) for rows in (gold, other))
+    if not expected and not actual:
         return 1.0
     both = missing = extra = 0.0
-    for gold_row, row in zip(wanted, got, strict=False):
+    for gold_row, row in zip(expected, actual, strict=False):
         width = len(gold_row)
         both += sum(value in gold_row for value in row) / width
         extra += sum(value not in gold_row for value in row) / width
         missing += sum(value not in row for value in gold_row) / width
-    missing += max(0, len(wanted) - len(got))
-    extra += max(0, len(got) - len(wanted))
+    missing += max(0, len(expected) - len(actual))
+    extra += max(0, len(actual) - len(expected))
     return 2 * both / (2 * both + extra + missing)
 
 

@@ -34,7 +34,7 @@ def report_html(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> s
             legend,
             figure(_INTERVALS, rates("EX by form of SQL", [(f.participant, f.by_feature) for f in participants])),
             "<h2>Mistakes</h2>",
-            "<p class=dim>Each wrong answer once, under its weightiest difference from gold.</p>",
+            "<p class=dim>Each wrong answer once, under its most important difference from gold.</p>",
             legend,
             figure("", taxonomy(participants)),
             _unanswered(participants),
@@ -51,7 +51,7 @@ def report_html(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> s
 
 
 _INTERVALS = "EX with its 95 % Wilson interval; tasks in brackets"
-_NO_COST = "<p class=dim>No answer told its cost.</p>"
+_NO_COST = "<p class=dim>No answer reported its cost.</p>"
 
 
 def ranked(results: Sequence[TaskResult]) -> list[Figures]:
@@ -78,7 +78,7 @@ def _opening(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
     lines = "".join(f"<tr><th>{esc(a)}</th><td>{esc(b)}</td></tr>" for a, b in settings_lines(settings))
     planned = settings.get("task_count", 0) * len(settings.get("participants", []))
     unfinished = (
-        f'<p class="bad">Not finished: {len(results)} of {planned} results. The figures are of those alone.</p>'
+        f'<p class="bad">Not finished: {len(results)} of {planned} results. The figures cover only those.</p>'
         if isinstance(planned, int) and len(results) < planned
         else ""
     )
@@ -117,7 +117,7 @@ def _ranking(participants: Sequence[Figures]) -> str:
     names = [name.replace("_", " ") for name in participants[0].dimensions]
     return (
         f"<h2>Ranking</h2>{body}<p class=dim>EX: the same rows as gold. VA: it runs. A task without an answer, and one "
-        "whose gold fails, counts as not right. The overall score is the weighted sum of the dimensions for a right "
+        "whose gold fails, counts as wrong. The overall score is the weighted sum of the dimensions for a right "
         "answer; a wrong one has 0.25 at most.</p>"
         f"<h3>Dimensions, mean over all tasks</h3>{table(('participant', *names), by, set(range(1, 8)))}"
     )
@@ -126,13 +126,13 @@ def _ranking(participants: Sequence[Figures]) -> str:
 def _calibration(participants: Sequence[Figures], legend: str) -> str:
     drawn = calibration(participants)
     if not drawn:
-        return "<h2>Confidence</h2><p class=dim>No answer came with a confidence.</p>"
+        return "<h2>Confidence</h2><p class=dim>No answer reported a confidence.</p>"
     errors = ", ".join(
         f"{esc(f.participant)} {f.calibration_error:.3f}" for f in participants if f.calibration_error is not None
     )
     return (
-        f"<h2>Confidence</h2><p class=dim>How often answers are right, by the confidence that came with them. On the "
-        f"line, it can be believed. Calibration error (ECE): {errors}.</p>{legend}" + figure("", drawn)
+        f"<h2>Confidence</h2><p class=dim>How often answers are right, by the confidence that they reported. On the "
+        f"line, confidence equals accuracy. Calibration error (ECE): {errors}.</p>{legend}" + figure("", drawn)
     )
 
 
@@ -154,14 +154,14 @@ def _gold_failures(participants: Sequence[Figures]) -> str:
     if not failed:
         return ""
     tasks = ", ".join(map(esc, failed[:100]))
-    return f"<h2>Gold queries that failed</h2><p>{len(failed)} tasks, which count as not right: {tasks}.</p>"
+    return f"<h2>Gold queries that failed</h2><p>{len(failed)} tasks, which count as wrong: {tasks}.</p>"
 
 
 def _wrong_answers(of: Figures, results: Iterable[TaskResult]) -> str:
     wrong = [r for r in results if not r.right]
     if not wrong:
         return f"<h2>Wrong answers of {esc(of.participant)}</h2><p>None.</p>"
-    more = f"<p class=dim>{len(wrong) - SHOWN} more stand in results.jsonl.</p>" if len(wrong) > SHOWN else ""
+    more = f"<p class=dim>{len(wrong) - SHOWN} more are in results.jsonl.</p>" if len(wrong) > SHOWN else ""
     entries = "".join(_entry(r) for r in wrong[:SHOWN])
     return f"<h2>Wrong answers of {esc(of.participant)} ({len(wrong)})</h2>{entries}{more}"
 

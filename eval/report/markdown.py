@@ -23,7 +23,7 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
     lines = ["# Text-to-SQL benchmark", ""]
     planned = settings.get("task_count", 0) * len(settings.get("participants", []))
     if isinstance(planned, int) and len(results) < planned:
-        lines += [f"**Not finished: {len(results)} of {planned} results. The figures are of those alone.**", ""]
+        lines += [f"**Not finished: {len(results)} of {planned} results. The figures cover only those.**", ""]
     lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
     lines += ["", *_ranking(participants)]
     if participants:
@@ -37,7 +37,7 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
         lines += ["", "## Mistakes", "", *_mistakes(participants)]
         failed = sorted({task for f in participants for task in f.gold_failures})
         if failed:
-            lines += ["", f"Gold failed for {len(failed)} tasks, which count as not right: {md(', '.join(failed))}."]
+            lines += ["", f"Gold failed for {len(failed)} tasks, which count as wrong: {md(', '.join(failed))}."]
         for f in participants:
             lines += ["", *_wrong(f, [r for r in results if r.participant == f.participant and not r.right])]
     return "\n".join(lines) + "\n"

@@ -39,8 +39,8 @@ def build(
     url: Annotated[
         str | None,
         typer.Option(
-            help="Load into this database instead: postgresql://user@host/db, mysql://user@host/db, "
-            "my.duckdb or my.sqlite. Servers need an existing, empty database."
+            help="Load into this database instead: postgresql://user@host/db, mysql://…, clickhouse://…, "
+            "sc://host:15002/db, chdb:///folder, my.duckdb or my.sqlite. Servers need an existing, empty database."
         ),
     ] = None,
     folder: Annotated[

@@ -11,6 +11,7 @@ import lzma
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -34,6 +35,7 @@ class TableDef:
         return self.table.name
 
 
+@cache
 def table_definitions(demo_id: str) -> tuple[TableDef, ...]:
     """The definitions of a demo's tables, referenced tables first."""
     with closing(_lines(demo_id)) as lines:

@@ -68,6 +68,15 @@ def kept_file(path: Path, build: Callable[[Path], None]) -> Path:
     return path
 
 
+def write_private(path: Path, text: str) -> None:
+    """Write the whole file or nothing, readable only by its owner. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    Path(unfinished).replace(path)
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
     """Hold the lock file. Yields False when the lock is not available, because another process has held it for too long

@@ -11,6 +11,7 @@ import re
 from sqlglot import exp, parse_one
 
 from eval.schema import Column, Dialect, ForeignKey, Index
+from eval.sql.quoted_names import quoted_name
 from eval.tasks.archive import TableDef
 
 _SQLITE_TYPES = {"DECIMAL": "REAL", "VARCHAR": "TEXT"}
@@ -21,14 +22,14 @@ def create_table(definition: TableDef, dialect: Dialect) -> str:
     """CREATE TABLE with keys and CHECK constraints."""
     table = definition.table
     parts: list[exp.Expression] = [_column(column, dialect) for column in table.columns]
-    parts.append(exp.PrimaryKey(expressions=[_name(c) for c in table.primary_key]))
+    parts.append(exp.PrimaryKey(expressions=[quoted_name(c) for c in table.primary_key]))
     parts += [_foreign_key(key) for key in table.foreign_keys]
     conditions = list(definition.checks)
     if dialect == "sqlite":  # SQLite has no boolean type
         conditions += [f"{column.name} IN (0, 1)" for column in table.columns if column.type == "BOOLEAN"]
     for number, condition in enumerate(conditions, 1):
         check = exp.CheckColumnConstraint(this=_condition(condition))
-        parts.append(exp.Constraint(this=_name(f"ck_{table.name}_{number}"), expressions=[check]))
+        parts.append(exp.Constraint(this=quoted_name(f"ck_{table.name}_{number}"), expressions=[check]))
     properties = None
     if dialect == "mysql" and table.comment:
         comment = exp.SchemaCommentProperty(this=exp.Literal.string(table.comment))
@@ -57,14 +58,14 @@ def describe(definition: TableDef, dialect: Dialect) -> list[str]:
         )
     for column in table.columns:
         if column.comment:
-            target = exp.column(_name(column.name), table=_name(table.name))
+            target = exp.column(quoted_name(column.name), table=quoted_name(table.name))
             comments.append(exp.Comment(this=target, kind="COLUMN", expression=exp.Literal.string(column.comment)))
     return [comment.sql(dialect=dialect) for comment in comments]
 
 
 def insert(definition: TableDef, dialect: Dialect) -> str:
     """INSERT with one placeholder per column, in the driver's own style."""
-    columns = [_name(c.name) for c in definition.table.columns]
+    columns = [quoted_name(c.name) for c in definition.table.columns]
     into = exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect=dialect)
     mark = "%s" if dialect in ("mysql", "postgres") else "?"
     return f"INSERT INTO {into} VALUES ({', '.join([mark] * len(columns))})"
@@ -72,7 +73,7 @@ def insert(definition: TableDef, dialect: Dialect) -> str:
 
 def copy_stdin(definition: TableDef) -> str:
     """PostgreSQL's COPY FROM STDIN."""
-    columns = [_name(c.name) for c in definition.table.columns]
+    columns = [quoted_name(c.name) for c in definition.table.columns]
     return f"COPY {exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect='postgres')} FROM STDIN"
 
 
@@ -83,22 +84,12 @@ def copy_csv(definition: TableDef, path: str) -> str:
     return f"COPY {table.sql(dialect='duckdb')} FROM {file.sql(dialect='duckdb')} {options}"
 
 
-def select_all(definition: TableDef, dialect: Dialect) -> str:
-    """A query for every row, with the columns in the order of the definition."""
-    columns = [exp.column(_name(c.name)) for c in definition.table.columns]
-    return exp.select(*columns).from_(_table(definition.name)).sql(dialect=dialect)
-
-
 def drop(name: str, dialect: Dialect) -> str:
     return f"DROP TABLE IF EXISTS {_table(name).sql(dialect=dialect)}"
 
 
-def _name(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
-
-
 def _table(name: str) -> exp.Table:
-    return exp.Table(this=_name(name))
+    return exp.Table(this=quoted_name(name))
 
 
 def _condition(text: str) -> exp.Expr:
@@ -115,7 +106,7 @@ def _column(column: Column, dialect: Dialect) -> exp.ColumnDef:
     if dialect == "mysql" and column.comment:
         comment = exp.CommentColumnConstraint(this=exp.Literal.string(column.comment))
         constraints.append(exp.ColumnConstraint(kind=comment))
-    made = exp.ColumnDef(this=_name(column.name), kind=_type(column.type, dialect), constraints=constraints)
+    made = exp.ColumnDef(this=quoted_name(column.name), kind=_type(column.type, dialect), constraints=constraints)
     if dialect == "sqlite" and column.comment:
         made.add_comments([f" {column.comment} "])
     return made
@@ -131,14 +122,14 @@ def _type(name: str, dialect: Dialect) -> exp.DataType:
 
 
 def _foreign_key(key: ForeignKey) -> exp.ForeignKey:
-    target = exp.Schema(this=_table(key.ref_table), expressions=[_name(c) for c in key.ref_columns])
-    return exp.ForeignKey(expressions=[_name(c) for c in key.columns], reference=exp.Reference(this=target))
+    target = exp.Schema(this=_table(key.ref_table), expressions=[quoted_name(c) for c in key.ref_columns])
+    return exp.ForeignKey(expressions=[quoted_name(c) for c in key.columns], reference=exp.Reference(this=target))
 
 
 def _index(table: str, index: Index, dialect: Dialect) -> str:
-    columns = [exp.column(_name(c)) for c in index.columns]
+    columns = [exp.column(quoted_name(c)) for c in index.columns]
     made = exp.Create(
-        this=exp.Index(this=_name(index.name), table=_table(table), params=exp.IndexParameters(columns=columns)),
+        this=exp.Index(this=quoted_name(index.name), table=_table(table), params=exp.IndexParameters(columns=columns)),
         kind="INDEX",
         unique=index.unique,
     )

@@ -27,7 +27,7 @@ class Demo:
     name: str
     description: str
     checksum: str
-    """SHA-256 of the content, the same on every engine (`eval.tasks.canonical`); a test compares it with the rows."""
+    """SHA-256 of the content, the same on every engine; `experiments.demo_databases.canonical` defines it."""
     example_questions: tuple[str, ...]
     """Questions that a new user might ask, from easy to hard; the gold SQL for each is in tests/fixtures."""
 

@@ -46,7 +46,8 @@ Filled = Iterable[tuple[TableDef, list[Row]]]
 
 
 def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress: OnProgress | None = None) -> None:
-    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `duckdb:///`, `sqlite:///`) or a file path
+    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `clickhouse://`, `chdb:///`, `spark://`, `sc://`,
+    `duckdb:///`, `sqlite:///`) or a file path
     (DuckDB for `.duckdb` and `.ddb`, otherwise SQLite). A missing file is created; a server's database must exist.
 
     Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without a driver.
@@ -54,8 +55,15 @@ def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress:
     dialect, where = _target(target)
     if where in ("", ":memory:"):
         raise LoadError("name a file or a server's database to load the demo into")
-    writer = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}[dialect]
-    writer(_reported(filled, len(tables), on_progress), tables, where)
+    writers = {
+        "sqlite": _sqlite,
+        "duckdb": _duckdb,
+        "postgres": _postgres,
+        "mysql": _mysql,
+        "clickhouse": _clickhouse,
+        "spark": _spark,
+    }
+    writers[dialect](_reported(filled, len(tables), on_progress), tables, where)
 
 
 def _reported(filled: Filled, total: int, on_progress: OnProgress | None) -> Iterator[tuple[TableDef, list[Row]]]:
@@ -76,7 +84,13 @@ def _target(target: str) -> tuple[Dialect, str]:
         return "postgres", "postgresql://" + rest
     if scheme in ("mysql", "mariadb"):
         return "mysql", "mysql://" + rest
-    raise LoadError(f"cannot load a demo into {scheme}://; known: sqlite, duckdb, postgresql, mysql")
+    if scheme in ("clickhouse", "clickhouses", "chdb"):
+        return "clickhouse", target
+    if scheme in ("spark", "sc"):
+        return "spark", target
+    raise LoadError(
+        f"cannot load a demo into {scheme}://; known: sqlite, duckdb, postgresql, mysql, clickhouse, chdb, spark, sc"
+    )
 
 
 def _refuse_existing(existing: Iterable[str], tables: tuple[TableDef, ...]) -> None:
@@ -221,6 +235,18 @@ def mysql_arguments(url: str) -> dict[str, Any]:
     if "unix_socket" in options:
         arguments["unix_socket"] = unquote(options["unix_socket"])
     return arguments
+
+
+def _clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
+    from eval.tasks.warehouses import load_clickhouse
+
+    load_clickhouse(filled, lambda existing: _refuse_existing(existing, tables), url)
+
+
+def _spark(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
+    from eval.tasks.warehouses import load_spark
+
+    load_spark(filled, lambda existing: _refuse_existing(existing, tables), url)
 
 
 def _first_line(error: Exception) -> str:

@@ -186,7 +186,7 @@ def _parse(text: str, where: str) -> object:
 def _json_list(path: Path) -> Iterator[tuple[int, object]]:
     value = _parse(_read(path), str(path))
     if not isinstance(value, list):
-        raise TaskLoadError(f"{path} holds no list of questions")
+        raise TaskLoadError(f"{path} contains no list of questions")
     return iter(enumerate(value))
 
 

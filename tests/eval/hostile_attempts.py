@@ -6,8 +6,8 @@ CALLS = "import ctypes; libc = ctypes.CDLL(None, use_errno=True)\n"
 
 
 def _syscall(number: int, *arguments: object) -> str:
-    told = ", ".join(map(str, (number, *arguments)))
-    return f"{CALLS}if libc.syscall({told}) < 0: raise OSError(ctypes.get_errno())"
+    text = ", ".join(map(str, (number, *arguments)))
+    return f"{CALLS}if libc.syscall({text}) < 0: raise OSError(ctypes.get_errno())"
 
 
 ATTEMPTS = {

@@ -152,7 +152,13 @@ def test_an_interrupt_stops_at_once_without_a_traceback(databases: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", [("check", "--dialect", "oracle"), ("run",), ("run", "--databases", ".", "no file")]
+    "arguments",
+    [
+        ("check", "--dialect", "dbase"),
+        ("run",),
+        ("run", "--databases", ".", "no file"),
+        ("run", "--databases", ".", "--on", "mars"),
+    ],
 )
 def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> None:
     done = subprocess.run(_command(*arguments), capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)

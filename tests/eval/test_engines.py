@@ -8,11 +8,12 @@ import pytest
 
 from eval.databases.base import Database
 from eval.engines import BY_SCHEME, ENGINES, SERVERS, dialect_named, listed
-from eval.schema import DIALECTS, Dialect
+from eval.schema import ALL_DIALECTS, DIALECTS, Dialect
 
 
 def test_every_dialect_has_one_entry_in_order() -> None:
-    assert tuple(ENGINES) == DIALECTS
+    assert tuple(ENGINES) == ALL_DIALECTS
+    assert tuple(d for d in ENGINES if ENGINES[d].executes) == DIALECTS
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -23,7 +24,7 @@ def test_an_entry_names_a_database_class_of_its_dialect(dialect: Dialect) -> Non
     assert opened_by.dialect == dialect
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ALL_DIALECTS)
 def test_every_dialect_has_notes_for_the_models(dialect: Dialect) -> None:
     notes = resources.files("prompts").joinpath(f"dialect_{dialect}.txt").read_text(encoding="utf-8")
     assert notes.startswith("# version: ")
@@ -32,6 +33,8 @@ def test_every_dialect_has_notes_for_the_models(dialect: Dialect) -> None:
 def test_schemes_and_spellings_lead_to_their_engine() -> None:
     assert BY_SCHEME["postgresql"].dialect == "postgres"
     assert dialect_named(" MariaDB ") == "mysql"
+    assert dialect_named("SQL Server") == "tsql"
+    assert dialect_named("Databricks") == "databricks"
     with pytest.raises(ValueError, match="unknown SQL dialect 'cobol'"):
         dialect_named("cobol")
 

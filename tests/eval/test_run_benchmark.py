@@ -61,10 +61,10 @@ def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, 
     tasks, out = place / "tasks.jsonl", tmp_path / "out"
     with serving(lambda task: {"sql": golds[task["task_id"]]}, rpc=False) as good:
         agents = ("--agent", f"good={good.url}", "--agent", "gone=http://127.0.0.1:1")
-        code, said, err = ended(*agents, "--tasks", tasks, "--output", out)
+        code, output, err = ended(*agents, "--tasks", tasks, "--output", out)
         assert code == 0, err
-        assert "good: EX 100 % (51.0 to 100 %), 4/4; overall 0.9" in said
-        assert "gone: EX 0 % (0 to 49.0 %), 0/4; overall 0.000; no answer: 4 unreachable" in said
+        assert "good: EX 100 % (51.0 to 100 %), 4/4; overall 0.9" in output
+        assert "gone: EX 0 % (0 to 49.0 %), 0/4; overall 0.000; no answer: 4 unreachable" in output
         assert {(r["participant"], r["task_id"]) for r in results(out)} == {
             (w, t) for w in ("good", "gone") for t in golds
         }
@@ -76,14 +76,14 @@ def test_a_run_leaves_results_a_summary_and_a_page(tmp_path: Path, place: Path, 
 
         asked = len(good.asked)
         code, again, err = ended(*agents, "--tasks", tasks, "--out", out)
-        assert (code, again, len(good.asked)) == (0, said, asked)
+        assert (code, again, len(good.asked)) == (0, output, asked)
 
-        code, said, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered", "--timeout", 5)
+        code, output, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered", "--timeout", 5)
         assert code == 2, "another timeout is another run"
-        code, said, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered")
+        code, output, _ = ended(*agents, "--tasks", tasks, "--out", out, "--retry-unanswered")
         assert (code, len(good.asked), len(results(out))) == (0, asked, 12)
-        assert "4/4" in said
-        assert "0/4" in said
+        assert "4/4" in output
+        assert "0/4" in output
 
 
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:
@@ -106,11 +106,11 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path, place: Path, 
         with (tmp_path / "results.jsonl").open("a") as file:
             file.write('{"participant": "a", "task_id": "cut sho')
         before = len(stand.asked)
-        code, said, err = ended("--agent", f"a={stand.url}", *arguments)
+        code, output, err = ended("--agent", f"a={stand.url}", *arguments)
         assert code == 0, err
         assert "2 of 4 results are there already" in err
         assert len(stand.asked) - before == 2
-    assert "4/4" in said
+    assert "4/4" in output
     assert sorted(r["task_id"] for r in results(tmp_path)) == sorted(golds)
 
 
@@ -129,11 +129,11 @@ def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         pids = children.read_text().split() if children.exists() else []
         process.send_signal(signal.SIGINT)
-        said, err = process.communicate(timeout=20)
+        output, err = process.communicate(timeout=20)
         hold.set()
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert "1/1" in said
+    assert "1/1" in output
     assert "Not finished: 1 of 4 results" in (out / "summary.md").read_text()
     assert becomes(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
@@ -162,9 +162,9 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
     tasks = ("--tasks", place / "tasks.jsonl", "--limit", 1, "--out", tmp_path / "out")
-    code, said, err = ended("--spawn-command", f"mine=python {tmp_path / 'agent.py'} {{port}}", *tasks)
+    code, output, err = ended("--spawn-command", f"mine=python {tmp_path / 'agent.py'} {{port}}", *tasks)
     assert code == 0, err
-    assert "mine: EX 100 %" in said
+    assert "mine: EX 100 %" in output
     assert str(tmp_path).encode() not in b"".join(p.read_bytes() for p in commands())
     code, _, err = ended("--spawn-command", "python -c 'raise SystemExit(\"no-key\")'", *tasks[:-1], tmp_path / "other")
     assert (code, "The process ended with code 1: no-key" in err) == (2, True)
@@ -177,9 +177,9 @@ def commands() -> list[Path]:
 def test_the_projects_own_agent_is_started_and_asked_over_a2a(tmp_path: Path, place: Path) -> None:
     pytest.importorskip("a2a")
     tasks = ("--tasks", place / "tasks.jsonl", "--ids", "all", "--protocol", "a2a")
-    code, said, err = ended("--spawn", *tasks, "--out", tmp_path / "out")
+    code, output, err = ended("--spawn", *tasks, "--out", tmp_path / "out")
     assert code == 0, err
-    assert "text2sql: EX 100 %" in said
+    assert "text2sql: EX 100 %" in output
 
 
 def refused(*arguments: object) -> str:

@@ -16,6 +16,7 @@ import pytest
 from eval.errors import InputError
 from eval.jsonl import LineError, Record, answer_lines, results
 from eval.spreading import Pace, is_ray, spread
+from tests import commands
 
 CLUSTER_SECONDS = 240
 
@@ -71,14 +72,14 @@ def apart(code: str) -> list[Record]:
 
 
 def test_a_cluster_gives_the_same_lines_in_the_same_order_and_loses_none(tmp_path: Path) -> None:
-    same, other, *got = apart(
+    same, other, *lines_back = apart(
         "print(json.dumps(written(squared, 130, 2, 'ray')))\n"
         "print(json.dumps(written(squared, 130, 1, None)))\n"
         f"for line in written(functools.partial(deadly, {str(tmp_path)!r}), 90, 2, 'ray'): print(json.dumps(line))"
     )
     assert same == other
-    assert [one["id"] for one in got] == list(range(90))
-    failed = [one for one in got if "error" in one]
+    assert [one["id"] for one in lines_back] == list(range(90))
+    failed = [one for one in lines_back if "error" in one]
     assert [one["id"] for one in failed] == [66]
     assert "died 3 times" in failed[0]["error"]
 
@@ -97,8 +98,7 @@ def test_a_file_with_other_answers_is_not_continued(tmp_path: Path) -> None:
     questions, out = tmp_path / "statements.jsonl", tmp_path / "out.jsonl"
     questions.write_text('{"id": "a", "sql": "SELECT 1"}\n')
     out.write_text('{"id": "b", "allowed": true}\n')
-    command = [sys.executable, "-m", "eval.batch", "check", "--dialect", "sqlite", "-o", str(out), str(questions)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=CLUSTER_SECONDS, check=False)
+    ended = commands.run("-m", "eval.batch", "check", "--dialect", "sqlite", "-o", out, questions)
     assert ended.returncode == 2
     assert "answers other lines: it has id 'b' where line 1 has 'a'" in ended.stderr
     assert out.read_text() == '{"id": "b", "allowed": true}\n'

@@ -87,9 +87,9 @@ def test_a_script_reads_the_copy_and_prints(folder: Path) -> None:
         "print(found.fetchall(), os.listdir(), sorted(os.environ), os.getuid())"
     )
 
-    said = run_script(script, folder)
+    done = run_script(script, folder)
 
-    assert said.startswith("[(1,), (2,)] ['database.sqlite'] ['LC_CTYPE']")
+    assert done.startswith("[(1,), (2,)] ['database.sqlite'] ['LC_CTYPE']")
 
 
 @pytest.mark.parametrize("as_user", USERS, indirect=True)

@@ -20,10 +20,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import get_args
 
 from eval.errors import InputError
-from eval.schema import Dialect
+from eval.schema import DIALECTS, Dialect
 from eval.tasks.library.tags import TAGS
 from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
 
@@ -98,7 +97,7 @@ def _task(blocks: list[_Block], database: str, file: str) -> Task:
         if wants_sql != bool(block.query):
             raise TaskFileError(f"{file}:{block.line}: {block.mark} {'needs' if wants_sql else 'takes no'} SQL")
         if (block.mark == "GOLD") == bool(block.text):
-            problem = "GOLD stands alone" if block.mark == "GOLD" else f"{block.mark} needs words"
+            problem = "GOLD must be alone on its line" if block.mark == "GOLD" else f"{block.mark} needs words"
             raise TaskFileError(f"{file}:{block.line}: {problem}")
     if [block.mark for block in rest[:2]] != ["ASK", "GOLD"]:
         raise TaskFileError(f"{file}:{head.line}: {name}: expected TASK, ASK, GOLD, then WRONG")
@@ -131,12 +130,12 @@ def _head(block: _Block, file: str) -> tuple[str, str, tuple[str, ...]]:
     if difficulty not in DIFFICULTIES:
         raise TaskFileError(f"{where}: {name}: {difficulty!r} is not one of {', '.join(DIFFICULTIES)}")
     if unknown := [tag for tag in tags if tag not in TAGS]:
-        raise TaskFileError(f"{where}: {name}: unknown tag {unknown[0]!r}; tags stand in tags.py")
+        raise TaskFileError(f"{where}: {name}: unknown tag {unknown[0]!r}; tags.py lists the tags")
     return name, difficulty, tags
 
 
 def _variants(block: _Block, file: str) -> tuple[tuple[Dialect, str], ...]:
-    dialects: dict[str, Dialect] = {dialect: dialect for dialect in get_args(Dialect)}
+    dialects: dict[str, Dialect] = {dialect: dialect for dialect in DIALECTS}
     named = [name.strip() for name in block.text.split(",")]
     if unknown := [name for name in named if name not in dialects]:
         raise TaskFileError(f"{file}:{block.line}: {unknown[0]!r} is not one of {', '.join(dialects)}")

@@ -40,8 +40,8 @@ def selection(place: Path) -> Selection:
 def ask(selection: Selection, *urls: str, **options: Any) -> dict[str, list[TaskResult]]:
     """All tasks to each of the URLs, by URL."""
     given = Options(**{"judges": 1, "timeout": 10.0, **options})
-    found = asyncio.run(assess(selection.assignments, [participant(url, url) for url in urls], given))
-    return {url: [r for r in found if r.participant == url] for url in urls}
+    results = asyncio.run(assess(selection.assignments, [participant(url, url) for url in urls], given))
+    return {url: [r for r in results if r.participant == url] for url in urls}
 
 
 def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any) -> list[TaskResult]:
@@ -61,8 +61,8 @@ def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
             serving(lambda task: {"sql": "", "task_id": task["task_id"]}) as empty,
             serving(lambda task: {"sql": "SELECT COUNT(*) FROM orders"}) as other,
         ):
-            found = ask(selection, gold.url, idle.url, empty.url, other.url, dead, preset=preset)
-            counted = {url: figures(of) for url, of in found.items()}
+            results = ask(selection, gold.url, idle.url, empty.url, other.url, dead, preset=preset)
+            counted = {url: figures(of) for url, of in results.items()}
         assert counted[gold.url].ex.value == counted[gold.url].va.value == counted[gold.url].em.value == 1.0
         assert counted[gold.url].dimensions["correctness"] == 1.0
         assert counted[gold.url].overall > 0.9
@@ -99,8 +99,8 @@ def test_a_participant_is_called_in_the_protocol_of_its_card(
     """The participant answers with a task that is still at work, and has the SQL when it is asked again."""
     by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
     with serving_a2a(card, by_question) as stand:
-        found = ask(selection, stand.url, jobs=1)[stand.url]
-    assert [r.judgement.ex for r in found] == [True] * len(golds)
+        results = ask(selection, stand.url, jobs=1)[stand.url]
+    assert [r.judgement.ex for r in results] == [True] * len(golds)
     assert stand.paths[:2] == paths
     versions = {line for text in stand.received for line in text.splitlines() if line.lower().startswith("a2a-version")}
     assert bool(versions) == (card != {"url": "http://x/old"})
@@ -110,8 +110,8 @@ def test_a_participant_behind_a_proxy_is_called_below_its_path(selection: Select
     """A gateway serves participants below their names and leaves a card alone that says another host."""
     by_question = {a.task.question: golds[a.task.id] for a in selection.assignments}
     with serving_a2a({"url": "http://purple:9019/"}, by_question, below="/purple") as stand:
-        found = ask(selection, f"{stand.url}/purple", jobs=1)[f"{stand.url}/purple"]
-    assert [r.judgement.ex for r in found] == [True] * len(golds)
+        results = ask(selection, f"{stand.url}/purple", jobs=1)[f"{stand.url}/purple"]
+    assert [r.judgement.ex for r in results] == [True] * len(golds)
 
 
 def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection, golds: dict[str, str]) -> None:
@@ -119,8 +119,8 @@ def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection,
         ask(selection, stand.url)
         sent = stand.asked
     assert len(sent) == len(golds)
-    told = json.dumps(sent)
-    assert not any(sql in told for sql in golds.values())
+    text = json.dumps(sent)
+    assert not any(sql in text for sql in golds.values())
     first = next(task for task in sent if task["task_id"] == "all")
     assert set(first) == {"task_id", "question", "schema", "dialect"}
     assert first["dialect"] == "sqlite"
@@ -133,7 +133,7 @@ def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection,
         "foreign_key": "customers.id",
         "default": None,
     }
-    assert "Ada" not in told
+    assert "Ada" not in text
 
 
 def test_rows_are_sent_only_when_asked_for(place: Path) -> None:
@@ -142,7 +142,7 @@ def test_rows_are_sent_only_when_asked_for(place: Path) -> None:
     assert customers["sample_rows"] == [[1, "Ada", "Berlin", 36], [2, "Bob", "Paris", 50]]
 
 
-def said(say: Reply, task: dict[str, Any], *, rpc: bool = False, timeout: float = 10.0) -> Answer:
+def answer_of(say: Reply, task: dict[str, Any], *, rpc: bool = False, timeout: float = 10.0) -> Answer:
     """What one participant's answer is read as, without judging it."""
 
     async def once(url: str) -> Answer:
@@ -182,7 +182,7 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_answers_over_a2a_are_read_in_many_forms(form: str) -> None:
-    answer = said(lambda task: FORMS[form], TASK, rpc=True)
+    answer = answer_of(lambda task: FORMS[form], TASK, rpc=True)
     assert (answer.sql, answer.failure) == (SQL, "")
     assert ("another" in answer.note) == (form == "another task's id")
 
@@ -202,7 +202,7 @@ def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Select
 
 
 @pytest.mark.parametrize(
-    ("reply", "failure", "told"),
+    ("reply", "failure", "message"),
     [
         (Raw(b"<html>oops</html>", 500), "http_error", "HTTP 500"),
         (Raw(b'{"error": "no question"}', 400), "http_error", "HTTP 400: no question"),
@@ -218,14 +218,14 @@ def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Select
         (Raw(b"\xff\xfe\x00{"), "unreadable", "neither JSON"),
     ],
 )
-def test_a_broken_reply_says_why(reply: Raw, failure: str, told: str) -> None:
-    answer = said(lambda task: reply, TASK)
+def test_a_broken_reply_says_why(reply: Raw, failure: str, message: str) -> None:
+    answer = answer_of(lambda task: reply, TASK)
     assert (answer.sql, answer.failure) == ("", failure)
-    assert told in answer.error
+    assert message in answer.error
 
 
 def test_a_reply_shorter_than_it_says_is_given_up() -> None:
-    answer = said(lambda task: Raw(b"{}", 200, {"content-length": "900"}), TASK, timeout=0.5)
+    answer = answer_of(lambda task: Raw(b"{}", 200, {"content-length": "900"}), TASK, timeout=0.5)
     assert (answer.sql, answer.failure) == ("", "timeout")
 
 
@@ -236,10 +236,10 @@ def test_a_slow_server_is_given_up_after_the_timeout_and_the_others_are_not_held
         time.sleep(3.0 if task["task_id"] == "berlin" else 0.0)
         return {"sql": golds[task["task_id"]]}
 
-    found = {r.task_id: r for r in asked(selection, slow, timeout=1.0)}
-    assert found["berlin"].answer.failure == "timeout"
-    assert "1 seconds" in found["berlin"].answer.error
-    assert found["all"].right
+    results = {r.task_id: r for r in asked(selection, slow, timeout=1.0)}
+    assert results["berlin"].answer.failure == "timeout"
+    assert "1 seconds" in results["berlin"].answer.error
+    assert results["all"].right
 
 
 def test_a_server_that_drips_is_given_up_too(selection: Selection) -> None:
@@ -300,9 +300,9 @@ def test_hostile_sql_fails_alone_and_the_database_stays_as_it_was(selection: Sel
         stands = {
             name: stack.enter_context(serving(lambda task, sql=sql: {"sql": sql})) for name, sql in HOSTILE.items()
         }
-        found = ask(short, *(stand.url for stand in stands.values()), sql_seconds=1.0)
+        results = ask(short, *(stand.url for stand in stands.values()), sql_seconds=1.0)
     for name, stand in stands.items():
-        [one] = found[stand.url]
+        [one] = results[stand.url]
         assert not one.right, name
         assert one.judgement.error or name == "huge", "cut off, which is an answer of another length"
         assert one.judgement.gold_error is None, name
@@ -331,8 +331,8 @@ def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(pl
     luck = {"all": "SELECT 3", "berlin": "SELECT name FROM customers WHERE city = 'Berlin'"}
     dead = f"http://127.0.0.1:{free_port()}"
     with serving(lambda task: {"sql": luck[task["task_id"]]}) as lucky, serving(lambda task: {"sql": ""}) as empty:
-        found = {url: figures(of) for url, of in ask(selection, lucky.url, empty.url, dead).items()}
-    rates = {url: (one.ex.right, one.ts.right, one.ts.total) for url, one in found.items() if one.ts}
+        results = {url: figures(of) for url, of in ask(selection, lucky.url, empty.url, dead).items()}
+    rates = {url: (one.ex.right, one.ts.right, one.ts.total) for url, one in results.items() if one.ts}
     assert rates == {lucky.url: (2, 1, 2), empty.url: (0, 0, 2), dead: (0, 0, 2)}
 
 
@@ -354,7 +354,7 @@ def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_fig
     ],
 )
 def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: object) -> None:
-    answer = said(lambda task: {"sql": SQL, **given}, TASK)
+    answer = answer_of(lambda task: {"sql": SQL, **given}, TASK)
     assert (answer.confidence, answer.tokens, answer.cost) == expected
 
 
@@ -386,6 +386,8 @@ def test_filters_choose_and_say_what_there_is(place: Path) -> None:
     with pytest.raises(SelectionError, match="postgres needs --engine"):
         select_tasks(dialect="postgresql")
     with pytest.raises(SelectionError, match="unknown SQL dialect"):
+        select_tasks(dialect="cobol")
+    with pytest.raises(SelectionError, match="Oracle Database is not executed here; choose sqlite"):
         select_tasks(dialect="oracle")
 
 

@@ -22,7 +22,7 @@ def judged(place: Path, sql: str, gold: str = GOLD) -> Judgement:
 
 
 @pytest.mark.parametrize(
-    ("sql", "category", "told"),
+    ("sql", "category", "message"),
     [
         ("SELECT c.name FROM", "syntax", "does not parse"),
         ("DELETE FROM customers", "incorrect_planning", "may not run"),
@@ -41,11 +41,11 @@ def judged(place: Path, sql: str, gold: str = GOLD) -> Judgement:
         (GOLD.replace("c.name,", "c.name, c.id,"), "erroneous_data_analysis", "3 columns, gold 2"),
     ],
 )
-def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, told: str) -> None:
-    found = judged(place, sql)
-    assert found.ex is False
-    assert found.mistakes[0].category == category, found.mistakes
-    assert told in found.mistakes[0].reason
+def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, message: str) -> None:
+    judgement = judged(place, sql)
+    assert judgement.ex is False
+    assert judgement.mistakes[0].category == category, judgement.mistakes
+    assert message in judgement.mistakes[0].reason
 
 
 def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path) -> None:
@@ -53,16 +53,16 @@ def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path) -> No
         "SELECT (SELECT name FROM customers WHERE id = customer_id), SUM(amount) "
         "FROM orders WHERE customer_id < 3 GROUP BY 1"
     )
-    found = judged(place, other)
-    assert (found.ex, found.mistakes, found.difference) == (True, (), None)
+    judgement = judged(place, other)
+    assert (judgement.ex, judgement.mistakes, judgement.difference) == (True, (), None)
 
 
 def test_what_differs_is_shown_in_a_few_rows(place: Path) -> None:
-    found = judged(place, GOLD.replace("> 25", "> 40")).difference
-    assert found is not None
-    assert (found.gold_rows, found.rows) == (2, 1)
-    assert found.missing == (("Ada", 15.0),)
-    assert found.extra == ()
+    judgement = judged(place, GOLD.replace("> 25", "> 40")).difference
+    assert judgement is not None
+    assert (judgement.gold_rows, judgement.rows) == (2, 1)
+    assert judgement.missing == (("Ada", 15.0),)
+    assert judgement.extra == ()
     gold = "SELECT name FROM customers ORDER BY age"
     reordered = judged(place, "SELECT name FROM customers ORDER BY name", gold).difference
     assert reordered is not None
@@ -76,11 +76,11 @@ def test_every_planted_wrong_query_of_the_shop_gets_a_known_category_and_little_
     seen = set()
     for task in tasks("shop"):
         for wrong in task.wrong[:1]:
-            found = judge(JudgeRequest(target, task.question, (task.gold.sql,), wrong.query.sql, ""))
-            assert found.ex is False
-            assert found.overall <= 0.25
-            assert found.mistakes
-            assert all(m.reason.endswith(".") and "\n" not in m.reason for m in found.mistakes)
-            seen.add(found.mistakes[0].category)
+            judgement = judge(JudgeRequest(target, task.question, (task.gold.sql,), wrong.query.sql, ""))
+            assert judgement.ex is False
+            assert judgement.overall <= 0.25
+            assert judgement.mistakes
+            assert all(m.reason.endswith(".") and "\n" not in m.reason for m in judgement.mistakes)
+            seen.add(judgement.mistakes[0].category)
     assert seen <= known
     assert len(seen) >= 4

@@ -24,8 +24,8 @@ async def speak(url: str, text: str, streaming: bool) -> dict[str, Any]:
         client = ClientFactory(ClientConfig(httpx_client=http, streaming=streaming)).create(card)
         message = Message(role=Role.user, parts=[Part(root=TextPart(text=text))], message_id=uuid4().hex)
         task, _ = [event async for event in client.send_message(message)][-1]
-    held = [[getattr(p.root, p.root.kind) for p in artifact.parts] for artifact in task.artifacts or []]
-    return {"state": task.status.state.value, "artifacts": held}
+    value = [[getattr(p.root, p.root.kind) for p in artifact.parts] for artifact in task.artifacts or []]
+    return {"state": task.status.state.value, "artifacts": value}
 
 
 if __name__ == "__main__":

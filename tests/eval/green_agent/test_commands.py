@@ -10,7 +10,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from eval.assessment.subprocesses import free_port
 from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
+from tests.commands import Process, run
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
@@ -47,15 +47,14 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
 
-def started(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "eval.green_agent", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def started(*arguments: str) -> Process:
+    words, pipe = ("-m", "eval.green_agent", *arguments), subprocess.PIPE
+    return Process(*words, cwd=ROOT, env=ENV, stdout=pipe, stderr=pipe)
 
 
 def ended(*arguments: str) -> tuple[int, str, str]:
-    process = started(*arguments)
-    out, err = process.communicate(timeout=90)
-    return process.returncode, out, err
+    done = run("-m", "eval.green_agent", *arguments, cwd=ROOT, env=ENV)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture
@@ -64,9 +63,9 @@ def running(place: Path) -> Iterator[str]:
     assert process.stdout is not None
     try:
         assert select.select([process.stdout], [], [], 60)[0]
-        found = re.match(r"Evaluator at (http://127\.0\.0\.1:\d+/), card \1\.", process.stdout.readline())
-        assert found
-        yield found[1]
+        match = re.match(r"Evaluator at (http://127\.0\.0\.1:\d+/), card \1\.", process.stdout.readline())
+        assert match
+        yield match[1]
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
@@ -77,15 +76,15 @@ def test_it_listens_on_loopback_says_so_and_assesses(running: str, golds: dict[s
     assert httpx.get(running + "health").json() == {"status": "ok"}
     assert httpx.get(running + ".well-known/agent-card.json").json()["url"] == running
     with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
-        found = httpx.post(running + "assess", json={"participants": {"p": stand.url}}, timeout=60).json()
-    assert found["participants"]["p"]["scores"]["ex"] == 1.0
+        reply = httpx.post(running + "assess", json={"participants": {"p": stand.url}}, timeout=60).json()
+    assert reply["participants"]["p"]["scores"]["ex"] == 1.0
 
 
 def test_it_refuses_in_words() -> None:
     code, _, err = ended("--card-url", "http://0.0.0.0:9009/", "--port", "0")
     assert (code, "--card-url" in err, "Traceback" in err) == (2, True, False)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
         assert ended("--port", str(port)) == (3, "", f"Cannot listen at 127.0.0.1:{port}: Address already in use.\n")
 
 
@@ -137,8 +136,8 @@ def test_a_scenario_takes_nobody_elses_server_for_its_own(tmp_path: Path, place:
 
 def test_the_commands_of_the_scenario_are_installed_with_the_package() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    found = read_scenario(ROOT / "scenario.toml")
-    for part in (found.green_agent, *found.participants):
+    scenario_file = read_scenario(ROOT / "scenario.toml")
+    for part in (scenario_file.green_agent, *scenario_file.participants):
         module, _, function = scripts[part.cmd.split()[0]].partition(":")
         assert callable(getattr(importlib.import_module(module), function))
 
@@ -152,29 +151,29 @@ def manifest(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("name", "module"), [("green-agent", "eval.green_agent"), ("purple-agent", "agent.a2a")])
 def test_a_manifest_starts_a_server_at_the_port_that_it_declares(name: str, module: str) -> None:
-    said = manifest(f"{name}.json5")
-    [endpoint] = said["program"]["network"]["endpoints"]
-    assert said["program"]["entrypoint"].startswith(f"python -m {module} ")
-    assert said["program"]["entrypoint"].endswith(f" --port {endpoint['port']}")
-    assert said["provides"]["a2a"]["endpoint"] == endpoint["name"]
+    content = manifest(f"{name}.json5")
+    [endpoint] = content["program"]["network"]["endpoints"]
+    assert content["program"]["entrypoint"].startswith(f"python -m {module} ")
+    assert content["program"]["entrypoint"].endswith(f" --port {endpoint['port']}")
+    assert content["provides"]["a2a"]["endpoint"] == endpoint["name"]
 
 
 def test_the_scenario_for_agentbeats_is_a_request_that_the_evaluator_understands() -> None:
-    said = manifest("scenario.json5")
-    gateway = said["components"]["gateway"]["config"]
+    content = manifest("scenario.json5")
+    gateway = content["components"]["gateway"]["config"]
     sharded = {**gateway["assessment_config"], "shard_index": 0, "num_shards": 2, "num_instances": 10}
     sharded.pop("task_count")
     request = read_request({"participants": {"agent": "http://127.0.0.1:1/agent"}, "config": sharded})
     assert (request.config.ignored, request.config.task_count) == ((), 10)
-    assert set(said["metadata"]["agentbeats_ids"]) == set(gateway["participant_roles"].values())
-    assert set(gateway["participant_roles"].values()) < set(said["components"])
+    assert set(content["metadata"]["agentbeats_ids"]) == set(gateway["participant_roles"].values())
+    assert set(gateway["participant_roles"].values()) < set(content["components"])
     for part in ("evaluator", "agent"):
-        assert (ROOT / "agentbeats" / said["components"][part]["manifest"]).is_file()
+        assert (ROOT / "agentbeats" / content["components"][part]["manifest"]).is_file()
 
 
 def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands() -> None:
-    found = read_scenario(ROOT / "scenario.toml")
-    for part in (found.green_agent, *found.participants):
+    scenario_file = read_scenario(ROOT / "scenario.toml")
+    for part in (scenario_file.green_agent, *scenario_file.participants):
         assert part.cmd.endswith(f"--port {part.endpoint.rpartition(':')[2]}")
     assert set(tomllib.loads((ROOT / "scenario.toml").read_text())) == {"green_agent", "participants", "config"}
 
@@ -184,7 +183,7 @@ ONE = '[[participants]]\nrole = "a"\nendpoint = "http://h"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("x = [", "is not TOML"),
         (ONE, "green_agent: Field required"),
@@ -195,9 +194,9 @@ ONE = '[[participants]]\nrole = "a"\nendpoint = "http://h"\n'
         (GREEN + ONE + "[config]\ntask_count = -1", "config.task_count"),
     ],
 )
-def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, told: str) -> None:
+def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "s.toml").write_text(text)
-    with pytest.raises(ScenarioError, match=re.escape(told)):
+    with pytest.raises(ScenarioError, match=re.escape(message)):
         read_scenario(tmp_path / "s.toml")
 
 

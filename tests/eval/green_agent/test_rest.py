@@ -110,14 +110,14 @@ def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dic
         return re.sub(r"\\[nrt]|\s+", " ", text).casefold()
 
     with serving(lambda task: {"sql": "SELECT 1"}) as rest:
-        told = json.dumps(assessed(evaluator, {"a": rest.url}))
+        returned = json.dumps(assessed(evaluator, {"a": rest.url}))
     done = {"kind": "task", "id": "1", "status": {"state": "completed"}, "artifacts": []}
     with serving(lambda task: done, rpc=True) as rpc:
-        told += json.dumps(assessed(evaluator, {"b": rpc.url}))
+        returned += json.dumps(assessed(evaluator, {"b": rpc.url}))
     assert (len(rest.asked), len(rpc.asked)) == (len(golds), len(golds))
     received = "\n".join((*rest.received, *rpc.received))
     assert "How many customers are there?" in received
-    for text in (received, told):
+    for text in (received, returned):
         for sql in golds.values():
             assert flat(sql) not in flat(text)
         assert "gold_sql" not in text
@@ -149,15 +149,17 @@ def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: 
         serving(gold_echo(golds)) as honest,
     ):
         hostile = {"huge": huge, "slow": slow, "redirect": redirect, "writer": writer, "html": html, "500": broken}
-        found = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=6)
+        assessed_artifact = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=6)
         release.set()
         assert internal.received == []
-    scores = {name: one["scores"] for name, one in found["participants"].items()}
+    scores = {name: one["scores"] for name, one in assessed_artifact["participants"].items()}
     assert scores["honest"]["ex"] == 1.0
     for name in hostile:
         assert scores[name]["correctness"] == 0.0
         assert scores[name]["overall"] <= 0.25
-    failures = {n: set(one["error_metrics"]["no_answer_by_kind"]) for n, one in found["participants"].items()}
+    failures = {
+        n: set(one["error_metrics"]["no_answer_by_kind"]) for n, one in assessed_artifact["participants"].items()
+    }
     assert failures == {
         "huge": {"too_large"},
         "slow": {"timeout"},
@@ -193,9 +195,9 @@ def test_a_participant_that_drips_is_given_up(evaluator: str) -> None:
 
         threading.Thread(target=drip, daemon=True).start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        found = assessed(evaluator, {"drip": url}, timeout_seconds=0.5, protocol="rest", task_count=2)
+        assessed_artifact = assessed(evaluator, {"drip": url}, timeout_seconds=0.5, protocol="rest", task_count=2)
         listener.shutdown(socket.SHUT_RDWR)
-    assert found["participants"]["drip"]["error_metrics"]["no_answer_by_kind"] == {"timeout": 2}
+    assert assessed_artifact["participants"]["drip"]["error_metrics"]["no_answer_by_kind"] == {"timeout": 2}
 
 
 def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]) -> None:
@@ -231,18 +233,19 @@ WRONG: list[tuple[Any, str]] = [
     ({"participants": {f"p{n}": "http://h" for n in range(17)}}, "at most 16"),
     ({"participants": {"a": "http://h"}, "config": {"task_count": 0}}, "config.task_count"),
     ({"participants": {"a": "http://h"}, "config": {"scorer_preset": "kind"}}, "there is no preset 'kind'"),
-    ({"participants": {"a": "http://h"}, "config": {"dialect": "oracle"}}, "unknown SQL dialect"),
+    ({"participants": {"a": "http://h"}, "config": {"dialect": "cobol"}}, "unknown SQL dialect"),
+    ({"participants": {"a": "http://h"}, "config": {"dialect": "oracle"}}, "is not executed here"),
     ({"participants": {"a": "http://h"}, "config": {"difficulty": "absurd"}}, "there is no difficulty 'absurd'"),
     ({"participants": {"a": "http://h"}, "config": {"timeout_seconds": 1e9}}, "config.timeout_seconds"),
     ({"participants": {"a": "http://h", "a ": "http://h"}}, "two have the same role"),
 ]
 
 
-@pytest.mark.parametrize(("given", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, told: str) -> None:
+@pytest.mark.parametrize(("given", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, message: str) -> None:
     reply = httpx.post(evaluator + "assess", json=given, timeout=30)
     assert reply.status_code == 400
-    assert told in reply.json()["error"]
+    assert message in reply.json()["error"]
 
 
 def test_what_is_no_json_or_too_much_is_refused(evaluator: str) -> None:

@@ -52,9 +52,9 @@ def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, 
     assert event.task.status.state == TaskState.TASK_STATE_COMPLETED
     [artifact] = event.task.artifacts
     [part] = artifact.parts
-    found = MessageToDict(part.data)
-    assert set(found) == KEYS
-    assert found["participants"]["p"]["scores"]["ex"] == 1.0
+    content = MessageToDict(part.data)
+    assert set(content) == KEYS
+    assert content["participants"]["p"]["scores"]["ex"] == 1.0
     assert len(stand.asked) == 2
 
 
@@ -62,24 +62,24 @@ def test_a_stream_tells_progress(evaluator: str) -> None:
     with serving(lambda task: {"sql": "SELECT 1"}) as stand:
         request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
         events = asyncio.run(sent(evaluator, new_data_part(request), streaming=True))
-    said = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
-    assert said == ["Tasks: 1, from tasks.jsonl. Participants: p.", "1 of 1 answers judged, 0 right."]
+    messages = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
+    assert messages == ["Tasks: 1, from tasks.jsonl. Participants: p.", "1 of 1 answers judged, 0 right."]
     [update] = [e.artifact_update for e in events if e.HasField("artifact_update")]
     assert set(MessageToDict(update.artifact.parts[0].data)) == KEYS
     assert events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
 
 
 @pytest.mark.parametrize(
-    ("part", "told"),
+    ("part", "problem"),
     [
         (new_data_part({"participants": {"a": "gopher://x"}}), "not an http:// or https:// URL"),
         (new_data_part({"participants": {"a": "http://h"}, "config": {"tags": ["absent"]}}), "there is no tag"),
     ],
 )
-def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, told: str) -> None:
+def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, problem: str) -> None:
     [event] = asyncio.run(sent(evaluator, part))
     assert event.task.status.state == TaskState.TASK_STATE_REJECTED
-    assert told in event.task.status.message.parts[0].text
+    assert problem in event.task.status.message.parts[0].text
     assert not event.task.artifacts
 
 
@@ -98,7 +98,7 @@ async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(
             [second] = [e async for e in client.send_message(follow_up)]
 
     assert first.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-    assert "holds no JSON with participants" in first.task.status.message.parts[0].text
+    assert "contains no JSON with participants" in first.task.status.message.parts[0].text
     assert second.task.id == first.task.id
     assert second.task.status.state == TaskState.TASK_STATE_COMPLETED
 
@@ -141,9 +141,9 @@ def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str
         result = httpx.post(evaluator, json=body, timeout=60).json()["result"]
     assert result["status"]["state"] == "completed"
     [artifact] = result["artifacts"]
-    [told] = artifact["parts"]
-    assert told["kind"] == "data"
-    assert set(told["data"]) == KEYS
+    [part] = artifact["parts"]
+    assert part["kind"] == "data"
+    assert set(part["data"]) == KEYS
 
 
 def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str) -> None:
@@ -156,7 +156,7 @@ def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: 
     first = sent_0_3()
     second = sent_0_3(taskId=first["id"])
 
-    assert [found["status"]["state"] for found in (first, second)] == ["input-required"] * 2
+    assert [task["status"]["state"] for task in (first, second)] == ["input-required"] * 2
     assert second["id"] == first["id"]
 
 
@@ -170,7 +170,7 @@ def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[st
         done = subprocess.run(
             [python, str(SCRIPT), evaluator, request, *how], capture_output=True, text=True, timeout=60, check=True
         )
-    found = json.loads(done.stdout)
-    assert found["state"] == "completed"
-    [[artifact]] = found["artifacts"]
+    reply = json.loads(done.stdout)
+    assert reply["state"] == "completed"
+    [[artifact]] = reply["artifacts"]
     assert artifact["participants"]["p"]["scores"]["ex"] == 1.0

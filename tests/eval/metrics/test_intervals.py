@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.intervals import mann_whitney, mcnemar_exact, paired_interval, wilson_interval
+from eval.metrics.intervals import mcnemar_exact, paired_interval, wilson_interval
+from experiments.mann_whitney import mann_whitney
 
 
 def test_wilson_interval_against_published_values() -> None:

@@ -46,33 +46,33 @@ def compared(pets: Path, sql: str, gold: str = GOLD, suites: Path | None = None)
 
 
 def test_a_right_answer_written_otherwise(pets: Path) -> None:
-    got = compared(pets, "SELECT kind, COUNT(id) AS n FROM pet GROUP BY 1")
-    assert got == Comparison(va=True, em=False, ex=True, bird_ex=True, ts=None, gold_error=None, error=None)
+    comparison = compared(pets, "SELECT kind, COUNT(id) AS n FROM pet GROUP BY 1")
+    assert comparison == Comparison(va=True, em=False, ex=True, bird_ex=True, ts=None, gold_error=None, error=None)
 
 
 def test_columns_in_another_order_are_another_answer(pets: Path) -> None:
-    got = compared(pets, "SELECT COUNT(*), kind FROM pet GROUP BY kind")
-    assert (got.ex, got.bird_ex) == (False, False)
+    comparison = compared(pets, "SELECT COUNT(*), kind FROM pet GROUP BY kind")
+    assert (comparison.ex, comparison.bird_ex) == (False, False)
 
 
 def test_an_answer_that_fails_counts_nothing(pets: Path) -> None:
-    got = compared(pets, "SELECT knd FROM pet")
-    assert (got.va, got.em, got.ex, got.bird_ex) == (False, False, False, False)
-    assert "knd" in str(got.error)
+    comparison = compared(pets, "SELECT knd FROM pet")
+    assert (comparison.va, comparison.em, comparison.ex, comparison.bird_ex) == (False, False, False, False)
+    assert "knd" in str(comparison.error)
 
 
 @pytest.mark.parametrize("sql", ["", "DROP TABLE pet", "SELECT 1; SELECT 2", "SELECT FROM"])
 def test_what_is_not_one_read_is_an_error_and_changes_nothing(pets: Path, sql: str) -> None:
-    got = compared(pets, sql)
-    assert (got.va, got.ex) == (False, False)
-    assert got.error
+    comparison = compared(pets, sql)
+    assert (comparison.va, comparison.ex) == (False, False)
+    assert comparison.error
     assert compared(pets, GOLD).ex is True
 
 
 def test_a_gold_that_fails_is_told_apart(pets: Path, suites: Path) -> None:
-    got = compared(pets, "SELECT 1 FROM pet", gold="SELECT id FROM nowhere", suites=suites)
-    assert (got.va, got.ex, got.bird_ex, got.ts) == (True, None, None, None)
-    assert "nowhere" in str(got.gold_error)
+    comparison = compared(pets, "SELECT 1 FROM pet", gold="SELECT id FROM nowhere", suites=suites)
+    assert (comparison.va, comparison.ex, comparison.bird_ex, comparison.ts) == (True, None, None, None)
+    assert "nowhere" in str(comparison.gold_error)
 
 
 def test_order_counts_where_gold_orders(pets: Path) -> None:
@@ -85,8 +85,8 @@ def test_order_counts_where_gold_orders(pets: Path) -> None:
 
 def test_a_suite_finds_what_one_database_hides(pets: Path, suites: Path) -> None:
     lucky = "SELECT kind, COUNT(*) FROM pet WHERE kind IN ('cat', 'dog') GROUP BY kind"
-    got = compared(pets, lucky, suites=suites)
-    assert (got.ex, got.ts) == (True, False)
+    comparison = compared(pets, lucky, suites=suites)
+    assert (comparison.ex, comparison.ts) == (True, False)
     assert compared(pets, GOLD, suites=suites).ts is True
 
 

@@ -68,8 +68,8 @@ CASES: list[tuple[Mode, str, str, float | None]] = [
 def test_each_mode_says_what_its_program_says(
     pets: Path, mode: Mode, gold: str, sql: str, expected: float | None
 ) -> None:
-    found = figure(pets, mode, gold, sql)
-    assert found == (expected if expected is None else pytest.approx(expected))
+    measured = figure(pets, mode, gold, sql)
+    assert measured == (expected if expected is None else pytest.approx(expected))
 
 
 def test_a_suite_mode_without_a_suite_says_nothing(pets: Path) -> None:

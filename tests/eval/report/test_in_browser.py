@@ -25,9 +25,9 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip("no Chromium here: apt-get install chromium, or set TEXT2SQL_CHROMIUM")
     with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +51,15 @@ def test_it_fits_asks_for_nothing_and_runs_nothing(
     for file in pages:
         page: Any = context.new_page()
         asked: list[Any] = []
-        said: list[Any] = []
+        complaints: list[Any] = []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
-        page.on("console", lambda message, said=said: said.append(message.text))
-        page.on("dialog", lambda dialog, said=said: said.append(dialog.message))
+        page.on("console", lambda message, complaints=complaints: complaints.append(message.text))
+        page.on("dialog", lambda dialog, complaints=complaints: complaints.append(dialog.message))
         page.goto(file.as_uri())
         for details in page.query_selector_all("details"):
             details.evaluate("element => element.open = true")
         assert page.evaluate("document.documentElement.scrollWidth") == width
-        assert (asked, said) == ([file.as_uri()], [])
+        assert (asked, complaints) == ([file.as_uri()], [])
         ink, paper = page.evaluate(
             "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
         )

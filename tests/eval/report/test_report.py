@@ -37,15 +37,15 @@ class Elements(html.parser.HTMLParser):
 
 
 def elements(page: str) -> Elements:
-    found = Elements()
-    found.feed(page)
-    return found
+    parsed = Elements()
+    parsed.feed(page)
+    return parsed
 
 
-@pytest.mark.parametrize("said", ["=1+1", " @SUM(A1)", "-2", "\uff1dcmd"])
-def test_no_text_of_the_table_is_a_formula(said: str) -> None:
-    row = replace(result(0), question=said, answer=Answer(sql=said))
-    assert results_csv([row]).splitlines()[1].count(f"'{said}") == 2
+@pytest.mark.parametrize("text", ["=1+1", " @SUM(A1)", "-2", "\uff1dcmd"])
+def test_no_text_of_the_table_is_a_formula(text: str) -> None:
+    row = replace(result(0), question=text, answer=Answer(sql=text))
+    assert results_csv([row]).splitlines()[1].count(f"'{text}") == 2
 
 
 def test_what_a_model_says_stays_text_everywhere() -> None:
@@ -64,16 +64,16 @@ def test_what_a_model_says_stays_text_everywhere() -> None:
     page = report_html(SETTINGS, [bad, result(1)])
     both = comparison_html(compare(EVIL, [bad], EVIL + "2", [replace(bad, judgement=replace(bad.judgement, ex=True))]))
     for text in (page, both):
-        found = elements(text)
-        assert not {"script", "img", "iframe", "link", "object"} & set(found.tags)
-        assert not [name for name in found.attributes if name.startswith("on") or name in ("src", "href")]
+        parsed = elements(text)
+        assert not {"script", "img", "iframe", "link", "object"} & set(parsed.tags)
+        assert not [name for name in parsed.attributes if name.startswith("on") or name in ("src", "href")]
         assert "\u202e" not in text
         assert "\x00" not in text
         assert "alert(1)" in text
-    told = summary_markdown(SETTINGS, [bad])
-    assert "<script>" not in told
-    assert "\\](javascript" in told
-    assert not re.search(r"(?<!\\)\]\(javascript", told)
+    markdown = summary_markdown(SETTINGS, [bad])
+    assert "<script>" not in markdown
+    assert "\\](javascript" in markdown
+    assert not re.search(r"(?<!\\)\]\(javascript", markdown)
 
 
 def test_the_page_asks_for_nothing_from_anywhere() -> None:
@@ -95,22 +95,22 @@ def test_figures_count_every_task_and_say_how_sure_they_are() -> None:
     assert counted.categories["join"] == 1
     assert sum(counted.categories.values()) == 1
     assert list(counted.by_difficulty) == ["easy", "hard"]
-    told = summary_markdown({**SETTINGS, "participants": [{"name": "a"}]}, results)
-    assert "50.0 % (15.0 to 85.0 %), 2/4" in told
-    assert "Not finished" not in told
-    assert "Examples given to participants: none" in told
+    markdown = summary_markdown({**SETTINGS, "participants": [{"name": "a"}]}, results)
+    assert "50.0 % (15.0 to 85.0 %), 2/4" in markdown
+    assert "Not finished" not in markdown
+    assert "Examples given to participants: none" in markdown
 
 
 def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap() -> None:
-    said = [(0.95, True), (0.95, True), (0.95, False), (0.15, False)]
-    counted = figures([result(n, right=right, confidence=c) for n, (c, right) in enumerate(said)])
+    outcomes = [(0.95, True), (0.95, True), (0.95, False), (0.15, False)]
+    counted = figures([result(n, right=right, confidence=c) for n, (c, right) in enumerate(outcomes)])
     assert [(round(b.confidence, 2), b.rate.right, b.rate.total) for b in counted.calibration] == [
         (0.15, 0, 1),
         (0.95, 2, 3),
     ]
     assert counted.calibration_error == pytest.approx((0.15 + 3 * (0.95 - 2 / 3)) / 4)
     assert "Calibration error" in report_html(SETTINGS, [result(0, confidence=0.5)])
-    assert "No answer came with a confidence" in report_html(SETTINGS, [result(0)])
+    assert "No answer reported a confidence" in report_html(SETTINGS, [result(0)])
 
 
 def test_an_unfinished_run_says_so_and_an_empty_one_is_a_page_too() -> None:
@@ -122,16 +122,16 @@ def test_an_unfinished_run_says_so_and_an_empty_one_is_a_page_too() -> None:
 def test_two_runs_are_compared_on_the_tasks_of_both() -> None:
     a = [result(n, right=True) for n in range(12)]
     b = [result(n, right=n < 4) for n in range(11)]
-    found = compare("new", a, "old", b)
-    assert [x.task_id for x, _ in found.only_first] == [f"t{n}" for n in range(4, 11)]
-    assert found.only_second == ()
-    assert found.p_value == pytest.approx(2 / 2**7)
-    assert found.unpaired == 1
-    told = comparison_markdown(found)
+    comparison = compare("new", a, "old", b)
+    assert [x.task_id for x, _ in comparison.only_first] == [f"t{n}" for n in range(4, 11)]
+    assert comparison.only_second == ()
+    assert comparison.p_value == pytest.approx(2 / 2**7)
+    assert comparison.unpaired == 1
+    markdown = comparison_markdown(comparison)
     assert (
         "7 tasks are right for new alone, 0 for old alone: McNemar's p = 0.0156, unlikely to be chance"
-        in told.replace("\\", "")
+        in markdown.replace("\\", "")
     )
-    assert "1 results are of tasks" in told
+    assert "1 results are of tasks" in markdown
     with pytest.raises(ValueError, match="no task in common"):
         compare("a", a, "b", [])

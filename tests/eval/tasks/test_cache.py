@@ -15,6 +15,7 @@ from eval.databases.types import DatabaseError
 from eval.tasks import cache_folder, demo_ids, demo_named, demo_path, demos
 from eval.tasks.cache_folder import kept_file
 from eval.tasks.load import Progress
+from tests import commands
 
 
 def _write_whole(path: Path) -> None:
@@ -128,9 +129,7 @@ def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
         "kept_file(Path(sys.argv[1]), build)"
     )
     target = tmp_path / "demo.sqlite"
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]
-    ) as builder:
+    with commands.Process("-c", script, target, stdout=subprocess.PIPE) as builder:
         assert builder.stdout is not None
         assert builder.stdout.readline() == "begun\n"
         builder.kill()
@@ -148,11 +147,10 @@ def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
         "    print('built', flush=True); time.sleep(0.5); path.write_text('whole')\n"
         "print(kept_file(Path(sys.argv[1]), build).read_text())"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "demo.sqlite")]
-    root = Path(__file__).parents[3]
-    builders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(4)]
-    said = sorted(builder.communicate(timeout=60)[0] for builder in builders)
-    assert said == ["built\nwhole\n", "whole\n", "whole\n", "whole\n"]
+    command = ("-c", script, tmp_path / "demo.sqlite")
+    builders = [commands.Process(*command, stdout=subprocess.PIPE) for _ in range(4)]
+    output = sorted(builder.communicate(timeout=60)[0] for builder in builders)
+    assert output == ["built\nwhole\n", "whole\n", "whole\n", "whole\n"]
 
 
 def test_without_locks_each_process_builds_and_none_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,14 +171,7 @@ def test_the_package_is_light_to_import() -> None:
 
 def _run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "TEXT2SQL_CACHE_DIR": str(folder), "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "eval.tasks", *arguments],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=Path(__file__).parents[3],
-        check=False,
-    )
+    return commands.run("-m", "eval.tasks", *arguments, env=environment)
 
 
 def test_the_command_builds_into_the_cache(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from sqlglot import exp
 
 from eval.tasks import DEMOS, Demo, demo_named
 from eval.tasks.archive import TableDef
-from eval.tasks.canonical import checksum
-from eval.tasks.ddl import select_all
 from eval.tasks.load import LoadError, Progress
 from experiments.demo_databases import generated
+from experiments.demo_databases.canonical import checksum
 from experiments.demo_databases.rng import Loaded, Rng
 
 by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
@@ -23,7 +23,9 @@ Fetch = Callable[[str], Iterable[Sequence[object]]]
 def _read(demo: Demo, fetch: Fetch, dialect: str) -> str:
     def tables() -> Iterable[tuple[TableDef, Iterable[Sequence[object]]]]:
         for table in demo.tables:
-            yield table, fetch(select_all(table, dialect))  # type: ignore[arg-type]
+            columns = [exp.column(column.name, quoted=True) for column in table.table.columns]
+            query = exp.select(*columns).from_(exp.to_table(table.table.name))
+            yield table, fetch(query.sql(dialect=dialect, identify=True))
 
     return checksum(tables())
 
@@ -132,7 +134,7 @@ def _fresh_mysql(mysql_url: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "message"),
     [
         ("ftp://somewhere/shop", "cannot load a demo into ftp://"),
         ("", "name a file"),
@@ -141,8 +143,8 @@ def _fresh_mysql(mysql_url: str) -> str:
         ("duckdb:///no/such/folder/shop.duckdb", "DuckDB refused to write no/such/folder/shop.duckdb"),
     ],
 )
-def test_a_target_that_cannot_be_is_refused(target: str, said: str) -> None:
-    with pytest.raises(LoadError, match=said):
+def test_a_target_that_cannot_be_is_refused(target: str, message: str) -> None:
+    with pytest.raises(LoadError, match=message):
         demo_named("shop").build(target)
 
 

@@ -19,8 +19,8 @@ def _section(demo: Demo) -> str:
 
 @by_demo
 def test_the_page_counts_the_rows(demo: Demo) -> None:
-    told = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (.+) \|$", _section(demo), re.MULTILINE)
-    assert told == [(table.name, f"{len(rows):,}", table.table.comment) for table, rows in demo.rows()]
+    documented = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (.+) \|$", _section(demo), re.MULTILINE)
+    assert documented == [(table.name, f"{len(rows):,}", table.table.comment) for table, rows in demo.rows()]
 
 
 @by_demo

@@ -348,10 +348,10 @@ def test_rule_notices_what_breaks_it(enterprise: sqlite3.Connection, breakage: s
 
 
 def test_date_dimension_is_complete_and_right(enterprise: sqlite3.Connection) -> None:
-    found = enterprise.execute("SELECT * FROM dim_date ORDER BY full_date").fetchall()
-    days = [date(2022, 1, 1) + timedelta(days=n) for n in range(len(found))]
+    result = enterprise.execute("SELECT * FROM dim_date ORDER BY full_date").fetchall()
+    days = [date(2022, 1, 1) + timedelta(days=n) for n in range(len(result))]
     assert days[-1] == date(2026, 12, 31)
-    for day, row in zip(days, found, strict=True):
+    for day, row in zip(days, result, strict=True):
         assert row[:11] == (
             int(day.strftime("%Y%m%d")),
             day.isoformat(),

@@ -82,15 +82,15 @@ def test_tasks_are_chosen_by_database_difficulty_and_tags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"database": "warehouse"}, "shop, enterprise"),
         ({"difficulty": "extra"}, "easy, medium, hard, enterprise"),
         ({"tags": ["windows"]}, "'windows'"),
     ],
 )
-def test_an_unknown_choice_names_what_there_is(arguments: dict[str, object], told: str) -> None:
-    with pytest.raises(KeyError, match=told):
+def test_an_unknown_choice_names_what_there_is(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(KeyError, match=message):
         tasks(**arguments)  # type: ignore[arg-type]
 
 
@@ -105,7 +105,7 @@ def test_a_file_reads_as_it_looks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("easy", "simple", "x.sql:3: open-orders: 'simple' is not one of easy"),
         ("filter, null", "filter, nil", "x.sql:3: open-orders: unknown tag 'nil'"),
@@ -114,7 +114,7 @@ def test_a_file_reads_as_it_looks() -> None:
         ("-- WRONG none\nSELECT 0\n", "", "x.sql:3: open-orders: needs 2 WRONG queries, has 1"),
         ("-- WRONG none\n", "-- WRONG\n", "x.sql:14: WRONG needs words"),
         ("SELECT 0\n", "", "x.sql:14: WRONG needs SQL"),
-        ("-- GOLD\n", "-- GOLD of the best\n", "x.sql:6: GOLD stands alone"),
+        ("-- GOLD\n", "-- GOLD of the best\n", "x.sql:6: GOLD must be alone on its line"),
         ("-- WRONG none\n", "-- GOLD\n", "x.sql:14: open-orders: a second GOLD"),
         ("duckdb, postgres", "duckdb, oracle", "x.sql:12: 'oracle' is not one of sqlite, duckdb"),
         ("-- A note for readers.", "-- GOLD", "x.sql:1: GOLD before the first TASK"),
@@ -125,11 +125,11 @@ def test_a_file_reads_as_it_looks() -> None:
         ),
     ],
 )
-def test_a_broken_file_names_the_line(before: str, after: str, told: str) -> None:
+def test_a_broken_file_names_the_line(before: str, after: str, message: str) -> None:
     assert before in GOOD
     with pytest.raises(TaskFileError) as error:
         read_tasks(GOOD.replace(before, after, 1), "shop", "x.sql")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_no_task_is_answered_without_looking(demo_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gold", "wrong", "told"),
+    ("gold", "wrong", "message"),
     [
         ("DELETE FROM orders", "SELECT 1", "refused"),
         ("SELECT nothing FROM orders", "SELECT 1", "unknown column nothing"),
@@ -181,11 +181,11 @@ def test_no_task_is_answered_without_looking(demo_folder: Path) -> None:
         ("SELECT a.order_id FROM orders a, orders b, orders c LIMIT 60000", "SELECT 1", "longer than a task"),
     ],
 )
-def test_the_check_sees(gold: str, wrong: str, told: str, demo_folder: Path) -> None:
+def test_the_check_sees(gold: str, wrong: str, message: str, demo_folder: Path) -> None:
     text = f"-- TASK t  easy  filter\n-- ASK  ?\n-- GOLD\n{gold}\n-- WRONG x\n{wrong}\n-- WRONG y\nSELECT -1"
     with demos_on("sqlite", ("shop",), demo_folder) as demos:
         report = check_tasks(read_tasks(text, "shop", "x.sql"), {"sqlite": demos})
-    assert told in "; ".join(violation.what for violation in report.violations)
+    assert message in "; ".join(violation.what for violation in report.violations)
 
 
 def test_the_check_sees_engines_disagree(demo_folder: Path) -> None:
@@ -238,19 +238,19 @@ def test_the_command_prints_a_table_and_fails_on_a_violation(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [(["--tag", "windows"], "no tag 'windows'"), (["--engine", "absent.sqlite"], "absent.sqlite")],
 )
-def test_the_command_says_what_it_does_not_know(arguments: list[str], told: str) -> None:
+def test_the_command_says_what_it_does_not_know(arguments: list[str], message: str) -> None:
     done = CliRunner().invoke(app, ["check", *arguments])
     assert done.exit_code != 0
-    assert told in done.output
+    assert message in done.output
 
 
 def test_the_page_counts_the_tasks() -> None:
     page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
-    told = {tag: int(count) for tag, count in re.findall(r"^\| `([\w-]+)` \| (\d+) \|", page, re.MULTILINE)}
-    assert told == Counter(tag for task in tasks() for tag in task.tags)
+    rows = {tag: int(count) for tag, count in re.findall(r"^\| `([\w-]+)` \| (\d+) \|", page, re.MULTILINE)}
+    assert rows == Counter(tag for task in tasks() for tag in task.tags)
     for level in DIFFICULTIES:
         here = [len(tasks(database, level)) for database in ("shop", "enterprise")]
         cells = [str(count or "–") for count in here]

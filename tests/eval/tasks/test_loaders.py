@@ -95,7 +95,7 @@ def test_suites_are_folders_or_archives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "entry 0 is not JSON: Expecting property name"),
         ("[1]", "entry 0 is not a JSON object"),
@@ -106,17 +106,17 @@ def test_suites_are_folders_or_archives(tmp_path: Path) -> None:
         ("[" * 100_000, "entry 0 is not JSON: nested too deeply"),
     ],
 )
-def test_a_broken_line_is_named(text: str, told: str, tmp_path: Path) -> None:
+def test_a_broken_line_is_named(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(TaskLoadError) as error:
         load_jsonl(tmp_path / "questions.jsonl")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(TaskLoadError, match="cannot be read: No such file"):
         load_spider(tmp_path / "dev.json")
-    with pytest.raises(TaskLoadError, match="holds no list of questions"):
+    with pytest.raises(TaskLoadError, match="contains no list of questions"):
         load_spider(_write(tmp_path / "tables.json", {"db_id": "zoo"}))
     with pytest.raises(TaskLoadError, match="nowhere is not a folder"):
         load_bird(_write(tmp_path / "dev.json", BIRD), tmp_path / "nowhere")

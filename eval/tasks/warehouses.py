@@ -1,0 +1,116 @@
+"""The demos written into the engines that keep no keys: ClickHouse (a server, or a chDB folder) and Spark Connect.
+
+In: a demo's tables with their rows and a URL of an existing database. Out: the tables, with their comments where the
+engine keeps them. Keys are not kept by these engines; they are inferred when the database is opened. Raises LoadError
+for a table that exists and for what the engine refuses, DriverMissing, DatabaseError.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from typing import Any
+
+from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.types import DatabaseError, DriverMissing
+from eval.databases.urls import parse_target
+from eval.schema import Column
+from eval.tasks.archive import Row, TableDef
+
+Filled = Iterable[tuple[TableDef, list[Row]]]
+Refuse = Callable[[Iterable[str]], None]
+"""Raises LoadError where one of these names is a table of the demo."""
+
+_SECONDS = 30.0
+
+
+class Refused(DatabaseError):
+    """The engine did not take the demo."""
+
+
+def load_clickhouse(filled: Filled, refuse: Refuse, url: str) -> None:
+    """Each table becomes a MergeTree, sorted by its primary key."""
+    try:
+        import clickhouse_connect
+        from clickhouse_connect.driver.exceptions import Error
+    except ImportError as error:
+        raise DriverMissing("ClickHouse needs its driver: pip install 'text2sql[clickhouse]'") from error
+    target = parse_target(url)
+    place: dict[str, Any] = {"interface": "chdb", "path": str(target.path)}
+    if target.path is None:
+        secure = dict(target.options).get("secure") == "true"
+        place = {"host": target.host, "port": target.port, "interface": "https" if secure else "http"}
+        place |= {"username": target.user or None, "password": target.password}
+    try:
+        with clickhouse_connect.get_client(database=target.database, **place) as client:
+            refuse(name for (name,) in client.query("SHOW TABLES").result_rows)
+            for table, rows in filled:
+                client.command(_clickhouse_table(table))
+                names = [column.name for column in table.table.columns]
+                client.insert(quoted((table.name,), "clickhouse"), _converted(table, rows), names)
+    except Error as error:
+        raise Refused(f"ClickHouse refused: {target.redact(str(error)).splitlines()[0][:300]}") from None
+
+
+def _clickhouse_table(table: TableDef) -> str:
+    columns = []
+    for column in table.table.columns:
+        kind = _kind(column, _CLICKHOUSE)
+        kind = kind if column.name in table.table.primary_key or not column.nullable else f"Nullable({kind})"
+        comment = f" COMMENT {_text(column.comment)}" if column.comment else ""
+        columns.append(f"{quoted((column.name,), 'clickhouse')} {kind}{comment}")
+    order = ", ".join(quoted((name,), "clickhouse") for name in table.table.primary_key)
+    comment = f" COMMENT {_text(table.table.comment)}" if table.table.comment else ""
+    name = quoted((table.name,), "clickhouse")
+    return f"CREATE TABLE {name} ({', '.join(columns)}) ENGINE = MergeTree ORDER BY ({order}){comment}"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def load_spark(filled: Filled, refuse: Refuse, url: str) -> None:
+    """Each table becomes a Parquet table of the database."""
+    from eval.databases.spark_connect import SparkConnection
+    from eval.tasks.spark_tables import arrow_table, save_table
+
+    with closing(SparkConnection(parse_target(url), _SECONDS)) as connection:
+        refuse(name for name, _ in connection.tables(_SECONDS))
+        for table, rows in filled:
+            columns = [(column.name, _kind(column, _ARROW)) for column in table.table.columns]
+            save_table(connection, table.name, arrow_table(columns, _converted(table, rows)))
+
+
+_CLICKHOUSE = {
+    "INTEGER": "Int64", "DECIMAL": "Float64", "BOOLEAN": "Bool", "DATE": "Date32", "TIMESTAMP": "DateTime64(0)",
+    "VARCHAR": "String",
+}  # fmt: skip
+_ARROW = {
+    "INTEGER": "int64", "DECIMAL": "double", "BOOLEAN": "bool", "DATE": "date32", "TIMESTAMP": "timestamp[us]",
+    "VARCHAR": "string",
+}  # fmt: skip
+"""Amounts are floating-point numbers, as the demos store them."""
+
+
+def _kind(column: Column, kinds: dict[str, str]) -> str:
+    return kinds[column.type.partition("(")[0]]
+
+
+def _converted(table: TableDef, rows: list[Row]) -> list[list[object]]:
+    converters = [_CONVERTERS.get(column.type.partition("(")[0], _same) for column in table.table.columns]
+    return [
+        [None if cell is None else convert(cell) for cell, convert in zip(row, converters, strict=True)] for row in rows
+    ]
+
+
+def _same(cell: Any) -> object:
+    return cell
+
+
+_CONVERTERS: dict[str, Callable[[Any], object]] = {
+    "DATE": dt.date.fromisoformat,
+    "TIMESTAMP": dt.datetime.fromisoformat,
+    "BOOLEAN": bool,
+    "DECIMAL": float,
+}
