@@ -10,6 +10,7 @@ import datetime as dt
 import re
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.date_arithmetic import before, days_later
 from agent.parser.interpretation import Condition, Expression, Operator, Query
 from agent.parser.question import LinkedQuestion
 from eval.language.lexicon import word_set
@@ -62,14 +63,12 @@ def of_age(column: ColumnWord, operator: Operator, years: int | float, today: dt
     """The condition on a date of birth that an age gives; the operator compares the dates: `<` is older."""
     if not isinstance(years, int) or not 0 < years < _OLDEST or not _BORN & set(column.words):
         return None
-    day = dt.date(today.year - years, today.month, 28 if (today.month, today.day) == (2, 29) else today.day)
-    return Condition(Expression(column=column.key), operator, (day,))
+    return Condition(Expression(column=column.key), operator, (before(today, years, "year"),))
 
 
 def between_ages(column: ColumnWord, low: int, high: int, today: dt.date) -> Condition:
     """The condition on a date of birth that `between 20 and 30 years old` gives, both ends included."""
-    day = dt.date(today.year, today.month, 28 if (today.month, today.day) == (2, 29) else today.day)
-    first, last = (day.replace(year=day.year - years) + dt.timedelta(days=1) for years in (high + 1, low))
+    first, last = (days_later(before(today, years, "year"), 1) for years in (high + 1, low))
     return Condition(Expression(column=column.key), "between", (first, last), half_open=True)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.question import LinkedQuestion
-from eval.language.inflection import plural
 
 _OFFERED = 3
 _TRIED = 9
@@ -39,7 +38,7 @@ def _candidates(q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, .
         rows = {t.name: t.table.row_count or 0 for t in words.tables.values() if not t.bridge}
         tables = sorted(rows, key=lambda t: -rows[t])[:3]
     for column in columns:
-        entity = plural_name(words, column.table)
+        entity = words.tables[column.table].plural
         if column.role == "number":
             yield f"What is the average {spoken(column)} of {entity}?"
         elif column.role not in ("id", "name", "date"):
@@ -49,10 +48,10 @@ def _candidates(q: LinkedQuestion, entities: Sequence[str], unread: tuple[str, .
     for one in tables[:3]:
         for other in tables[:3]:
             if one != other and any(e.left == one for e in q.graph.between(one, other)):
-                yield f"How many {plural_name(words, one)} are there per {' '.join(words.tables[other].words)}?"
+                yield f"How many {words.tables[one].plural} are there per {' '.join(words.tables[other].words)}?"
     for table in tables[:3]:
-        yield f"How many {plural_name(words, table)} are there?"
-        yield f"List all {plural_name(words, table)}"
+        yield f"How many {words.tables[table].plural} are there?"
+        yield f"List all {words.tables[table].plural}"
 
 
 def _columns_named(q: LinkedQuestion, unread: tuple[str, ...]) -> list[ColumnWord]:
@@ -78,9 +77,3 @@ def _columns_named(q: LinkedQuestion, unread: tuple[str, ...]) -> list[ColumnWor
 def spoken(column: ColumnWord) -> str:
     own = [w for w in column.words if w not in column.owner]
     return " ".join(own or column.words)
-
-
-def plural_name(words: Vocabulary, table: str) -> str:
-    """A table's words with the last one in the plural."""
-    *first, last = words.tables[table].words
-    return " ".join((*first, plural(last)))

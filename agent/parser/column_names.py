@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.interpretation import Expression, Query
-from eval.language.inflection import plural
+from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
 
 _FUNCTIONS = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}
@@ -24,27 +24,52 @@ _PLAIN = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserved: frozenset[str]) -> exp.Select:
-    """Name the computed columns of the outermost select."""
-    if len(tree.expressions) < 2:  # a single value needs no name
-        return tree
+    """Name the computed columns of the outermost select, and those that two tables both have."""
     if (query.shape is not None and query.shape.kind in _NAMED_BY_SHAPE) or query.within:
         return tree
-    tables = {t.name for t in tree.find_all(exp.Table)}
-    taken: frozenset[str] = frozenset({c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())}) | (
-        reserved - _CALENDAR
-    )
     names: list[tuple[exp.Expression, str]] = []
-    for shown, meant in zip(list(tree.expressions), query.select, strict=False):
-        if isinstance(shown, exp.Column | exp.Star | exp.Alias) or not (meant.function or meant.part or meant.until):
-            continue
-        name = _unused(_name(meant, vocabulary), taken, "sum" if meant.function == "sum" else "count")
-        if name:
-            taken = taken | {name}
-            names.append((shown.copy(), name))
+    for shown, name in zip(list(tree.expressions), result_names(tree, query, vocabulary, reserved), strict=False):
+        if name and name != shown.name:
+            if not isinstance(shown, exp.Column):
+                names.append((shown.copy(), name))
             shown.replace(exp.alias_(shown.copy(), name))
     for clause in ("group", "order"):
         _by_name(tree.args.get(clause), names)
     return tree
+
+
+def result_names(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserved: frozenset[str]) -> list[str]:
+    """A name for each column shown: its own, or one that says what is computed, or whose it is. No name is given twice;
+    "" where none is free."""
+    tables = {t.name for t in tree.find_all(exp.Table)}
+    names_in_use = {c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())} | (reserved - _CALENDAR)
+    names: list[str] = []
+    for shown, e in zip(tree.expressions, query.select, strict=False):
+        if isinstance(shown, exp.Column) and not isinstance(shown.this, exp.Star):
+            same = [x for x in tree.expressions if isinstance(x, exp.Column) and x.name == shown.name]
+            name = shown.name if len(same) == 1 else _unused(_owner(e, vocabulary), names_in_use, "name")
+        elif e.function or e.part or e.until or e.since:
+            name = _unused(_name(e, vocabulary), names_in_use, "sum" if e.function == "sum" else "count")
+        else:
+            name = ""
+        names_in_use.add(name)
+        names.append(name)
+    return names
+
+
+def _owner(e: Expression, vocabulary: Vocabulary) -> str:
+    """The name of a column that another table has, too: `category` for the name of a category."""
+    assert e.column is not None
+    table, column = vocabulary.tables[e.column[0]], vocabulary.columns[e.column]
+    if e.via:
+        return role(vocabulary.columns[e.column[0], e.via].words)
+    named = column in vocabulary.name_columns(e.column[0])
+    return "_".join(table.words if named else (*table.words, *column.words))
+
+
+def role(words: tuple[str, ...]) -> str:
+    """What the rows are to those that refer to them, from the words of the referring column: `manager`."""
+    return "_".join(w for w in words if w not in ("id", "key", "code", "number"))
 
 
 def _by_name(clause: exp.Expression | None, names: list[tuple[exp.Expression, str]]) -> None:
@@ -55,10 +80,10 @@ def _by_name(clause: exp.Expression | None, names: list[tuple[exp.Expression, st
             inner.replace(exp.column(name))
 
 
-def _unused(name: str, taken: frozenset[str], kind: str) -> str:
+def _unused(name: str, names_in_use: set[str], kind: str) -> str:
     if not _PLAIN.match(name):
         return ""
-    return next((n for n in (name, f"{name}_{kind}", f"{name}_2", f"{name}_3") if n not in taken), "")
+    return next((n for n in (name, f"{name}_{kind}", f"{name}_2", f"{name}_3") if n not in names_in_use), "")
 
 
 def _name(e: Expression, vocabulary: Vocabulary) -> str:
@@ -68,10 +93,10 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
         if e.share:
             return "share_percent"
         if e.column is not None:
-            return _plural(list(vocabulary.columns[e.column].words))
-        return _plural(list(vocabulary.tables[e.table].words)) if e.table else "number_of_rows"
+            return plural_phrase(vocabulary.columns[e.column].words).replace(" ", "_")
+        return vocabulary.tables[e.table].plural.replace(" ", "_") if e.table else "number_of_rows"
     if e.since is not None:
-        return "average_days"
+        return f"{_FUNCTIONS[e.function]}_{e.unit}s" if e.function else f"{e.unit}s"
     if e.until is not None:
         return f"{_FUNCTIONS[e.function]}_age" if e.function else "age"
     assert e.column is not None
@@ -83,8 +108,3 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
         return words if column.words[0] == "total" else f"total_{words}"
     function = _OF_DATES.get(e.function) if column.role in ("date", "year") else None
     return f"{function or _FUNCTIONS[e.function]}_{words}"
-
-
-def _plural(words: list[str]) -> str:
-    *first, last = words
-    return "_".join((*first, plural(last)))

@@ -68,19 +68,16 @@ def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Expression
     return Expression("sum", amount.column, factor=amount.factor)
 
 
-def named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator: Operator) -> Expression | None:
+def named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
     """The target named around the number: the column before it, or the column or the counted rows after it; otherwise
     what was compared or shown just before."""
-    return _beside_number(q, r, i, j, operator) or _target_of_context(q, r, i)
+    return _beside_number(q, r, i, j) or _target_of_context(q, r, i)
 
 
-def _beside_number(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator: Operator) -> Expression | None:
+def _beside_number(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
     k = _after_number(q, j)
     before, after = target_column(q, r, i), _sort(q, k)
     named_at = r.last_column[0] if r.last_column else -9
-    counted = _counted_before(q, r, i)
-    if counted is not None:
-        return Expression("count", table=counted)
     loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)
     beside = after == "table" and k == j + 1 and loose
     if not beside and before is not None and (before.numeric or after not in ("table", "column")):
@@ -88,8 +85,6 @@ def _beside_number(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator:
     if after == "table":
         table = q.table_of(k)
         r.use(k)
-        if not beside and r.negated and not r.excepting and operator == "=":
-            r.negated = False
         r.entity(table)
         return Expression("count", table=table)
     if after == "column":
@@ -127,14 +122,3 @@ def _weak(q: LinkedQuestion, at: int) -> bool:
     """Whether the column named at item `at` was matched only through a verb (`advises` for a column `advisor`)."""
     mention = q.items[at].mention if at >= 0 else None
     return mention is not None and bool(mention.columns) and mention.columns[0][1] < 0.9
-
-
-def _counted_before(q: LinkedQuestion, r: ReadingState, i: int) -> str | None:
-    """`whose number of orders is more than 5`: the count that the comparison refers to."""
-    for j in range(i - 1, max(-1, i - 6), -1):
-        if q.items[j].is_keyword("count") and r.counting and not r.in_head:
-            for k in range(j + 1, i):
-                if q.sorts[k] == "table":
-                    r.counting = ""
-                    return q.table_of(k)
-    return None

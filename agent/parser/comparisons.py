@@ -51,11 +51,11 @@ _WEAK = word_set("over under equal equals bigger smaller higher lower larger gre
 
 
 def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    meant = _operator_meant(q, r, i)
-    if meant is None:
+    operator_and_target = _operator_meant(q, r, i)
+    if operator_and_target is None:
         r.draft.doubt("adjective_without_column")
         return
-    operator, target = meant
+    operator, target = operator_and_target
     named_before = target_column(q, r, i)
     for j in range(i + 1, min(len(q.items), i + 7)):
         sort = q.sorts[j]
@@ -202,10 +202,16 @@ def _between(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> None:
             if column is None:
                 _between_ages(q, r, j, k)
                 return
-            for used in range(j, k + 1):
-                r.use(used)
+            _use_bounds(q, r, j, k)
             add(q, r, Condition(Expression(column=column.key), "between", (low, high)))
             return
+
+
+def _use_bounds(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
+    """Mark the two numbers, and the word that joins them, as explained; no other word between them."""
+    for used in range(j, k + 1):
+        if used in (j, k) or q.items[used].lower in ("and", "to", "years", "year"):
+            r.use(used)
 
 
 def _between_ages(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
@@ -214,8 +220,9 @@ def _between_ages(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
     if born is None or not isinstance(low, int) or not isinstance(high, int) or not 0 < low <= high < 130:
         return
     add(q, r, ages.between_ages(born, low, high, q.today))
-    for used in range(j, len(q.items)):
-        if used > k and q.items[used].lower not in ("year", "years", "old", "of", "age"):
+    _use_bounds(q, r, j, k)
+    for used in range(k + 1, len(q.items)):
+        if q.items[used].lower not in ("year", "years", "old", "of", "age"):
             break
         r.use(used)
 
@@ -250,7 +257,7 @@ def compare(
         if target is not None:
             add(q, r, Condition(target, operator, (figure,)))
             return
-        target = named_target(q, r, i, j, operator)
+        target = named_target(q, r, i, j)
     if (dated := _age_compared(q, r, j, operator, target, unit)) is not None:
         add(q, r, dated)
         return

@@ -165,7 +165,13 @@ def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
 
 
 def _state(word: str) -> bool:
-    return word in _STATES or (word.endswith("ed") and word not in _COUNTED)
+    described = word.endswith(_DESCRIBING) and word not in _NO_STATES
+    return word in _STATES or described or (word.endswith("ed") and word not in _COUNTED)
+
+
+_DESCRIBING = ("ous", "able", "ible", "ergic", "organic")
+"""Endings of adjectives that name a yes-or-no column (`hazardous`, `taxable`)."""
+_NO_STATES = word_set("previous various table cable variable")
 
 
 def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
@@ -176,8 +182,7 @@ def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
     stored = next((v for v in known if v.lower() in wanted), None)
     if stored is not None:
         r.sink.append((Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,)),))
-    elif known and is_flag(q.values, column):
-        other = next(v for v in known if v.lower() in _YES + _NO)
+    elif is_flag(q.values, column) and (other := next((v for v in known if v.lower() in _YES + _NO), None)):
         r.sink.append((Condition(left, "<>", (other,)),))
     elif re.search("bool", column.column.type, re.IGNORECASE):
         r.sink.append((Condition(left, "=", (not r.negated,)),))

@@ -147,7 +147,7 @@ def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
     return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
 
 
-def _held(conditions: Sequence[Condition], word: str) -> bool:
+def _compares_column(conditions: Sequence[Condition], word: str) -> bool:
     """Whether a column with that word in its name is compared."""
     return any(c.left.column is not None and word in c.left.column[1].lower() for c in conditions)
 
@@ -167,17 +167,18 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
     functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
     kinds = {i.keyword.kind for i in items if i.keyword is not None}
     words = {t.lower for t in tokens}
-    asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
+    aggregates_asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
     denied = any(isinstance(c, Membership) or c.operator in ("<>", "not like", "null", "<=", ">=") for c in conditions)
     absent = {
         "count": "count" in kinds and "count" not in functions and "sum" not in functions,
-        "average": "avg" in asked and "avg" not in functions,
-        "sum": "sum" in asked and not functions & {"sum", "count"} and not _held(plain, "total"),
-        "extreme": bool(asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
+        "average": "avg" in aggregates_asked and "avg" not in functions,
+        "sum": "sum" in aggregates_asked and not functions & {"sum", "count"} and not _compares_column(plain, "total"),
+        "extreme": bool(aggregates_asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
         "group": "group" in kinds and not query.group and not query.within,
         "superlative": bool(kinds & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
-        and not functions & {"max", "min"},
+        and not functions & {"max", "min"}
+        and not (query.shape is not None and query.shape.kind == "ordered"),
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
         "negation": bool(kinds & {"neg", "except"}) and not denied and not query.keep_empty,
@@ -287,11 +288,20 @@ _ALWAYS_DOUBTED = (
     "doubt count_or_amount",
     "doubt kinds_counted_together",
     "doubt share_of_part",
+    "doubt date_ambiguous",
+    "doubt measure_ambiguous",
+    "doubt value_fuzzy",
+    "doubt literal_unknown",
 )
 _NEVER_SURE = (
     "default shown, nouns unread",
     "unread nouns",
     "doubt date_averaged",
+    "doubt only_named_value_shown",
+    "doubt only_dates_shown",
+    "doubt share_open",
+    "doubt value_of_pieces",
+    "doubt second_amount_open",
     "doubt own_rows_counted",
     "doubt date_as_text",
     "unmet share",

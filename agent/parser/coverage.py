@@ -14,6 +14,7 @@ from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
@@ -64,8 +65,8 @@ _VAGUE = word_set("full current available new existing former complete")
 
 
 def _means_something(items: Sequence[Item], k: int) -> bool:
-    """Whether a word that mostly carries no meaning does here: `full classes`, `the same city`, `members of the club`,
-    and `new customers`, unless a period says since when."""
+    """Whether a word that mostly carries no meaning does here: `full classes`, `the same city`, `members by club` (not
+    `staff members`), and `new customers`, unless a period says since when."""
     item = items[k]
     if item.kind != "word":
         return False
@@ -75,7 +76,7 @@ def _means_something(items: Sequence[Item], k: int) -> bool:
         since = any(x.is_keyword("period", "group") or x.kind == "number" or x.lower in ("by", "since") for x in items)
         return described and not (item.lower == "new" and since)
     if item.lower in ("member", "members"):
-        return after is not None and after.lower == "of" and (before is None or before.mention is None)
+        return before is None or before.mention is None
     return item.lower == "same" and (after is None or after.lower not in ("as", "time"))
 
 
@@ -83,11 +84,19 @@ def unaccounted(
     unread: Sequence[str], q: LinkedQuestion, draft: Draft, plans: Sequence[JoinPlan]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
-    left_out = [word for word in unread if not _explained_by_join(word, q, plans)]
+    left_out = [w for w in unread if not _explained_by_join(w, q, plans) and not _dates_rows(w, q, draft)]
     tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
     missing += [word for word in _without_effect(q, draft) if word not in missing]
     return tuple(missing), tuple(tied)
+
+
+def _dates_rows(word: str, q: LinkedQuestion, draft: Draft) -> bool:
+    """`reported before 1978`: a date column that is compared is called like the verb."""
+    compared = [c.left.column for clause in draft.query.where for c in clause if isinstance(c, Condition)]
+    dates = [q.vocabulary.columns[key] for key in compared if key is not None]
+    verb = root(word.lower())
+    return word.lower().endswith("ed") and any(c.role == "date" and verb in map(root, c.words) for c in dates)
 
 
 def _position(word: str, q: LinkedQuestion) -> int:
@@ -111,7 +120,7 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
 
 def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
     """Stored values and numbers that were read but do not appear in the query."""
-    _, columns = _held(draft.query)
+    _, columns = names_in(draft.query)
     unused = []
     for k, item in enumerate(q.items):
         mention = item.mention
@@ -124,7 +133,7 @@ def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
 
 def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:
     """The number of column and table names that were read but do not appear in the query."""
-    tables, columns = _held(query)
+    tables, columns = names_in(query)
     for plan in plans:
         tables.update(plan.tables)
     unused = 0
@@ -138,7 +147,7 @@ def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Qu
     return unused
 
 
-def _held(query: Query) -> tuple[set[str], set[ColumnKey]]:
+def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
     """The tables and columns of a query and of its subqueries."""
     tables: set[str] = set(query.tables)
     columns: set[ColumnKey] = set()
@@ -175,11 +184,26 @@ def _held(query: Query) -> tuple[set[str], set[ColumnKey]]:
     return tables, columns
 
 
-_PAST = word_set(
-    "bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own "
-    "owns play plays work works buy buys sell sells attend attends teach teaches take takes rent rents like likes "
-    "write writes support supports visit visits join joins supply supplies appear appears offer offers belong belongs"
+AGENTIVE = RELATIONAL | word_set(
+    """bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own
+    owns sells teaches rents supports supply supplies operated operates described describes incurred handled handles
+    handling showing showed shown affected affects caused causes conferred granted generated managed manages managing
+    supported hired obtained steered commanded designed designs manufactured launched represented represents
+    contributed processed stored stores holding shared studying studied studies specialized contained containing
+    containing includes included including drawn given sang sung flown driven shipped ordered purchased purchasing
+    booked booking rented renting borrowed borrowed lent reviewed rated attended advised advises supervised
+    supervises treated treats prescribed assigned assigned ate eaten eats drank visited used borrowing treating
+    carried carries carrying sponsored sponsors invested organized organised hosts hosting trained trains employed
+    employs employing lectured published recorded starred starring featured featuring played composed painted"""
 )
+"""Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
+
+
+def _names_a_link(verb: str, q: LinkedQuestion, plan: JoinPlan) -> bool:
+    """`enrolled`, where the join goes through enrolments: a table or a key of the join is called like the verb."""
+    keys = [(e.left, c) for _, e in plan.steps for c in e.left_columns]
+    named = [q.vocabulary.tables[t] for t in plan.tables] + [q.vocabulary.columns[k] for k in keys]
+    return any(root(verb) == root(w) for x in named for w in x.words)
 
 
 def _tables_named(q: LinkedQuestion, start: int, end: int) -> set[str]:
@@ -199,11 +223,16 @@ def _explained_by_join(word: str, q: LinkedQuestion, plans: Sequence[JoinPlan]) 
     table."""
     lower = word.lower()
     at = next((k for k, t in enumerate(q.tokens) if t.text == word), len(q.tokens))
-    if not (lower.endswith(("ed", "ing")) or lower in _PAST) or not plans or not plans[-1].steps:
+    if not plans or not plans[-1].steps or not (lower in AGENTIVE or _names_a_link(lower, q, plans[-1])):
         return False
     sides = [_tables_named(q, 0, at), _tables_named(q, at + 1, len(q.tokens))]
     plan = plans[-1]
     unnamed = set(plan.tables) - sides[0] - sides[1]
     bridges = all(q.vocabulary.tables[t].bridge for t in unnamed)
-    met = [side & set(plan.tables) for side in sides]
-    return bool(met[0] and met[1]) and met[0] != met[1] and len(unnamed) <= 1 and bridges
+    joined_sides = [side & set(plan.tables) for side in sides]
+    return (
+        bool(joined_sides[0] and joined_sides[1])
+        and joined_sides[0] != joined_sides[1]
+        and len(unnamed) <= 1
+        and bridges
+    )

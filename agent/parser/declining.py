@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.alternatives import plural_name
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.inflection import lemma
@@ -56,7 +55,7 @@ def not_about_rows(text: str, words: Vocabulary) -> str:
 def _tables(words: Vocabulary) -> list[str]:
     """The tables that a newcomer would ask about: those with most rows that are more than a link."""
     tables = [t for t in words.tables.values() if not t.bridge] or list(words.tables.values())
-    return [plural_name(words, t.name) for t in sorted(tables, key=lambda t: -(t.table.row_count or 0))[:5]]
+    return [t.plural for t in sorted(tables, key=lambda t: -(t.table.row_count or 0))[:5]]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -81,17 +80,18 @@ def not_sure(q: LinkedQuestion, draft: Draft, unread: Sequence[str], meaning: st
     linked = [i for i in q.items if i.mention is not None and i.start in draft.used and i.lower not in unread]
     used = [" ".join(t.text for t in q.tokens[i.start : i.end]) for i in linked]
     known = f" I understood {_quoted(used[:6])}." if used else ""
-    missing = f"I did not understand {_quoted(unread)}." if unread else f"{least_certain(q, draft)}."
+    missing = (
+        f"I did not understand {_quoted(unread)}." if unread else f"I am least sure of “{least_certain(q, draft)}”."
+    )
     return f"I am not sure enough to answer.{known} {missing} My best guess was: {meaning}."
 
 
 def least_certain(q: LinkedQuestion, draft: Draft) -> str:
     """The word that the reading is least sure of: the first one in doubt, otherwise the weakest match."""
     if draft.doubtful:
-        return f"I am least sure of “{draft.doubtful[0]}”"
+        return draft.doubtful[0]
     scores = {i.lower: max(i.mention.schema_score, i.mention.value_score) for i in q.items if i.mention is not None}
-    word = min(scores, key=lambda w: scores[w], default="") or next((i.lower for i in q.items), "")
-    return f"I am least sure of “{word}”"
+    return min(scores, key=lambda w: scores[w], default="") or next((i.lower for i in q.items), "")
 
 
 def _quoted(words: Sequence[str]) -> str:

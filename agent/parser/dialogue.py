@@ -7,13 +7,15 @@ question, or a `Clarification` whose options the engine can read, each in a diff
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import PlanRequest
-from agent.parser.alternatives import plural_name, spoken
+from agent.parser.alternatives import spoken
+from agent.parser.ellipsis import points_back
 from agent.parser.engine import Reading, read
+from agent.parser.follow_up import Turn as EarlierTurn
 from agent.parser.follow_up import restate
 from agent.parser.measures import AVERAGED
 from agent.parser.utterance import Utterance
@@ -30,10 +32,33 @@ _TRIED = 10
 def whole_question(request: PlanRequest, database: Database) -> str:
     """The request's question as a standalone question; unchanged when it needs no context."""
     values = value_index(database, request.schema)
-    question = restate(request.question, request.history, request.schema, values) or request.question
+    question = completed(request.question, request.history, request.schema, values) or request.question
     if request.clarified is None:
         return question
     return _settled(question, request.clarified, request.schema, values)
+
+
+def completed(question: str, earlier: Sequence[EarlierTurn], schema: Schema, values: ValueIndex) -> str | None:
+    """The question completed by the turn before it; None when it stands alone: its words do not point back, and it is
+    read better by itself."""
+    restated = restate(question, earlier, schema, values)
+    if restated is None or _reads_better(question, restated, schema, values):
+        return None
+    return restated
+
+
+def _reads_better(question: str, restated: str, schema: Schema, values: ValueIndex) -> bool:
+    """Whether a question without words that point back is read better by itself than when it is completed."""
+    if points_back(question):
+        return False
+    alone, joined = (read(text, schema, values, schema.dialect, threshold=0.0) for text in (question, restated))
+    if alone.not_understood:
+        return bool(joined.not_understood)
+    return bool(joined.not_understood) or joined.confidence + _MARGIN < alone.confidence
+
+
+_MARGIN = 0.1
+"""How much more confidently a question must be read by itself to stand alone."""
 
 
 # --- asking for clarification ---
@@ -85,7 +110,7 @@ def _measures(entity: str, schema: Schema) -> Iterator[str]:
         and any(key.ref_table == entity for key in table.foreign_keys)
     ]
     for child in sorted(children, key=lambda table: words.tables[table.name].bridge):
-        yield f"number of {plural_name(words, child.name)}"
+        yield f"number of {words.tables[child.name].plural}"
         numbers = [column for column in words.by_table[child.name] if column.role == "number" and not column.foreign]
         yield from (_summed(spoken(column)) for column in numbers[:2])
     for column in words.by_table[entity]:

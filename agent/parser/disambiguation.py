@@ -16,6 +16,8 @@ from agent.parser.question import ALMOST, LinkedQuestion
 
 _CLOSE = 0.3
 """Columns whose score is lower by at most this much are offered as the next best reading."""
+_FARTHEST = 8
+"""The distance of a table that no key reaches."""
 _SIBLING = 0.1
 """The bonus that a column named nearby gives to the tables that contain it: columns listed together usually share a
 table."""
@@ -92,7 +94,7 @@ def _tables_of_siblings(q: LinkedQuestion, i: int) -> Iterator[str]:
 def choose_column(
     q: LinkedQuestion, i: int, wanted: str, entities: Sequence[str], shown: Sequence[Expression]
 ) -> ColumnChoice:
-    """The column that a mention most likely means here; `wanted` may be `number` or `date`."""
+    """The column that a mention most likely means here; `wanted` may be `number`."""
     mention = q.items[i].mention
     assert mention is not None
     near = near_tables(q, i, entities, shown)
@@ -137,7 +139,7 @@ def _best_column(
         column, score = pair
         total = score + near.get(column.table, 0.0)
         if anchors and column.table not in anchors:
-            total -= 0.07 * min(min(q.graph.distance(column.table, a) for a in anchors), 4)
+            total -= 0.07 * min(min(q.graph.distance(column.table, a) for a in anchors), _FARTHEST)
         if column.foreign and not column.primary:
             total -= 0.05
         if q.vocabulary.tables[column.table].table.kind == "view":
@@ -148,8 +150,6 @@ def _best_column(
             total -= 0.3
         if wanted == "number" and column.role == "id":
             total -= 0.3
-        if wanted == "date" and column.role not in ("date", "year"):
-            total -= 0.4
         return total
 
     ranked = sorted(candidates, key=worth, reverse=True)
@@ -181,7 +181,7 @@ def choose_value(
             total += 0.3
         total += near.get(hit.table, 0.0)
         if anchors and hit.table not in anchors:
-            total -= 0.08 * min(min(q.graph.distance(hit.table, a) for a in anchors), 4)
+            total -= 0.08 * min(min(q.graph.distance(hit.table, a) for a in anchors), _FARTHEST)
         word = q.vocabulary.columns.get((hit.table, hit.column))
         if word is not None:
             total += {"name": 0.06, "id": -0.05}.get(word.role, 0.0)

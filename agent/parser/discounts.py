@@ -16,7 +16,7 @@ from agent.parser.state import Draft
 Seen = Callable[[Query], dict[str, float]]
 
 
-def less_discounts(draft: Draft, words: Vocabulary, seen: Seen) -> None:
+def less_discounts(draft: Draft, words: Vocabulary, observed: Seen) -> None:
     """Reduce the products of the draft's query in place."""
     query = draft.query
     shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
@@ -25,7 +25,7 @@ def less_discounts(draft: Draft, words: Vocabulary, seen: Seen) -> None:
         discounts = [c for c in words.by_table[table] if "discount" in c.words and c.numeric]
         if not discounts:
             continue
-        if len(discounts) > 1 or not _fraction(discounts[0], seen):
+        if len(discounts) > 1 or not _fraction(discounts[0], observed):
             draft.notes.append("discounts are not subtracted")
             continue
         draft.notes.append("discounts are subtracted")
@@ -33,14 +33,14 @@ def less_discounts(draft: Draft, words: Vocabulary, seen: Seen) -> None:
         _exchange(query, reduced)
 
 
-def _fraction(column: ColumnWord, seen: Seen) -> bool:
+def _fraction(column: ColumnWord, observed: Seen) -> bool:
     """Whether all values are at most 1, and some are below."""
     if column.words != ("discount",) and column.words[-1] not in ("rate", "fraction"):
         return False
     value = Expression(column=column.key)
     conditions = (Condition(value, ">", (1,)), Condition(value, "between", (0.0001, 0.9999)))
     above, below = (
-        seen(Query(select=[Expression("count", table=column.table)], tables=[column.table], where=[(c,)]))
+        observed(Query(select=[Expression("count", table=column.table)], tables=[column.table], where=[(c,)]))
         for c in conditions
     )
     return bool(above) and bool(below) and above["result zero"] == 1.0 and below["result zero"] == 0.0

@@ -15,15 +15,17 @@ from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary, vocabulary
-from agent.parser import confidence, declining, explanation
+from agent.parser import confidence, declining, doubts, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
+from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
-from agent.parser.interpretation import Condition, Expression, Query
-from agent.parser.joins import join_graph
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.joins import JoinPlan, join_graph
+from agent.parser.lost_words import lost_words
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
 from agent.parser.question import LinkedQuestion, linked_question
@@ -36,8 +38,10 @@ from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.wording import worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
+from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
-from eval.schema import Dialect, Schema
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
+from eval.sql.written_forms import written_in
 
 MAX_QUESTION = 2_000
 """Characters; a longer question is not read."""
@@ -99,13 +103,33 @@ def read(
     if not schema.tables:
         return _abstain("The database has no tables.")
     filled = any(t.row_count != 0 for t in schema.tables)
-    door = _Door(schema, values, dialect or schema.dialect, today or dt.date.today(), look if filled else None)
+    target = dialect or schema.dialect
+    executable = replace(schema, dialect="duckdb") if target in WRITTEN_DIALECTS else schema
+    parser = _Parser(
+        executable,
+        values,
+        executable.dialect if executable is not schema else target,
+        today or dt.date.today(),
+        look if filled else None,
+    )
     try:
-        return door.read(
+        reading = parser.read(
             text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
         )
+        return reading if executable is schema else _rewritten(reading, target, schema)
     except RecursionError:
         return _abstain("The question is nested too deeply to read.")
+
+
+def _rewritten(reading: Reading, dialect: Dialect, schema: Schema) -> Reading:
+    """The reading in a dialect that only writes: it was made with DuckDB's functions."""
+    if reading.tree is None:
+        return replace(reading, guess="")
+    tree = written_in(reading.tree, dialect, schema)
+    if tree is None:
+        return _abstain(f"This cannot be written for {ENGINES[dialect].title}.", not_understood=reading.not_understood)
+    sql = readable(tree, dialect)
+    return replace(reading, tree=tree, sql=sql if reading.sql else "", guess=sql)
 
 
 def _abstain(why: str, **more: object) -> Reading:
@@ -123,47 +147,67 @@ class _Attempt:
     features: dict[str, float] = field(default_factory=dict)
     confidence: float = 0.0
     problem: str = ""
+    plans: tuple[JoinPlan, ...] = ()
+    rival: Query | None = None
+    """The next best reading's query."""
 
 
-class _Door:
+class _Parser:
     """One schema with its values, against which questions are read."""
 
     def __init__(
         self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
     ) -> None:
-        self._words = vocabulary(schema)
+        self._words = vocabulary(schema, values.date_forms)
         self._graph = join_graph(self._words)
         self._values, self._dialect, self._today, self._look = values, dialect, today, look
+        self._schema = schema
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := declining.not_about_rows(text, self._words):
             return _abstain(reply)
+        attempt = self._best(text, knowledge, place)
+        if attempt.draft.any_year and (years := self._years_since_data(attempt.draft)):
+            earlier = _Parser(self._schema, self._values, self._dialect, before(self._today, years, "year"), self._look)
+            return earlier._finished(earlier._best(text, knowledge, place), threshold)
+        return self._finished(attempt, threshold)
+
+    def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
+        """The likeliest attempt, or with `place` a further one."""
         wording = worded(text, self._words, self._today, self._values)
-        shape = wording.shape
-        if shape is not None and not self._shapes(wording):
-            wording, shape = Wording(text), None
+        if wording.shape is not None and not self._shapes(wording):
+            wording = Wording(text)
+        wording = replace(wording, lost=lost_words(text, wording))
         tokens = tokenize(wording.text)
         known = meanings(knowledge, self._words) if knowledge else ()
         items = self._linked(tokens, known)
         attempt = self._attempt(tokens, items, wording=wording)
         if attempt.confidence < OTHER_READING:
             other = self._next(tokens, items, attempt, wording)
+            if other is not None and "date_averaged" in other.draft.doubts.keys() - attempt.draft.doubts.keys():
+                other = None  # nobody means the average of dates
             least = attempt.confidence + _MARGIN
             if other is not None and self._hollow(attempt) and not self._hollow(other):
                 least = attempt.confidence - _MARGIN
-            if other is not None and other.confidence > least and _says_as_much(other, attempt):
+            if other is not None and other.confidence > least and _keeps_clauses(other, attempt):
                 features = {**other.features, "another reading taken": 1.0}
-                attempt = replace(other, features=features, confidence=confidence.confidence(features))
+                rival = attempt.draft.query
+                attempt = replace(other, features=features, confidence=confidence.confidence(features), rival=rival)
             elif other is not None:
                 features = {**attempt.features, "rival reading": max(0.0, other.confidence - attempt.confidence + 0.2)}
-                attempt = replace(attempt, features=features, confidence=confidence.confidence(features))
+                rival = other.draft.query
+                attempt = replace(attempt, features=features, confidence=confidence.confidence(features), rival=rival)
         for _ in range(place - 1):
             further = self._next(tokens, items, attempt, wording)
             if further is None or not (self._hollow(attempt) or self._nearly_as_likely(further, attempt)):
                 break
             attempt = further
-        reading = self._tell(self._looked_at(attempt), threshold)
+        return attempt
+
+    def _finished(self, attempt: _Attempt, threshold: float) -> Reading:
+        """The reading of an attempt, with similar questions to offer when its confidence is too low."""
+        reading = self._as_reading(self._looked_at(attempt), threshold)
         if reading.abstained and threshold > 0:
             return replace(
                 reading,
@@ -192,8 +236,8 @@ class _Door:
 
     def _hollow(self, attempt: _Attempt) -> bool:
         """Whether the attempt's statement was run and returned nothing."""
-        seen = self._look(attempt.tree) if self._look is not None and attempt.tree is not None else {}
-        return bool(seen.get("result empty") or seen.get("result null"))
+        observed = self._look(attempt.tree) if self._look is not None and attempt.tree is not None else {}
+        return bool(observed.get("result empty") or observed.get("result null"))
 
     def _shapes(self, wording: Wording) -> bool:
         """Whether the plain question of a wording can be read, and its shape fits the result."""
@@ -209,7 +253,7 @@ class _Door:
     ) -> _Attempt:
         q = linked_question(tokens, items, self._words, self._graph, self._values, self._today, avoid)
         draft = read_items(q)
-        unread = not_understood(tokens, items, draft)
+        unread = (*not_understood(tokens, items, draft), *(wording.lost if wording is not None else ()))
         if not draft.query.select:
             return _Attempt(q, draft, unread, problem=declining.nothing_shown(q, unread))
         if wording is not None:
@@ -232,30 +276,31 @@ class _Door:
         features["shaped"] = float(draft.query.shape is not None)
         features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
         unread = missing
-        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features))
+        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features), plans=tuple(builder.plans))
 
     def _seen(self, query: Query) -> dict[str, float]:
         """Observations on the rows of a query; none where no rows may be looked at."""
         return self._look(TreeBuilder(self._words, self._graph).build(query)) if self._look is not None else {}
 
     def _next(
-        self, tokens: tuple[Token, ...], items: tuple[Item, ...], before: _Attempt, wording: Wording
+        self, tokens: tuple[Token, ...], items: tuple[Item, ...], first: _Attempt, wording: Wording
     ) -> _Attempt | None:
         """The best reading that makes one close choice differently and leads to a different statement."""
-        before_sql = before.tree.sql(self._dialect) if before.tree is not None else ""
+        first_sql = first.tree.sql(self._dialect) if first.tree is not None else ""
         options = []
-        for choice in list(before.draft.close)[:_CLOSE_CHOICES]:
-            option = self._attempt(tokens, items, before.question.avoid | {choice}, wording)
-            if option.tree is not None and option.tree.sql(self._dialect) != before_sql:
+        for choice in list(first.draft.close)[:_CLOSE_CHOICES]:
+            option = self._attempt(tokens, items, first.question.avoid | {choice}, wording)
+            if option.tree is not None and option.tree.sql(self._dialect) != first_sql:
                 options.append(option)
         return max(options, key=lambda o: o.confidence, default=None)
 
-    def _tell(self, attempt: _Attempt, threshold: float) -> Reading:
+    def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
             return _abstain(attempt.problem, not_understood=attempt.unread)
         notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft)]
         if attempt.confidence < STATED_DOUBT and attempt.confidence >= threshold and not attempt.unread:
-            notes.append(declining.least_certain(attempt.question, attempt.draft))
+            sentence = doubts.doubt_sentence(attempt.question, attempt.draft, list(attempt.plans), attempt.rival)
+            notes.append(f"{doubts.MARK}{sentence}")
         meaning = explanation.explain(attempt.draft.query, self._words, notes)
         sql = readable(attempt.tree, self._dialect)
         if attempt.confidence >= threshold:
@@ -267,14 +312,31 @@ class _Door:
 
     def _beyond_data(self, draft: Draft) -> Iterator[str]:
         """For each period relative to today that begins after the last row: a sentence that says so."""
-        if self._look is None:
-            return
         for column, start in draft.assumed:
-            table, name = column
-            since = Condition(Expression(column=column), ">=", (start,))
-            later = Query(select=[Expression("count", table=table)], tables=[table], where=[(since,)])
-            if self._seen(later).get("result zero"):
-                yield f"the data ends before that: no row of {table} has {name} on or after {start.isoformat()}"
+            first = self._stored(column, start)
+            if self._ends_before(column, first):
+                yield f"the data ends before that: no row of {column[0]} has {column[1]} on or after {first}"
+
+    def _years_since_data(self, draft: Draft) -> int:
+        """How many years earlier the last data lies on which a month or quarter without a year can be read."""
+        for years in range(_YEARS_BACK):
+            starts = ((column, before(start, years, "year")) for column, start in draft.assumed)
+            if not any(self._ends_before(column, self._stored(column, start)) for column, start in starts):
+                return years
+        return _YEARS_BACK
+
+    def _stored(self, column: ColumnKey, day: dt.date) -> dt.date | int | str:
+        """The day as the column holds it, which may be a year."""
+        word = self._words.columns[column]
+        if word.role != "year":
+            return day
+        return day.year if word.numeric else str(day.year)
+
+    def _ends_before(self, column: ColumnKey, first: object) -> bool:
+        """Whether rows may be looked at, and none has this value or a later one."""
+        since = Condition(Expression(column=column), ">=", (first,))
+        later = Query(select=[Expression("count", table=column[0])], tables=[column[0]], where=[(since,)])
+        return bool(self._seen(later).get("result zero"))
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read with enough confidence."""
@@ -288,6 +350,8 @@ class _Door:
         return sure
 
 
+_YEARS_BACK = 10
+"""How many years before today a month without a year is looked for in the data."""
 _MARGIN = 0.08
 """How much more likely another reading must be than the first to replace it."""
 _WORSE = 0.15
@@ -295,12 +359,12 @@ _WORSE = 0.15
 _CLOSE_CHOICES = 6
 """The number of choices that are changed, one at a time, when another reading is requested."""
 
-_SAID = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
+_CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
 
 
-def _says_as_much(other: _Attempt, first: _Attempt) -> bool:
+def _keeps_clauses(other: _Attempt, first: _Attempt) -> bool:
     """Whether another reading keeps every kind of clause of the first: a likelier reading must not simply say less."""
-    return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _SAID)
+    return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _CLAUSES)
 
 
 __all__ = ["MAX_QUESTION", "Query", "Reading", "Vocabulary", "read"]

@@ -42,8 +42,9 @@ def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str] = ()) -> 
         parts.append(" then ".join(orders))
     if query.limit is not None:
         parts.append(f"the first {query.limit}" if query.limit > 1 else "the first one")
-    if query.shape is not None:
+    if query.shape is not None and query.shape.kind in _SHAPES:
         parts.append(_SHAPES[query.shape.kind].format(*query.shape.years))
+        parts = [part for part in parts if part]
     if query.intersect is not None:
         both = [speak.clause(c) for c in query.intersect.where]
         parts.append("that are also among those with " + " and ".join(both))
@@ -61,8 +62,9 @@ _SHAPES = {
     "percentile": "as the percentile instead of the average",
     "average": "and the average of these figures",
     "count": "and how many there are",
-    "top": "only the highest",
-    "days": "in days",
+    "top": "only the first of these",
+    "days": "",
+    "took": "",
 }
 
 
@@ -90,7 +92,8 @@ class _Speaker:
             return f"all columns of {self.table(e.table or '')}"
         name = self.column(e.column)
         if e.since is not None:
-            return f"average days from {self.column(e.since)} to {name}"
+            time = f"{e.unit}s from {self.column(e.since)} to {name}"
+            return f"{_FUNCTIONS[e.function]} {time}" if e.function else time
         if e.part:
             return f"{e.part} of {name}"
         if e.until is not None:

@@ -59,10 +59,10 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
     return _merged([m for m in known if m.phrase])
 
 
-def _merged(found: list[Meaning]) -> tuple[Meaning, ...]:
+def _merged(meanings_given: list[Meaning]) -> tuple[Meaning, ...]:
     """One meaning for each phrase: what is said twice may mean either."""
     merged: dict[tuple[str, ...], Meaning] = {}
-    for meaning in found:
+    for meaning in meanings_given:
         known = merged.get(meaning.phrase, Meaning(meaning.phrase))
         columns = dict.fromkeys((*known.columns, *meaning.columns))
         values = dict.fromkeys((*known.values, *meaning.values))

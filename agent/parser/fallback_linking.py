@@ -14,7 +14,7 @@ from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.mentions import Item, Mention
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, word_set
+from eval.language.lexicon import FUNCTION_WORDS, countries, open_lexicon, word_set
 from eval.language.tokens import Token
 
 _SUPERIORS = word_set("manager boss supervisor superior")
@@ -72,8 +72,10 @@ def linked_by_fallback(
             continue
         for end in range(stop, at, -1):
             text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
-            hits = values.find(text, fuzzy=True)
-            if not tokens[item.start].capital:
+            written = tokens[item.start].capital
+            lands = _country_or_language(text, vocabulary, values) if written or len(text) > _CODE else ()
+            hits = lands or values.find(text, fuzzy=True)
+            if not (written or lands):
                 hits = tuple(
                     h
                     for h in hits
@@ -107,12 +109,13 @@ CATEGORIES = 60
 """A column with at most this many distinct values is a category, whose values people name by a part."""
 _DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")
 _GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
-            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male")}  # fmt: skip
+            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male"), "lady": ("f", "female"),
+            "gentleman": ("m", "male")}  # fmt: skip
 
 
 def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
     """`female` when the column says F."""
-    stored = _GENDERS.get(item.lower.removesuffix("s"))
+    stored = _GENDERS.get(lemma(item.lower))
     if stored is None:
         return None
     hits: list[ValueHit] = []
@@ -124,6 +127,24 @@ def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | No
         return None
     mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
     return Item(item.start, item.end, "mention", item.lower, mention)
+
+
+def _country_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> tuple[ValueHit, ...]:
+    """`Germany` when the column of countries says DE, `UK` when it says United Kingdom, `French` for a language."""
+    lands, tongues = countries()
+    hits: list[ValueHit] = []
+    for column in vocabulary.columns.values():
+        words = set(column.words)
+        known = lands if words & _OF_LANDS else tongues if "language" in words else {}
+        stored = known.get(text.lower(), frozenset())
+        found = (v for v in values.values(*column.key) if v.lower() in stored) if stored else ()
+        hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in found)
+    return tuple(hits)
+
+
+_CODE = 3
+"""A code has at most this many letters; in lower case (`us`, `it`) it is a word."""
+_OF_LANDS = word_set("country nation nationality citizenship")
 
 
 def _verbal(text: str) -> bool:
@@ -142,7 +163,9 @@ def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
         else difflib.get_close_matches(item.lower, vocabulary.holders, n=1, cutoff=0.82)
     )
     if not near:
-        return None
+        known = [form for form in vocabulary.forms if form[0] not in "~^" and len(form) > 5]
+        meant = difflib.get_close_matches(lemma(item.lower), known, n=1, cutoff=0.85)
+        return _mention(item, vocabulary, dict(vocabulary.forms[meant[0]])) if meant else None
     return _mention(item, vocabulary, {near[0]: 1.0}, bool(denied))
 
 
@@ -180,7 +203,8 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         return None
     scores: dict[str, float] = {}
     for known in vocabulary.holders:
-        if 3 <= len(known) <= 5 and len(word) > len(known) + 2 and word.startswith(known) and known not in _WORDS:
+        short = 3 <= len(known) <= 5 and known not in _WORDS and not open_lexicon(known)
+        if short and len(word) > len(known) + 2 and word.startswith(known):
             scores[known] = 0.95
         elif len(known) > len(word) + 2 and known.endswith(word):
             scores[known] = 0.85

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.parser import group_by, order_by
+from agent.parser.coverage import AGENTIVE
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, ReadingState
@@ -64,6 +65,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
+    _only_dated(q, query)
     tables = list(dict.fromkeys(r.entities))
     query.tables = tables
     query.select = list(dict.fromkeys(query.select))
@@ -89,11 +91,23 @@ def _split_share(q: LinkedQuestion, query: Query, at: int) -> None:
         query.where = parts
 
 
+def _only_dated(q: LinkedQuestion, query: Query) -> None:
+    """`the oldest cat`: rows without a date are not the earliest, although some engines sort them first."""
+    if query.limit is None or query.group or not query.order or query.aggregates():
+        return
+    expression, descending = query.order[0]
+    column = q.vocabulary.columns.get(expression.column) if expression.column and not expression.function else None
+    known = Condition(Expression(column=expression.column), "not null")
+    if column is not None and not descending and column.role == "date" and column.column.nullable:
+        query.where.extend([] if (known,) in query.where else [(known,)])
+
+
 _USING = word_set(
     "used using use ordered order bought buy sold sell purchased booked rented taken made placed done had"
 )
 
 
+_ANY_THING = word_set("anything something")
 _TRADED = word_set("sold ordered bought purchased sell buy order")
 _TRADES = word_set("order sale purchase invoice transaction line")
 """Words of tables whose rows record sales."""
@@ -109,14 +123,15 @@ def _absent_by_verb(q: LinkedQuestion, r: ReadingState) -> None:
     left_over = [t for p, t in enumerate(q.tokens) if t.kind == "word" and p not in r.draft.used]
     verbs = [t for t in left_over if t.lower.endswith(("ed", "ing")) or t.lower in _USING]
     verb_roots = {root(t.lower) for t in verbs}
-    meant = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
-    if not meant and any(t.lower in _TRADED for t in verbs):
-        meant = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
-    if not verbs or not (len(meant) == 1 or len(below) == 1):
+    event_tables = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
+    if not event_tables and any(t.lower in _TRADED for t in verbs):
+        event_tables = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
+    if not verbs or not (len(event_tables) == 1 or len(below) == 1):
         return
-    r.query.where.append((Membership(entity, (meant or below)[0]),))
+    r.query.where.append((Membership(entity, (event_tables or below)[0]),))
+    explained = {root(w) for w in q.vocabulary.tables[(event_tables or below)[0]].words}
     for p, t in enumerate(q.tokens):
-        if t in verbs:
+        if t in verbs and (root(t.lower) in explained or t.lower in _USING | AGENTIVE | _ANY_THING):
             r.draft.used.add(p)
     r.negated = False
     r.draft.doubt("absence_guessed")
@@ -184,19 +199,22 @@ def _show_something(q: LinkedQuestion, r: ReadingState) -> None:
         query.select.append(Expression(table=entity))
         r.groups = []
         return
-    asked = _where_or_when(q, entity)
-    if asked is not None:
-        query.select.append(Expression(column=asked))
+    column = _where_or_when(q, query, entity)
+    if column is not None:
+        query.select.append(Expression(column=column))
         return
-    query.select.extend(Expression(column=c.key) for c in q.naming_columns(entity))
+    names = q.naming_columns(entity)
+    query.select.extend(Expression(column=c.key) for c in names)
+    if query.limit is not None and all(c.role == "id" for c in names):  # a key alone does not show why its row is first
+        query.select.extend(e for e, _ in query.order if e.column and not e.function and e not in query.select)
     r.draft.doubt("shown_by_default")
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "town", "country", "state", "region")
 
 
-def _where_or_when(q: LinkedQuestion, entity: str) -> ColumnKey | None:
-    """`Where is …?` asks for a place, `When was …?` for a date, if the entity has one."""
+def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | None:
+    """`Where is …?` asks for a place, `When was …?` for a date: the one that rows are ranked by, or the only one."""
     first = q.tokens[0].lower
     columns = q.vocabulary.by_table[entity]
     if first == "where":
@@ -209,7 +227,8 @@ def _where_or_when(q: LinkedQuestion, entity: str) -> ColumnKey | None:
         return priced[0].key if priced else None
     if first == "when":
         dated = [c for c in columns if c.role in ("date", "year")]
-        return dated[0].key if len(dated) == 1 else None
+        ranked = [c for c in dated if any(e.column == c.key for e, _ in query.order)]
+        return (ranked or dated)[0].key if len(ranked or dated) == 1 else None
     return None
 
 

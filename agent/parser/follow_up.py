@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from agent.knowledge.values import EMPTY, ValueIndex
+from agent.parser.ellipsis import ASKING, asks, incomplete, without_links
 from agent.parser.utterance import Utterance
-from eval.language.lexicon import word_set
 from eval.schema import Schema
 
 MAX_LENGTH = 300
 """Characters; a longer question is not a follow-up, whatever its words."""
+_SHORT = 3
+"""A question of at most this many words may be a bare value with an asking word (`which in Berlin?`)."""
 
 
 class Turn(Protocol):
@@ -38,15 +40,11 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
     """
     if not earlier or len(question) > MAX_LENGTH or len(earlier[-1].question) > 4 * MAX_LENGTH:
         return None
-    body, joined, narrowed = _opened(question)
+    body, joined, narrowed = without_links(question)
     if not body or not schema.tables:
         return None
     utterance = Utterance(body, schema, values)
-    if (
-        not (joined or narrowed or _leans(utterance))
-        or _whole(utterance)
-        or (not joined and not narrowed and _measured(utterance))
-    ):
+    if not incomplete(utterance, joined or narrowed):
         return None
     before = Utterance(earlier[-1].question, schema, values, earlier[-1].sql)
     for rule in _RULES:
@@ -56,80 +54,6 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
     return _with_antecedent(utterance, before)
 
 
-_OPENING = re.compile(
-    r"(?P<joined>and|but|now|then|so|also|ok(?:ay)?|what about|how about|what's with|the same|same(?: thing)?|again|"
-    r"do the same|instead|thanks?(?: you)?)\b[\s,:]*"
-    r"|(?P<narrowed>(?:show |give |list )?(?:me )?(?:only|just|limited to|restrict(?:ed)?(?: it| this)? to|"
-    r"filter(?:ed)?(?: (?:it|this|them))? (?:to|by|on)|narrow(?: it)? (?:down )?to))\b[\s,:]*"
-    r"|(?P<polite>please|can you|could you|would you)\b[\s,]*",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(r"[\s,]*(?:\b(?:please|instead|as well|too|then|again|though|thanks|only)\b|[?.!])\s*\Z", re.I)
-
-
-def _opened(question: str) -> tuple[str, bool, bool]:
-    """The question without the words that only link it to the previous one, and whether they add or narrow."""
-    text, joined, narrowed = " ".join(question.split()), False, False
-    while match := _OPENING.match(text):
-        rest = text[match.end() :]
-        joined, narrowed = joined or bool(match["joined"]), narrowed or bool(match["narrowed"])
-        text = rest
-    while match := _CLOSING.search(text):
-        narrowed = narrowed or "only" in match.group().lower()
-        joined = joined or match.group().strip(" ,").lower() in ("instead", "too", "as well")
-        text = text[: match.start()]
-    return text, joined, narrowed
-
-
-_PRONOUNS = word_set("them they those these it its their theirs he she his her him ones one that this")
-_TYING = word_set(
-    "by per for in from with without only just sort order sorted ordered rank grouped group split each of than same"
-)
-_ASKING = word_set("which what who whose where when how list show give find display count tell name return get")
-
-
-def _leans(utterance: Utterance) -> bool:
-    """Whether the words alone show that something is missing: no table, or a pronoun with no antecedent."""
-    if any(t.lower in _PRONOUNS for t in utterance.tokens) or not utterance.tables():
-        return True
-    return utterance.starts("sort", "order", "sorted", "ordered", "by", "per", "rank", "grouped")
-
-
-def _measured(utterance: Utterance) -> bool:
-    """`total revenue in 2025`: a measure of its own, with no link to the previous question."""
-    tied = any(t.lower in _PRONOUNS for t in utterance.tokens) or utterance.starts(*_TYING)
-    return bool(utterance.measures()) and not tied
-
-
-def _whole(utterance: Utterance) -> bool:
-    """Whether the question names its own subject, so that it is standalone despite a leading `and`."""
-    tables = utterance.tables()
-    first = utterance.tokens[0].lower if utterance.tokens else ""
-    asks = first in _ASKING or utterance.has("count")
-    measured = utterance.has("agg", "sup", "sup_adj") and bool(utterance.columns() or utterance.measures())
-    pronoun = next((k for k, t in enumerate(utterance.tokens) if t.lower in _PRONOUNS), None)
-    if pronoun is not None and utterance.tokens[pronoun].lower in ("that", "this", "one"):
-        after = utterance.tokens[pronoun + 1].lower if pronoun + 1 < len(utterance.tokens) else ""
-        pronoun = pronoun if pronoun == len(utterance.tokens) - 1 or after in ("one", "is", "was") else None
-    if pronoun is not None and _INVERTED.match(utterance.text):
-        return False
-    if pronoun is not None:
-        antecedent = bool(tables) and utterance.items[tables[0]].start < pronoun
-        return antecedent and not utterance.starts("of", "sort", "order")
-    if utterance.starts(
-        "sort", "order", "by", "per", "for", "in", "from", "with", "without", "sorted", "only", "grouped"
-    ):
-        return False
-    if tables:
-        return asks or measured or len(utterance.tokens) > 2 + (first in ("the", "all", "our"))
-    return asks and measured and not utterance.starts("the") and len(utterance.tokens) > 4
-
-
-_INVERTED = re.compile(
-    r"(?:which|what|whose|how many|how much) [\w ]{1,40}? (?:are|were|is|was|do|did|does|have|has|had|can) "
-    r"(?:they|it|those|these|he|she|them)\b",
-    re.I,
-)
 _HOW_MANY = re.compile(
     r"(?:so )?(?:how many|count|what is the count|the count|the number)(?: (?:of )?(?:them|those|these|there|ones))?"
     r"(?: (?:are|is|were|do we have|in total)(?: (?:there|they|those|that|it|these))?)?(?: in total| overall)?\Z",
@@ -195,9 +119,7 @@ def _sorted(utterance: Utterance, before: Utterance, joined: bool) -> str | None
     """`sort by name`, `highest first`, `in descending order`."""
     match = _SORT.match(utterance.text)
     how = match["how"].strip() if match else (utterance.text if _DIRECTION.match(utterance.text) else "")
-    if match and not how:
-        return None
-    if not match and not how:
+    if not how:
         return None
     how = re.sub(r"^in (?:the )?reversed? order\Z|^reversed?(?: order)?\Z", "in descending order", how, flags=re.I)
     kept = before.without_order() if how.startswith("by ") else before.text_only()
@@ -286,6 +208,8 @@ _DENIED = re.compile(
 
 def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`what about Canada?`, `only 2024`, `in March 2025?`: another value or period, or an additional condition."""
+    if asks(utterance) and len(utterance.tokens) > _SHORT:
+        return None
     one_word = len(utterance.items) == 1 and before.with_value(utterance, utterance.text)
     if one_word:
         return one_word
@@ -294,16 +218,13 @@ def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | Non
     denied = _DENIED.match(utterance.text)
     period = utterance.period()
     if period is not None:
-        kept = before.with_period(period)
+        rewritten = before.with_period(period)
         lead = utterance.text[: utterance.text.find(period)].strip() or "in"
-        lead = (
-            lead
-            if re.fullmatch(r"(?:in|for|during|since|after|before|until|from|of|on)(?: the)?", lead, re.I)
-            else "in"
-        )
+        if not re.fullmatch(r"(?:in|for|during|since|after|before|until|from|of|on)(?: the)?", lead, re.I):
+            lead = "in"
         relative = re.match(r"last|this|past|previous|current|today|yesterday", period, re.I)
-        if kept is not None and not denied:
-            return kept
+        if rewritten is not None and not denied:
+            return rewritten
         return before.extended(f"except in {period}" if denied else (period if relative else f"{lead} {period}"))
     if utterance.tables() and not utterance.values_named():
         return None
@@ -316,9 +237,9 @@ def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | Non
         r"^(?:the )?(?:in|for|from|by|of|with|to|at|on|the ones? (?:in|from))(?: the)?\s+", "", text, flags=re.I
     )
     if joined or not utterance.starts("with"):
-        kept = before.with_value(utterance, bare)
-        if kept is not None:
-            return kept
+        rewritten = before.with_value(utterance, bare)
+        if rewritten is not None:
+            return rewritten
     if utterance.has("cmp", "cmp_adj", "like", "post"):
         return None
     lead = "" if bare != text else ("that are " if utterance.values_lower() else "for ")
@@ -375,7 +296,7 @@ def _narrowed(utterance: Utterance, before: Utterance, joined: bool) -> str | No
         "with", "without", "in", "from", "for", "over", "under", "above", "below", "at", "between", "on", "during"
     ):
         return None
-    if utterance.starts("is", "are", "was", "were", *_ASKING) and text == utterance.text:
+    if utterance.starts("is", "are", "was", "were", *ASKING) and text == utterance.text:
         return None
     if joined and first in ("cmp", "cmp_adj") and (changed := before.with_number(rest)) is not None:
         return changed

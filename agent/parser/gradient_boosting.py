@@ -102,29 +102,29 @@ def grown(
     bias = math.log(share / (1 - share))
     totals = [bias] * len(rows)
     chance = random.Random(seed)  # noqa: S311 - it draws observations, no secrets
-    made = []
+    grown_trees = []
     for _ in range(trees):
         odds = [1 / (1 + math.exp(-t)) for t in totals]
         slope = [y - p for y, p in zip(outcomes, odds, strict=True)]
         bend = [p * (1 - p) for p in odds]
         drawn = [k for k in range(len(rows)) if chance.random() < _SHARE]
         tree = _grow(drawn, rows, slope, bend, numbered, falls, rate, _DEPTH)
-        made.append(tree)
+        grown_trees.append(tree)
         for k, o in enumerate(observations):
             totals[k] += tree.at(o)
-    return Forest(bias, tuple(made))
+    return Forest(bias, tuple(grown_trees))
 
 
 def _thresholds(observations: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
     """For each feature, a few split values: half of the smallest value above 0, then evenly spaced over the observed
     ones."""
-    seen: dict[str, list[float]] = {}
+    values_of: dict[str, list[float]] = {}
     for o in observations:
         for name, value in o.items():
             if value > 0:
-                seen.setdefault(name, []).append(value)
+                values_of.setdefault(name, []).append(value)
     thresholds = {}
-    for name, values in seen.items():
+    for name, values in values_of.items():
         if len(values) < _LEAST:
             continue
         values.sort()

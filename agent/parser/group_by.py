@@ -81,8 +81,8 @@ def _group_keys(
     """The keys that distinguish the named groups; their names are shown when nothing else of them is."""
     plain = [e for e in query.select if not e.function]
     keys: list[Expression] = []
+    at = len(query.select) if amounts_first else 0
     for kind, what in groups:
-        at = len(query.select) if amounts_first else 0
         if kind == "table":
             table = str(what)
             shown = [Expression(column=c.key) for c in q.naming_columns(table)]
@@ -93,10 +93,12 @@ def _group_keys(
             keys.extend(shown if not own else [])
             if not own and not plain:
                 query.select[at:at] = shown
+                at += len(shown)
         elif isinstance(what, Expression):
             keys.append(what)
             if what not in plain and query.aggregates():
                 query.select.insert(at, what)
+                at += 1
     return keys
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
 from agent.parser.measures import money_column
@@ -30,6 +31,11 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("one_rating_of_many", _ranks_by_one_rating(query, q)),
         ("count_or_amount", _counts_money(query, q)),
         ("share_of_part", _shares_part(query, q)),
+        ("only_named_value_shown", _shows_what_was_named(query, q)),
+        ("value_of_pieces", _adds_pieces_for_value(query, q)),
+        ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
+        ("only_dates_shown", _shows_only_dates(query, q)),
+        ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
         if holds:
@@ -77,7 +83,9 @@ def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
 
 
 def _other_format(q: LinkedQuestion, key: ColumnKey) -> bool:
-    """Whether dates are stored as text whose order is not the order of time (`31.12.2010`)."""
+    """Whether dates are stored as text whose order is not the order of time, in a form that is not known."""
+    if q.vocabulary.columns[key].form:
+        return False
     known = q.values.values(*key)[:_SAMPLE]
     return bool(known) and not all(_ISO.match(v.strip()) for v in known)
 
@@ -115,3 +123,53 @@ def _shares_part(query: Query, q: LinkedQuestion) -> bool:
 
 def _only_counts(query: Query) -> bool:
     return len(query.select) == 1 and query.select[0].function == "count" and not query.group
+
+
+_PIECES = word_set("quantity stock unit piece level count")
+
+
+def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
+    """`the total value of our stock` read as the number of pieces in it."""
+    asked = any(x.lower in ("value", "worth") for x in q.items)  # as a word of its own, and not in the name of a metric
+    added = [
+        q.vocabulary.columns[e.column]
+        for e in _figures(query)
+        if e.function in ("sum", "avg") and e.column and not e.factor
+    ]
+    return asked and any(_PIECES & set(c.words) for c in added)
+
+
+_OF_TIME = word_set("when date day time month year birthday deadline start end begin since until")
+
+
+def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
+    """`invoices issued in May` read as the dates of issue, `number of bookings` as the number of different days."""
+    if not query.select or query.group or any(t.lemma in _OF_TIME for t in q.tokens):
+        return False
+    counted = [e for e in query.select if e.function == "count"]
+    shown = counted if len(counted) == len(query.select) else [e for e in query.select if not (e.function or e.part)]
+    return len(shown) == len(query.select) and all(
+        e.column is not None and q.vocabulary.columns[e.column].role == "date" and not (e.since or e.until)
+        for e in shown
+    )
+
+
+def _asks_two_amounts(q: LinkedQuestion) -> bool:
+    """`How many and how much`."""
+    asked = [after.lower for before, after in pairwise(q.tokens) if before.lower == "how"]
+    return "many" in asked and "much" in asked
+
+
+_YES_OR_NO = word_set("is are was were do does did have has can")
+
+
+def _shows_what_was_named(query: Query, q: LinkedQuestion) -> bool:
+    """`what did Ada do` read as the name of those called Ada: the result only repeats the question."""
+    fixed = {
+        c.left
+        for clause in query.where
+        for c in clause
+        if len(clause) == 1 and isinstance(c, Condition) and c.operator == "=" and not c.against
+    }
+    yes_or_no = q.tokens[0].lower in _YES_OR_NO
+    return not yes_or_no and bool(query.select) and query.intersect is None and all(e in fixed for e in query.select)

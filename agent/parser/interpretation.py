@@ -13,6 +13,8 @@ ColumnKey = tuple[str, str]
 """(table, column) with their names in the schema."""
 
 Function = Literal["", "count", "sum", "avg", "min", "max"]
+Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
+Unit = Literal["day", "hour", "minute", "week"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Expression:
     """`year`, `quarter`, `month`, `week`, `day`, `weekday` (0 is Sunday) or `hour` of a date column; all but the last
     two include their year."""
     since: ColumnKey | None = None
-    """The days from this date to the column's date."""
+    """The time from this date to the column's date, in `unit`."""
+    unit: Unit = "day"
     until: dt.date | None = None
     """The completed years from the column's date until this day (an age)."""
 
@@ -46,9 +49,6 @@ class Expression:
         if self.table:
             tables.append(self.table)
         return tuple(dict.fromkeys(tables))
-
-
-Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,10 @@ Clause = tuple["Condition | Membership", ...]
 """Alternatives (OR); a query's clauses must all hold (AND)."""
 
 
+ALL_ROWS = 999
+"""The limit of a ranking that stands for no limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A computation on the figures of a plain query."""
@@ -104,17 +108,28 @@ class Shape:
         "count",
         "top",
         "days",
+        "took",
         "age",
+        "ordered",
     ]
     """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
     previous period; change: as a percentage from one year to another; periods, compare: groups for two years or two
     values; median, percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the
-    group with the highest figure; days: from one date to another; age: years since a birth."""
+    group with the highest figure; days: from one date to another; took: rows by the time between their dates; age:
+    years since a birth; ordered: all rows of a ranking."""
     years: tuple[int, ...] = ()
     percent: int = 50
     """For percentile: the share of values at or below it."""
-    event: str = ""
-    """For days: the verb of the event at the end (`deliver`)."""
+    span: tuple[ColumnKey, ColumnKey] | None = None
+    """For days and took: the dates at the start and the end."""
+    function: Function = "avg"
+    """For days: the aggregate of the times."""
+    unit: Unit = "day"
+    operator: Operator = ">"
+    """For took: how the time is compared with `number`."""
+    number: float = 0.0
+    descending: bool = True
+    """For top: the highest figure rather than the lowest."""
     grouped: bool = False
     """The plain query must have groups for the shape to apply."""
 

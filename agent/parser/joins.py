@@ -93,6 +93,8 @@ class JoinGraph:
         self._vocabulary = vocabulary
         self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
         stored = tuple(t.table for t in vocabulary.tables.values())
+        some_declared = any(not fk.inferred for table in stored for fk in table.foreign_keys)
+        self._inferred_cost = 0.4 if some_declared else 0.0  # an engine that keeps no keys declares none
         for table in stored:
             for fk in table.foreign_keys:
                 target = vocabulary.schema.table(fk.ref_table)
@@ -216,7 +218,12 @@ class JoinGraph:
                     continue
                 count += 1
                 rises = edge.left == here and not edge.single
-                step = 1.0 + (0.4 if edge.inferred else 0.0) + edge.chance - (0.3 if there in named else 0.0)
+                step = (
+                    1.0
+                    + (self._inferred_cost if edge.inferred else 0.0)
+                    + edge.chance
+                    - (0.3 if there in named else 0.0)
+                )
                 if up and edge.right == here and not edge.single and here not in named:
                     step += FAN_OUT
                 if len(self.between(here, there)) > 1:

@@ -12,6 +12,7 @@ from agent.parser.interpretation import (
     Expression,
 )
 from agent.parser.question import LinkedQuestion
+from agent.parser.shape_wording import MONEY_ROWS
 from agent.parser.state import Context
 from eval.language.lexicon import Adjective, measures, word_set
 from eval.language.numbers import number_of
@@ -21,7 +22,7 @@ _AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",)
 
 _UNITS = word_set(
     "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton"
+    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
 )
 
 
@@ -30,12 +31,11 @@ AVERAGED = word_set(
     "rank ranking grade gpa level discount year quarter month week day weekday hour"
 )
 """Words of columns whose numbers are not added up."""
-_MONEY_TABLES = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
 
 
 def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     """The amount that `total payments` adds up, for a table whose rows are sums of money."""
-    if not set(q.vocabulary.tables[table].words) & _MONEY_TABLES:
+    if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
     return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
@@ -143,6 +143,19 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
         if price is not None and quantity is not None and price is not quantity:
             offer(0.8, table, Expression(column=price.key, factor=quantity.key))
     return best[1] if best else None
+
+
+_TOTALS = ("total", "amount")
+
+
+def other_total(q: LinkedQuestion, used: Expression) -> str:
+    """A total of the rows that the lines belong to, where price times quantity of the lines is used: it may include
+    more than they do. Empty if there is none."""
+    if used.factor is None or used.column is None:
+        return ""
+    owners = (e.right for e in q.graph.edges(used.column[0]) if e.left == used.column[0])
+    columns = (c for t in owners for c in q.vocabulary.by_table[t])
+    return next((f"{c.table}.{c.name}" for c in columns if c.role == "number" and c.words[-1] in _TOTALS), "")
 
 
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:

@@ -48,6 +48,8 @@ class Qualification:
     """The mapping in words, for the user."""
     by_synonym: bool = False
     """The data uses another word for the state."""
+    also: Condition | None = None
+    """A second condition, which must hold too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,15 +64,15 @@ class OfflineModel:
         if request.history or request.clarified:
             question = await asyncio.to_thread(whole_question, request, self._database)
         reading = await self._read(question, request.evidence, request)
-        asked = None
+        clarification = None
         if request.may_ask and may_be_ambiguous(reading):
             values = await asyncio.to_thread(value_index, self._database, request.schema)
-            asked = await asyncio.to_thread(ambiguity, question, reading, request.schema, values)
+            clarification = await asyncio.to_thread(ambiguity, question, reading, request.schema, values)
         task = QueryTask(id="task_1", description=question, sql=reading.sql)
         plan = QueryPlan(
             plan_type="single", confidence=0.0 if reading.abstained else round(reading.confidence, 4), tasks=[task]
         )
-        return PlanReply(plan, _usage(started), "" if question == request.question else question, asked)
+        return PlanReply(plan, _usage(started), "" if question == request.question else question, clarification)
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
         """The query. A retry with feedback gets the next best reading if there is one, otherwise the same reading
@@ -122,7 +122,7 @@ class OfflineModel:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         index = await asyncio.to_thread(value_index, database, schema)
-        look = looker(database) if database.holds_rows else None  # the result of an empty copy says nothing
+        look = looker(database) if database.holds_rows else None  # the results of an empty copy are no evidence
         view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
         expanded = None if look is None else _through(view, look)
         reading = await asyncio.to_thread(

@@ -22,7 +22,7 @@ def number(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if item.lower == "one" and before in ("the", "that", "which", "this", "no"):
         r.use(i)
         return
-    if _first_rows(q, r, i) or _rows_wanted(q, r, i) or _numbered(q, r, i) or _aged(q, r, i):
+    if _another(q, r, i) or _first_rows(q, r, i) or _rows_wanted(q, r, i) or _numbered(q, r, i) or _aged(q, r, i):
         return
     if _before_its_column(q, r, i) or _at_least_or_most(q, r, i):
         return
@@ -42,6 +42,18 @@ def number(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         compare(q, r, i, i, "=")
     elif not _stored(q, r, i):
         _rows_to_show(q, r, i, following)
+
+
+def _another(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`department 70 or 90`: one more value of the same column."""
+    last = r.sink[-1][-1] if r.sink and i > 1 else None
+    if not isinstance(last, Condition) or last.operator != "=" or last.values != (q.items[i - 2].number,):
+        return False
+    if not q.items[i - 1].is_keyword("or", "and") or i - 2 not in r.consumed or q.items[i].number is None:
+        return False
+    r.use(i)
+    add(q, r, Condition(last.left, "=", (q.items[i].number,)))
+    return True
 
 
 def _first_rows(q: LinkedQuestion, r: ReadingState, i: int) -> bool:

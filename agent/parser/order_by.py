@@ -62,8 +62,8 @@ class _Terms:
     rank: bool
     function: Function = ""
     counting: bool = False
-    found: bool = False
-    said: str = ""
+    has_term: bool = False
+    direction_before: str = ""
     """A direction given before any term."""
 
 
@@ -74,13 +74,13 @@ def order_terms(q: LinkedQuestion, r: ReadingState, i: int, argument: str, rank:
     j: int | None = i + 1
     while j is not None and j < len(q.items):
         j = _order_term(q, r, i, j, terms)
-    total = _column_called_total(q, r) if not terms.found and terms.function == "sum" else None
+    total = _column_called_total(q, r) if not terms.has_term and terms.function == "sum" else None
     if total is not None:
         summed: Function = "sum" if q.many_of(r.main_entity, total.table) else ""
         r.query.order.append((Expression(summed, total.key), terms.argument in ("desc", "rank")))
-    elif not terms.found and terms.said:
-        direction(q, r, terms.said, i)
-    elif not terms.found:
+    elif not terms.has_term and terms.direction_before:
+        direction(q, r, terms.direction_before, i)
+    elif not terms.has_term:
         if q.items[i].lower != "listed" and not any(x.is_keyword("dir") for x in q.items):
             r.draft.doubt("order_open")  # `the reviewers listed` requests no order
         r.in_head = was_head
@@ -90,13 +90,16 @@ def _order_term(q: LinkedQuestion, r: ReadingState, i: int, j: int, terms: _Term
     """Read item j as a part of the order. Returns the position of the next item, or None when the order has ended."""
     x, sort = q.items[j], q.sorts[j]
     if x.is_keyword("dir"):
-        _say_direction(q, r, j, terms)
+        _direction_term(q, r, j, terms)
         return j + 1
     if (sort == "word" and x.lower in _BETWEEN_TERMS) or x.is_keyword("and", "distinct", "also") or x.lower == ",":
         return j + 1
     expression: Expression | None = None
     counted = terms.counting or (terms.rank and j == i + 1 and not terms.function and sort == "table")
-    if x.is_keyword("agg"):
+    counted_rows = next((e for e in r.query.select if e.function == "count"), None)
+    if counted_rows is not None and x.lower in ("count", "counts") and not x.is_keyword():
+        expression = counted_rows  # `show … and the count, sorted by the count`
+    elif x.is_keyword("agg"):
         terms.function = x.keyword.argument  # type: ignore[union-attr,assignment]
     elif x.is_keyword("count"):
         terms.counting = True
@@ -109,7 +112,7 @@ def _order_term(q: LinkedQuestion, r: ReadingState, i: int, j: int, terms: _Term
         after = _owner_of_terms(q, r, j, terms)
         if after is not None:
             return after
-        if terms.found:
+        if terms.has_term:
             return None
         shown = q.naming_columns(q.table_of(j))
         expression = Expression(column=shown[0].key) if shown else None
@@ -125,15 +128,15 @@ def _order_term(q: LinkedQuestion, r: ReadingState, i: int, j: int, terms: _Term
     return j + 1
 
 
-def _say_direction(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) -> None:
+def _direction_term(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) -> None:
     keyword = q.items[j].keyword
     assert keyword is not None
-    if terms.found:
+    if terms.has_term:
         direction(q, r, keyword.argument, j)
         terms.argument = "*"
     else:
-        terms.said = keyword.argument
-        terms.argument = "desc" if terms.said in ("desc", "alpha_desc") else "asc"
+        terms.direction_before = keyword.argument
+        terms.argument = "desc" if terms.direction_before in ("desc", "alpha_desc") else "asc"
     r.use(j)
 
 
@@ -148,7 +151,7 @@ def _owner_of_terms(q: LinkedQuestion, r: ReadingState, j: int, terms: _Terms) -
     """`by payment amount`, `sort the products by price`: the table at item j only gives the owner of the columns that
     follow."""
     table = q.table_of(j)
-    by = not terms.found and j + 1 < len(q.items) and q.items[j + 1].lower == "by"
+    by = not terms.has_term and j + 1 < len(q.items) and q.items[j + 1].lower == "by"
     words = 1 if _its_column(q, j) else 2 if by else 0
     if not words:
         return None
@@ -163,7 +166,7 @@ def _add_term(q: LinkedQuestion, r: ReadingState, expression: Expression, terms:
         down = terms.argument == "desc" or (terms.argument == "rank" and _more_is_better(q, expression))
         r.query.order.append((expression, down))
         r.figure_ranked = r.figure_ranked or (terms.argument == "rank" and bool(expression.function))
-    terms.found, terms.counting, terms.function = True, False, ""
+    terms.has_term, terms.counting, terms.function = True, False, ""
 
 
 def _column_called_total(q: LinkedQuestion, c: Context) -> ColumnWord | None:

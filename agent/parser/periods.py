@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent.parser.date_arithmetic import MONTHS, before, days_later, months_later
+from eval.language.lexicon import word_set
 from eval.language.tokens import Token
 
 _MONTHS = {
@@ -23,6 +25,10 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+_ONLY_MONTHS = word_set("january february july september october november december")
+_BEFORE_MONTHS = word_set(
+    "in during of for since until till before after between and from to through by last this past previous"
+)
 _QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 
 
@@ -38,6 +44,8 @@ class Period:
     year_only: int | None = None
     """The year, when the period is exactly one calendar year (a year column can be compared with it)."""
     relative: bool = False
+    any_year: bool = False
+    """A month or quarter without a year: the last one that has begun."""
 
 
 def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
@@ -79,11 +87,7 @@ def _iso(tokens: Sequence[Token], start: int, _: dt.date) -> Period | None:
         day = dt.date(int(parts[0]), int(parts[1]), int(parts[2]))
     except ValueError:
         return None
-    return Period(day, _plus_days(day, 1), day.isoformat(), 1)
-
-
-def _plus_days(day: dt.date, days: int) -> dt.date:
-    return dt.date.fromordinal(min(max(day.toordinal() + days, 1), dt.date.max.toordinal()))
+    return Period(day, days_later(day, 1), day.isoformat(), 1)
 
 
 def _quarter(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
@@ -99,14 +103,16 @@ def _quarter(tokens: Sequence[Token], start: int, today: dt.date) -> Period | No
     year_at = _after(tokens, at, "of", "in", "the", "year", ",")
     year = _year_at(tokens, year_at)
     end_at = year_at + 1 if year is not None else at
-    year = year if year is not None else today.year
+    if year is None:
+        return _last(dt.date(today.year, 3 * quarter - 2, 1), 3, f"quarter {quarter} of", end_at - start, today)
     first = dt.date(year, 3 * quarter - 2, 1)
-    return Period(first, _months_later(first, 3), f"quarter {quarter} of {year}", end_at - start)
+    return Period(first, months_later(first, 3), f"quarter {quarter} of {year}", end_at - start)
 
 
-def _months_later(day: dt.date, months: int) -> dt.date:
-    index = day.year * 12 + day.month - 1 + months
-    return dt.date(min(max(index // 12, 1), 9999), index % 12 + 1, 1)
+def _last(this_year: dt.date, months: int, name: str, tokens: int, today: dt.date) -> Period:
+    """The last such month or quarter that has begun: what people mean who name no year."""
+    first = this_year if this_year <= today else months_later(this_year, -12)
+    return Period(first, months_later(first, months), f"{name} {first.year}", tokens, relative=True, any_year=True)
 
 
 def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
@@ -127,29 +133,42 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
     year_at = _after(tokens, after, ",", "of", "in", "the", "year")
     year = _year_at(tokens, year_at)
     if year is None:
-        return None
+        if day is not None or not _is_month(tokens, start):
+            return None
+        return _last(dt.date(today.year, month, 1), 1, f"{dt.date(2000, month, 1):%B}", 1, today)
     if day is not None:
         try:
             first = dt.date(year, month, day)
         except ValueError:
             return None
-        return Period(first, _plus_days(first, 1), first.isoformat(), year_at + 1 - start)
+        return Period(first, days_later(first, 1), first.isoformat(), year_at + 1 - start)
     first = dt.date(year, month, 1)
-    return Period(first, _months_later(first, 1), first.strftime("%B %Y"), year_at + 1 - start)
+    return Period(first, months_later(first, 1), first.strftime("%B %Y"), year_at + 1 - start)
+
+
+def _is_month(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a month's name without a year is meant as a month: `march`, `may` and `april` also mean other things."""
+    return _lower(tokens, at) in _ONLY_MONTHS or (at > 0 and _lower(tokens, at - 1) in _BEFORE_MONTHS)
+
+
+_SIDES = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 
 
 def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
     word = _lower(tokens, start)
     if word == "today":
-        return Period(today, _plus_days(today, 1), f"today ({today.isoformat()})", 1, relative=True)
+        return Period(today, days_later(today, 1), f"today ({today.isoformat()})", 1, relative=True)
     if word == "yesterday":
-        day = _plus_days(today, -1)
+        day = days_later(today, -1)
         return Period(day, today, f"yesterday ({day.isoformat()})", 1, relative=True)
-    if word not in ("last", "this", "past", "previous", "current"):
+    if word not in _SIDES:
         return None
+    side = _SIDES[word]
+    if _lower(tokens, start + 1) in _MONTHS and (named := _month(tokens, start + 1, today)) is not None:
+        return replace(named, tokens=named.tokens + 1, any_year=False)
     at, count = start + 1, 1
     number = tokens[at].number if at < len(tokens) else None
-    many = isinstance(number, int) and 0 < number < 5000 and word in ("last", "past", "previous")
+    many = isinstance(number, int) and 0 < number < 5000 and side != 0
     if many and isinstance(number, int):
         count, at = number, at + 1
     unit = tokens[at].lemma if at < len(tokens) else ""
@@ -157,28 +176,22 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
         return None
     size = at + 1 - start
     phrase = " ".join(t.lower for t in tokens[start : at + 1])
-    this = word in ("this", "current")
-    if many:
-        end = _plus_days(today, 1)
-        days = {"day": 1, "week": 7}.get(unit)
-        if days:
-            first = _plus_days(today, -days * count)
-        else:
-            months = {"month": 1, "quarter": 3, "year": 12}[unit] * count
-            shifted = _months_later(today, -months)
-            first = dt.date(shifted.year, shifted.month, min(today.day, 28))
+    tomorrow = days_later(today, 1)
+    if many and side > 0:
+        first, end = tomorrow, before(tomorrow, -count, unit)
+    elif many:
+        first, end = before(today, count, unit), tomorrow
     elif unit == "day":
-        first, end = _plus_days(today, 0 if this else -1), _plus_days(today, 1 if this else 0)
+        first, end = days_later(today, side), days_later(today, side + 1)
     elif unit == "week":
-        monday = _plus_days(today, -today.weekday())
-        first = monday if this else _plus_days(monday, -7)
-        end = _plus_days(first, 7)
+        first = days_later(today, 7 * side - today.weekday())
+        end = days_later(first, 7)
     else:
-        months = {"month": 1, "quarter": 3, "year": 12}[unit]
+        months = MONTHS[unit]
         first = dt.date(today.year, (today.month - 1) // months * months + 1, 1)
-        first = first if this else _months_later(first, -months)
-        end = _months_later(first, months)
-    words = f"{phrase} (from {first.isoformat()} to {_plus_days(end, -1).isoformat()}, counted from today)"
+        first = months_later(first, side * months)
+        end = months_later(first, months)
+    words = f"{phrase} (from {first.isoformat()} to {days_later(end, -1).isoformat()}, counted from today)"
     year = first.year if unit == "year" and not many else None
     return Period(first, end, words, size, year_only=year, relative=True)
 

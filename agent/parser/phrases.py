@@ -86,8 +86,11 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
         adjective = _adjective_at(lowers, start)
         if adjective is not None:
             signals.append(adjective)
+        kinds: set[str] = set()
         for words, kind, argument in _table().get(word, ()):
             after = tokens[start + len(words)] if start + len(words) < len(tokens) else None
+            if kind in kinds:
+                continue
             if kind == "count" and words[0] == "number" and start and lowers[start - 1] in _NUMBERED:
                 continue
             if kind == "post" and after is not None and (after.number is not None or after.kind == "quoted"):
@@ -98,7 +101,7 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
                 if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
                     break
                 signals.append(Keyword(kind, argument, start, start + len(words)))
-                break
+                kinds.add(kind)
     if (
         signals
         and signals[0].start == 0

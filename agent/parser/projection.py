@@ -9,6 +9,7 @@ from __future__ import annotations
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
 from agent.parser.interpretation import Expression, Function
+from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
@@ -37,6 +38,9 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     r.use(i)
     if _only_prefix(q, i, column) or _only_ties(q, r, i, column):
         return
+    if r.in_head and not r.functions and column.role == "date" and _names_event(q, i):
+        _rows_of_event(r, i, column)
+        return
     if r.in_head and not mention.opposite and _qualifies_next(q, i, column):
         conditions.flag(q, r, column)
         return
@@ -60,6 +64,31 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         conditions.flag(q, r, column)
         return
     _show(q, r, i, column, plain)
+
+
+def _names_event(q: LinkedQuestion, i: int) -> bool:
+    """`bookings`, `stays booked`: the words name what happened, and the column when it did."""
+    item = q.items[i]
+    last = q.tokens[item.end - 1]
+    if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & _WHEN:
+        return False
+    if last.lower.endswith("ed"):
+        ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
+        return i > 0 and q.sorts[i - 1] == "table" and not ranked
+    return last.lower != last.lemma
+
+
+_WHEN = word_set("date day time month year week birthday deadline birth start end")
+
+
+def _rows_of_event(r: ReadingState, i: int, column: ColumnWord) -> None:
+    if r.counting:
+        r.query.select.append(Expression("count", table=column.table))
+        r.counting = ""
+    elif not r.query.select:
+        r.head_entity = r.head_entity or column.table
+    r.entity(column.table)
+    r.last_column = (i, column)
 
 
 def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
@@ -127,7 +156,7 @@ def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain:
         return
     r.last_column, before = (i, column), r.last_column
     if r.counting:
-        amount = _amount_counted(r, column)
+        amount = _amount_counted(r, column) or _units_counted(q, r, column)
         r.query.select.append(_amount(r, column) if amount else _counted(q, r.share, i, column))
         r.counting = ""
         if amount:
@@ -192,6 +221,12 @@ def _amount_counted(c: Context, column: ColumnWord) -> bool:
         and column.role == "number"
         and not column.foreign
     )
+
+
+def _units_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
+    """`how many units in all`, when the quantities are figures stored as text."""
+    plain = c.counting == "rows" and not c.share and not c.distinct and not column.foreign
+    return plain and "quantity" in column.words and holds_figures(q, column)
 
 
 def _holds_table_next(q: LinkedQuestion, i: int) -> bool:

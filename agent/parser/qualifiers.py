@@ -29,8 +29,12 @@ _KINDS = 40
 """A column may hold states if it has at most this many distinct texts."""
 _STATES = word_set("status state stage condition phase progress availability situation")
 _FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
-_PARTICIPLES = word_set("paid sent sold won lost done made taken held shut left met given written broken hidden")
-_GRADED = word_set("available active current open late overdue expired closed valid live pending outstanding")
+_PARTICIPLES = word_set(
+    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
+)
+_GRADED = word_set(
+    "available active current open late overdue expired closed valid live pending outstanding alive dead hazardous"
+)
 """Words that are adjectives for a state rather than participles."""
 _DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
 _WHEN = word_set("late overdue delayed")
@@ -51,6 +55,8 @@ _ALIKE = tuple(
         "paid settled",
         "unpaid outstanding due",
         "expired lapsed",
+        "resolved closed fixed solved",
+        "deceased dead",
     )
 )
 """States for which people use different words."""
@@ -59,17 +65,44 @@ _CONTRARY = {
     "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled "
     "churned left quit resigned retired",
     "current": "discontinued terminated ended retired archived former",
-    "open": "closed resolved completed finished",
     "inactive": "active enabled",
     "unavailable": "available",
     "discontinued": "available active",
     "closed": "open",
+    "rejected": "accepted approved",
+    "accepted": "rejected",
+    "declined": "accepted approved",
+    "undelivered": "delivered received",
+    "outstanding": "delivered received paid",
+    "unfinished": "finished completed fixed closed",
+    "alive": "deceased died dead death",
+    "living": "deceased died dead death",
+    "open": "closed resolved completed finished fixed",
+    "pending": "completed finished fixed closed resolved delivered",
 }
 """Flags and dates that hold the opposite of a word."""
 _ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
+_SAME_EVENT = {
+    "left": "end leave left terminated termination resigned exit",
+    "quit": "end leave left terminated termination resigned exit",
+    "finished": "fixed completed closed resolved end ended done",
+    "completed": "finished fixed closed resolved end ended",
+    "done": "finished completed fixed closed resolved end ended",
+    "closed": "resolved completed finished end ended",
+    "fixed": "repaired resolved completed closed finished",
+    "repaired": "fixed resolved completed closed finished",
+    "dead": "deceased died death",
+    "died": "deceased death",
+    "dispatched": "shipped sent",
+    "sent": "shipped dispatched",
+    "received": "delivered arrived",
+    "arrived": "delivered received",
+}
+"""Dates and flags of the same event under another name."""
 _DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
-_HAPPENED = word_set("shipped ship delivered delivery returned return arrived arrival paid payment completed "
-                     "completion finished actual received closed resolved")  # fmt: skip
+_HAPPENED = word_set("shipped ship delivered deliver delivery returned return arrived arrive arrival paid pay payment "
+                     "completed complete completion finished finish actual received receive closed close resolved "
+                     "resolve")  # fmt: skip
 _EXPIRY = (("expiry",), ("expiration",), ("expire",), ("expires",), ("expired",), ("valid", "until"), ("valid", "to"))
 
 
@@ -77,16 +110,22 @@ def qualified(
     tokens: Sequence[Token], items: Sequence[Item], vocabulary: Vocabulary, values: ValueIndex, today: dt.date
 ) -> tuple[Item, ...]:
     """The items; words that describe a table's rows now carry the conditions that the data offers for them."""
-    tables = _tables(items)
+    tables = _tables(items) or _tables_of_values(items, vocabulary)
     read: list[Item] = []
     for k, item in enumerate(items):
-        meant: tuple[Qualification, ...] = ()
-        if tables and _describes(tokens, items, k):
+        qualifications: tuple[Qualification, ...] = ()
+        if tables and _describes(tokens, items, k, tables):
             seeker = _Seeker(vocabulary, values, today)
-            meant = tuple(seeker.conditions(item.lower, tables, _denied(items, k)))
-        if meant and read and item.lower in _WHEN and read[-1].end == item.start and _participle(read[-1].lower):
+            qualifications = tuple(seeker.conditions(item.lower, tables, _denied(items, k)))
+        if (
+            qualifications
+            and read
+            and item.lower in _WHEN
+            and read[-1].end == item.start
+            and _participle(read[-1].lower)
+        ):
             item = replace(item, start=read.pop().start)  # `shipped late`: the verb selects the dates to compare
-        read.append(replace(item, kind="qualifier", mention=None, meanings=meant) if meant else item)
+        read.append(replace(item, kind="qualifier", mention=None, meanings=qualifications) if qualifications else item)
     return tuple(read)
 
 
@@ -101,11 +140,23 @@ def _tables(items: Sequence[Item]) -> dict[str, int]:
     return tables
 
 
+def _tables_of_values(items: Sequence[Item], vocabulary: Vocabulary) -> dict[str, int]:
+    """Where no table is named (`dogs still alive`): the tables with the stored values, and those that refer to them."""
+    tables: dict[str, int] = {}
+    for k, item in enumerate(items):
+        for hit in item.mention.values[:1] if item.mention is not None else ():
+            tables.setdefault(hit.table, k)
+            for table in vocabulary.tables.values():
+                if any(key.ref_table == hit.table for key in table.table.foreign_keys):
+                    tables.setdefault(table.name, k)
+    return tables
+
+
 def _participle(word: str) -> bool:
     return word.endswith("ed") or word in _PARTICIPLES
 
 
-def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int) -> bool:
+def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:
     """Whether the item describes the state of a thing: `pending orders`, `orders that are not shipped`."""
     item = items[k]
     word = item.lower
@@ -113,8 +164,11 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int) -> bool:
         return False
     if item.kind == "mention":
         mention = item.mention
-        if mention is None or mention.values or not (_participle(word) or word in _GRADED):
+        elsewhere = word in _WHEN and mention is not None and not {h.table for h in mention.values} & set(tables)
+        stored = mention is None or (mention.values and not elsewhere)
+        if stored or not (_participle(word) or word in _GRADED):
             return False
+        assert mention is not None
         exact = max((s for c, s in mention.columns if c.role in ("flag", "number", "text")), default=0.0)
         if exact >= 0.9:
             return False
@@ -182,8 +236,13 @@ class _Seeker:
             for column in columns:
                 if column.role == "date" and column.column.nullable and _names(column, ending):
                     yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
+        for same in _SAME_EVENT.get(word, "").split():
+            for column in columns:
+                yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
         if word in ("expired", "lapsed"):
             yield from self._expired(word, columns)
+        if word == "overdue":
+            yield from self._overdue(columns)
         if word in _WHEN:
             yield from self._late(word, columns)
 
@@ -216,7 +275,7 @@ class _Seeker:
                 _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
             )
 
-    def _filled(self, word: str, column: ColumnWord) -> Iterator[Qualification]:
+    def _filled(self, word: str, column: ColumnWord, word_used: str = "") -> Iterator[Qualification]:
         """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
         base = _DENYING.sub("", word, count=1)
         for name, wanted in ((word, True), (base, False)):
@@ -224,9 +283,9 @@ class _Seeker:
                 continue
             left = Expression(column=column.key)
             if column.role in ("date", "year") and column.column.nullable:
-                yield _meaning(column, Condition(left, "not null" if wanted else "null"), word)
+                yield _meaning(column, Condition(left, "not null" if wanted else "null"), word_used or word)
             elif (condition := self._flag(column, wanted)) is not None:
-                yield _meaning(column, condition, word)
+                yield _meaning(column, condition, word_used or word)
 
     def _flag(self, column: ColumnWord, wanted: bool) -> Condition | None:
         """The condition that a yes-or-no column says yes, or no."""
@@ -248,6 +307,17 @@ class _Seeker:
         for column in columns:
             if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
                 yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
+
+    def _overdue(self, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """Due before today, and not done yet."""
+        due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
+        done = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c.column.nullable]
+        done = [c for c in done if c not in due]
+        if len(due) == 1 and len(done) == 1:
+            passed = Condition(Expression(column=due[0].key), "<", (self._today,))
+            undone = Condition(Expression(column=done[0].key), "null")
+            note = f"“overdue”: {due[0].name} has passed and {done[0].name} is empty"
+            yield Qualification(due[0].table, undone, note, also=passed)
 
     def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """Done after it was due: compare the date of the event with its due date."""
@@ -272,11 +342,17 @@ class _Seeker:
                 yield Qualification(table, what, note)
 
 
+def holds_state(word: str, table: str, vocabulary: Vocabulary, values: ValueIndex) -> bool:
+    """Whether rows of the table can be in the state that the word names."""
+    seeker = _Seeker(vocabulary, values, dt.date.today())
+    return next(seeker.conditions(word, {table: 0}, False), None) is not None
+
+
 def _meaning(column: ColumnWord, condition: Condition, word: str) -> Qualification:
-    return Qualification(column.table, condition, f"“{word}”: {_told(column, condition)}")
+    return Qualification(column.table, condition, f"“{word}”: {_condition_text(column, condition)}")
 
 
-def _told(column: ColumnWord, condition: Condition) -> str:
+def _condition_text(column: ColumnWord, condition: Condition) -> str:
     if condition.operator == "null":
         return f"{column.name} is empty"
     if condition.operator == "not null":
@@ -333,13 +409,15 @@ def apply(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         r.draft.doubt("qualifier_open")
     r.use(i)
     condition, note = best.condition, best.note
+    if r.negated and best.also is not None:
+        r.draft.doubt("qualifier_open")
     if r.negated:
         if isinstance(condition, Membership):
             condition = replace(condition, negated=not condition.negated)
         else:
             condition = denied(condition)
         r.negated, note = False, f"{note}, and here the opposite"
-    r.query.where.append((condition,))
+    r.query.where.extend((part,) for part in (condition, best.also) if part is not None)
     r.entity(best.table)
     r.draft.notes.append(note)
     if best.by_synonym:

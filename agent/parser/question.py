@@ -23,6 +23,10 @@ _ALSO = 0.6
 """A word that names something else with at least this score may mean that."""
 ALMOST = 0.15
 """Scores that differ by at most this much are rivals."""
+_SAME_WORD = 0.85
+"""A stored value with at least this score is the word itself, or its singular."""
+_KIND_COLUMNS = 4
+"""A table of kinds has at most this many columns."""
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
 
 
@@ -98,6 +102,30 @@ class LinkedQuestion:
         key = self.vocabulary.key_column(table)
         return (key,) if key else self.vocabulary.by_table[table][:1]
 
+    def kind_of(self) -> str:
+        """The table whose rows are of a kind that is named alone: `how many dogs` counts pets, where a table of species
+        holds the kinds and only pets refer to it. Empty where the question names a table, or the value is a name."""
+        if "table" in self.sorts:
+            return ""
+        for i, sort in enumerate(self.sorts):
+            mention = self.items[i].mention
+            tokens = self.tokens[self.items[i].start : self.items[i].end]
+            if sort != "value" or mention is None or any(t.capital or t.kind == "quoted" for t in tokens):
+                continue
+            hits = {h.table for h in mention.values if h.score >= _SAME_WORD}
+            if len(hits) == 1 and (table := next(iter(hits))) in self.vocabulary.tables:
+                return self._rows_of_kind(table, {h.column for h in mention.values if h.table == table})
+        return ""
+
+    def _rows_of_kind(self, table: str, columns: set[str]) -> str:
+        """The only table that refers to a table of kinds, which itself refers to none."""
+        own = self.vocabulary.by_table[table]
+        named = {c.name for c in self.vocabulary.name_columns(table)}
+        if any(c.foreign for c in own) or len(own) > _KIND_COLUMNS or not columns <= named:
+            return ""
+        below = {e.left for e in self.graph.edges(table) if e.right == table != e.left}
+        return next(iter(below)) if len(below) == 1 and not self.vocabulary.tables[min(below)].bridge else ""
+
     def many_of(self, one: str, other: str) -> bool:
         """Whether a row of one table may have several of the other."""
         plan = self.graph.plan([one, other])
@@ -151,11 +179,11 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
         "value": mention.value_score,
         "measure": 0.7 if mention.measure else 0.0,
     }
-    taken = scores.pop(likeliest, 0.0)
+    chosen_score = scores.pop(likeliest, 0.0)
     if likeliest == "measure" and scores["table"] < 0.9:
         scores["table"] = 0.0
     other = max(scores, key=lambda sort: scores[sort])
-    if scores[other] < (taken if likeliest == "table" else max(_ALSO, taken - ALMOST)):
+    if scores[other] < (chosen_score if likeliest == "table" else max(_ALSO, chosen_score - ALMOST)):
         return likeliest, None
     choice = ("sort", i, likeliest)
     return (other if choice in q.avoid else likeliest), choice
@@ -174,7 +202,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     if value and (value >= schema - 0.08 if named else value > schema + 0.02):
         if not named and table >= 0.75 and _plural(q, i) and not _named_elsewhere(q, i):
             return "table"
-        return "word" if not named and _dates_an_event(q, i) else "value"
+        return "word" if not named and (_dates_an_event(q, i) or _done_by(q, i)) else "value"
     if mention.measure and column < 0.9 and table < 0.9:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
@@ -218,6 +246,14 @@ def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:
     own = mention.tables[0]
     others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
     return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
+
+
+def _done_by(q: LinkedQuestion, i: int) -> bool:
+    """`reported by the staff …`: the verb names the key to the table after it, and is not a stored state."""
+    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items) or q.items[i + 1].lower != "by":
+        return False
+    verb = root(q.items[i].lower)
+    return any(c.foreign and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
 
 
 def _dates_an_event(q: LinkedQuestion, i: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.conditions import is_flag
-from eval.language.inflection import lemma, plural
+from eval.language.inflection import lemma
 
 _RATE = re.compile(
     r"^(?:(?:what|show|give)(?: is|'s| was| me)? )?(?:the |our |my )?(?:overall |average )?"
@@ -34,17 +34,16 @@ def rated(text: str, vocabulary: Vocabulary, values: ValueIndex) -> str:
     state, rest = match["state"].lower(), match["rest"]
     if any(c.words[-1] == "rate" and set(c.words[:-1]) & set(state.split()) for c in vocabulary.columns.values()):
         return text
-    found = dict(_holders(state, vocabulary, values))
-    named = [t for t in found if re.search(rf"\b{t.words[-1]}", rest, re.IGNORECASE)]
+    holders = dict(_holders(state, vocabulary, values))
+    named = [t for t in holders if re.search(rf"\b{t.words[-1]}", rest, re.IGNORECASE)]
     if named:
-        found = {named[0]: found[named[0]]}
-    if len(found) != 1:
+        holders = {named[0]: holders[named[0]]}
+    if len(holders) != 1:
         return text
-    ((table, value),) = found.items()
-    rows = " ".join((*table.words[:-1], plural(table.words[-1])))
+    ((table, value),) = holders.items()
     rest = re.sub(rf"^ (?:of|for|in) (?:the |our |all )?(?:\w+ )?{table.words[-1]}\w*", "", rest, flags=re.IGNORECASE)
     rest = re.sub(r"^ (?:by|per|of each) ", " for each ", rest, flags=re.IGNORECASE)
-    return f"percentage of {rows} that are {value}{rest}"
+    return f"percentage of {table.plural} that are {value}{rest}"
 
 
 def _holders(state: str, vocabulary: Vocabulary, values: ValueIndex) -> Iterator[tuple[TableWord, str]]:
@@ -67,9 +66,9 @@ def _state_in(state: str, column: ColumnWord, values: ValueIndex) -> str:
     return next((v for v in stored if len(stored) <= _STATES and _kin(state, v)), "")
 
 
-def _kin(asked: str, known: str) -> bool:
+def _kin(word: str, stored: str) -> bool:
     """Whether two words are forms of one: `cancellation` and `cancelled`, `no-show` and `No Show`."""
-    one, other = (re.sub(r"[\W_]+", "", w.lower()) for w in (asked, known))
+    one, other = (re.sub(r"[\W_]+", "", w.lower()) for w in (word, stored))
     if lemma(one) == lemma(other):
         return bool(one)
     shared = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

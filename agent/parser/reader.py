@@ -40,6 +40,9 @@ _DONE = word_set("written made taught won driven given drawn built flown led hel
 def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
     r = ReadingState(q)
+    if kind := q.kind_of():
+        r.entity(kind)
+        r.head_entity = kind
     for i in range(len(q.items)):
         if i not in r.consumed:
             r.draft.word = q.items[i].lower
@@ -54,10 +57,8 @@ def _take(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     sort = q.sorts[i]
     if sort == "keyword":
         signals.signal(q, r, i)
-    elif sort == "table":
-        tables.table_mention(q, r, i)
-    elif sort == "column":
-        projection.column(q, r, i)
+    elif sort in ("table", "column"):
+        _name(q, r, i)
     elif sort == "measure":
         tables.measure_mention(q, r, i)
     elif sort == "value":
@@ -70,6 +71,20 @@ def _take(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         qualifiers.apply(q, r, i)
     else:
         _word(q, r, i, item)
+
+
+def _name(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+    """A table or a column; after `by region and` it is one more group."""
+    if r.group_at is not None and not conditions.condition_follows(q, r.in_head, i):
+        between = [x.lower for x in q.items[r.group_at + 1 : i] if x.lower not in ("the", "each", "by")]
+        r.grouping = r.grouping or between == ["and"]
+    grouping = r.grouping
+    if q.sorts[i] == "table":
+        tables.table_mention(q, r, i)
+    else:
+        projection.column(q, r, i)
+    if grouping and not r.grouping:
+        r.group_at = i
 
 
 def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
@@ -144,8 +159,8 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")
     ):
         return False
-    asked = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
-    return bool(asked) and following <= i + 3
+    aggregated = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
+    return bool(aggregated) and following <= i + 3
 
 
 def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:

@@ -47,8 +47,8 @@ class _Part:
 
 def recalled(question: str, examples: Sequence[Example], schema: Schema, values: ValueIndex) -> Recalled | None:
     """The first example that asks the same; one without any exchange comes first."""
-    asked = _parts(question, values)
-    matches = [(pairs, e) for e in examples if (pairs := _exchanged(_parts(e.question, values), asked)) is not None]
+    parts = _parts(question, values)
+    matches = [(pairs, e) for e in examples if (pairs := _exchanged(_parts(e.question, values), parts)) is not None]
     for pairs, example in sorted(matches, key=lambda match: len(match[0])):
         if usable(example, schema) is not None:
             continue
@@ -93,12 +93,12 @@ def _part(tokens: Sequence[Token], hits: tuple[ValueHit, ...]) -> _Part:
     return _Part(text, lemma, tokens[0].number if len(tokens) == 1 else None, hits)
 
 
-def _exchanged(known: Sequence[_Part], asked: Sequence[_Part]) -> list[tuple[_Part, _Part]] | None:
+def _exchanged(example: Sequence[_Part], question: Sequence[_Part]) -> list[tuple[_Part, _Part]] | None:
     """The values that differ between two questions in the same words; None for different words."""
-    if len(known) != len(asked):
+    if len(example) != len(question):
         return None
     pairs = []
-    for old, new in zip(known, asked, strict=True):
+    for old, new in zip(example, question, strict=True):
         if old.lemma == new.lemma:
             continue
         columns = {(h.table, h.column) for h in old.hits} & {(h.table, h.column) for h in new.hits}

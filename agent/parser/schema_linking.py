@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.knowledge.values import ValueHit, ValueIndex
+from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.external_knowledge import Meaning
 from agent.parser.fallback_linking import CALENDAR_UNITS, linked_by_fallback
@@ -20,6 +20,9 @@ from agent.parser.phrases import Keyword, keywords, starts_with_sorting
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
 from eval.language.tokens import Token
 
+_OWN, _SYNONYM = 1.0, 0.81
+"""A word that stands in the schema itself does not join words before it as a synonym of another (`treatment category`,
+where a table is called `treatment_type`)."""
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
 _SMALL = word_set("from to by on at with up out off over under as is be not no all")
 """Words that name something only together with another word of its name (`valid from`)."""
@@ -58,11 +61,13 @@ def link(
     """Cover the question with the best non-overlapping items. `known`: the meanings that the question's
     evidence gives."""
     spans = _schema_spans(tokens, vocabulary)
+    _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
     _add_measures(tokens, spans)
-    _add_values(tokens, spans, values)
+    periods = _periods(tokens)
+    _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
     _add_meanings(tokens, spans, known)
-    signals = [*keywords(tokens), *_periods(tokens)]
+    signals = [*keywords(tokens), *periods]
     chosen = _cover(tokens, spans, signals)
     items = _items(tokens, chosen)
     return linked_by_fallback(tokens, items, vocabulary, values)
@@ -81,6 +86,8 @@ def _periods(tokens: Sequence[Token]) -> list[Keyword]:
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
     items: dict[int, TableWord | ColumnWord] = {}
     by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
+    own: set[int] = set()
+    heads = {table.words[-1] for table in vocabulary.tables.values() if table.words}
     for i, token in enumerate(tokens):
         if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens, vocabulary)):
             continue
@@ -89,6 +96,10 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
             meant = {word: score for word, score in meant.items() if word not in _RECURRING}
         if token.lower == "number" and i + 1 < len(tokens) and tokens[i + 1].lower == "of":
             meant |= {word: 0.95 for word in _COUNTED if word in vocabulary.holders and word not in meant}
+        if max(meant.values(), default=0.0) >= _OWN:
+            own.add(i)
+        if any(word in heads and score >= _OWN for word, score in meant.items()):  # `users` are app users, no accounts
+            meant = {w: score if score >= _OWN or w not in heads else min(score, 0.65) for w, score in meant.items()}
         for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
                 continue
@@ -97,7 +108,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
                 by_id.setdefault(id(item), {}).setdefault(i, []).append((word, score))
     spans: dict[tuple[int, int], _Span] = {}
     for key, positions in by_id.items():
-        _windows(tokens, items[key], positions, spans)
+        _windows(tokens, items[key], positions, spans, own)
     for i, token in enumerate(tokens):
         for item in vocabulary.joined.get(token.lemma, ()) if token.kind == "word" else ():
             span = spans.setdefault((i, i + 1), _Span())
@@ -135,6 +146,7 @@ def _windows(
     item: TableWord | ColumnWord,
     positions: dict[int, list[tuple[str, float]]],
     spans: dict[tuple[int, int], _Span],
+    own_words: set[int],
 ) -> None:
     ordered = sorted(positions)
     owner = item.owner if isinstance(item, ColumnWord) else ()
@@ -152,6 +164,8 @@ def _windows(
             if not free:
                 break
             word, score = max(free, key=lambda ws: ws[1])
+            if reach and score < _SYNONYM and position in own_words:
+                break
             used[word] = score
             reach.append(position)
             last = position
@@ -169,6 +183,8 @@ def _windows(
                 continue
             if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
                 continue
+            if _counts_rows(tokens, start) and item.words[-1] == "number" and item.words[0] != "number":
+                continue
             span = spans.setdefault((start, end), _Span())
             span.matched = max(span.matched, len(reach))
             span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
@@ -180,6 +196,11 @@ def _windows(
                 seen = span.columns.get(item.key)
                 if seen is None or seen[1] < score:
                     span.columns[item.key] = (item, score)
+
+
+def _counts_rows(tokens: Sequence[Token], at: int) -> bool:
+    """`the number of cards` is no card number."""
+    return tokens[at].lower in ("number", "numbers") and at + 1 < len(tokens) and tokens[at + 1].lower == "of"
 
 
 def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:
@@ -222,6 +243,25 @@ def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> 
             spans[start, end + 1] = _Span(columns=dated, matched=span.matched + 1, complete=True)
 
 
+_KEYS = word_set("id number code key reference")
+
+
+def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], vocabulary: Vocabulary) -> None:
+    """`bookings` for a table of stays: its rows have another name in their key (`booking_ref`)."""
+    for (start, end), span in spans.items():
+        word = tokens[start]
+        if end > start + 1 or span.tables or word.kind != "word":
+            continue
+        tables = {
+            column.table
+            for column, _ in span.columns.values()
+            if column.primary and column.words[:-1] == (word.lemma,) and column.words[-1] in _KEYS
+        }
+        if len(tables) == 1 and len(vocabulary.tables[min(tables)].table.primary_key) < 2:
+            nearest = max(score for _, score in span.columns.values())
+            span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
+
+
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
     lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
     for start in range(len(tokens)):
@@ -248,10 +288,20 @@ def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], 
                 spans[start, start + length] = _Span(columns=columns, values=meaning.values, matched=length + 1)
 
 
-def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex) -> None:
+_SAME_TEXT = 0.97
+_NO_VALUE = word_set("money cash top bottom")
+"""Words that name no stored value unless they are written as a name (`the amount of money`)."""
+
+
+def _add_values(
+    tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex, dated: set[int]
+) -> None:
+    """`dated`: tokens of periods, which mean a stored value only if it is the same text (`March` is no `Marco`)."""
     words = [t.text if t.kind != "punct" else "" for t in tokens]
     for span_values in values.spans(words):
         covered = tokens[span_values.start : span_values.end]
+        if dated.issuperset(range(span_values.start, span_values.end)) and span_values.hits[0].score < _SAME_TEXT:
+            continue
         if len(covered) == 1:
             token = covered[0]
             if (
@@ -260,19 +310,23 @@ def _add_values(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], va
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)
             ):
                 continue
-            if token.lower in FUNCTION_WORDS and token.kind != "quoted" and not token.capital:
+            if token.lower in FUNCTION_WORDS | _NO_VALUE and token.kind != "quoted" and not token.capital:
                 continue
             if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (
-            covered[0].lower in FUNCTION_WORDS
-            or covered[-1].lower in FUNCTION_WORDS
+            ((covered[0].lower in FUNCTION_WORDS or covered[-1].lower in FUNCTION_WORDS) and not _whole(span_values))
             or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
         ):
             continue
         span = spans.setdefault((span_values.start, span_values.end), _Span())
         span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
+
+
+def _whole(found: ValueSpan) -> bool:
+    """`in transit`: two words that are a stored value and no part of one."""
+    return found.end - found.start == 2 and found.hits[0].score >= _SAME_TEXT
 
 
 def _cover(

@@ -47,10 +47,10 @@ async def second_opinion(question: str, database: Database, schema: Schema) -> S
 async def _opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
     from eval.sql import facts
 
-    found = await asyncio.to_thread(_read, question, database, schema)
-    if found is None:
+    other_result = await asyncio.to_thread(_read, question, database, schema)
+    if other_result is None:
         return None
-    parsed, statement, confidence = found
+    parsed, statement, confidence = other_result
     result = await database.execute_async(statement, limits=LIMITS)
     if not result.ok or result.truncated:
         return None

@@ -45,10 +45,10 @@ def referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
 def superior(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
     mention, following = q.items[i].mention, q.next_mention(i)
-    asked = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
+    who = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
     of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
     last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
-    if mention is None or not asked or not (of or last):
+    if mention is None or not who or not (of or last):
         return False
     for column, _ in mention.columns[:6]:
         if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
@@ -79,17 +79,14 @@ def refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
             hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
             if not hits:
                 break
-            taken = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
-            hit = next((h for h in hits if (h.table, h.column) not in taken), hits[0])
+            names_in_use = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
+            hit = next((h for h in hits if (h.table, h.column) not in names_in_use), hits[0])
             where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
             r.use(at)
             at += 1
         if not where:
             return False
         r.use(i)
-        if r.counting and not r.query.select:
-            r.query.select.append(Expression("count", table=column.table))
-            r.counting = ""
         r.entity(column.table)
         key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
         conditions.add(q, r, Condition(Expression(column=column.key), "=", (), against=key))

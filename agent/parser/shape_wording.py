@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent.knowledge.vocabulary import TableWord, Vocabulary
-from agent.parser.interpretation import Shape
+from agent.parser.interpretation import ALL_ROWS, Shape
 from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Wording:
     notes: tuple[str, ...] = ()
     guessed: bool = False
     """The question did not say what to rank by; revenue was assumed."""
+    lost: tuple[str, ...] = ()
+    """Content words of the question that the rewording lost."""
 
 
 def shaped_wording(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording | None:
@@ -42,7 +45,9 @@ _SHARE = re.compile(
     rf"|^(?P<x2>.+?) (?P<g2>{_BY} .+?){_IN_PERCENT}$"
     rf"|^(?P<x3>\w+) share (?P<g3>{_BY} .+?){_IN_PERCENT}?$"
     r"|^(?:what|which) (?:share|percentage|percent|proportion) of (?:the |our )?(?:total )?(?P<x4>.+?) "
-    r"(?:comes? from|came from|is from|goes to|went to|belongs to|is in|are in|does) (?P<g4>each .+?)(?: \w+)?$",
+    r"(?:comes? from|came from|is from|goes to|went to|belongs to|is in|are in|falls? (?:on|in|to|under)|does|did) "
+    r"(?P<g4>each .+?)(?: (?:have|has|make|made|bring|brought|account|earn|earned|get|got|receive|run|hold|take)"
+    r"(?: in| for| up)?)?$",
     re.IGNORECASE,
 )
 _GROWN = re.compile(r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?", re.IGNORECASE)
@@ -72,6 +77,12 @@ _PERIODS = re.compile(
     r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?:in )?(?P<b>(?:19|20)\d\d|last year|this year)$",
     re.IGNORECASE,
 )
+_PERIODS_FIRST = re.compile(
+    r"^(?:compare |difference between )?(?P<a>(?:19|20)\d\d|this year|last year)(?:'s)? "
+    r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?P<b>(?:19|20)\d\d|last year|this year)(?:'s)?"
+    r"(?: (?:in|by|for))? (?P<x>[a-z][a-z ]*)$",
+    re.IGNORECASE,
+)
 _COMPARE = re.compile(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$", re.IGNORECASE)
 _RUNNING = re.compile(
     rf"^(?:what is the |show (?:me )?(?:the )?)?(?:running|cumulative|rolling)(?: (?:total|sum|count|"
@@ -98,34 +109,37 @@ _ORDER_VALUE = re.compile(
 _AVERAGE_PER = re.compile(
     r"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the |our )?(?:average|avg|mean) (?P<x>(?:number|"
     r"count) of \w+(?: \w+)?|revenue|"
-    r"sales|spend(?:ing)?|spent|items|orders|quantity|turnover) (?:per|by|for each|in an?|of an?|for an?)"
+    r"sales|spend(?:ing)?|spent|items|quantity|turnover|[a-z]+s) (?:per|by|for each|in an?|of an?|for an?)"
     r" (?P<g>\w+(?: \w+)?)"
     r"(?P<rest>(?: (?:in|since|during|for) .+)?)$",
     re.IGNORECASE,
 )
-_BUSIEST = re.compile(
-    r"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?busiest (?P<period>day|week|month|quarter|year|"
-    r"weekday|hour)(?: of the day)?"
-    r" (?:for|by|in terms of|of) (?P<x>\w+(?: \w+)?)(?P<rest>(?: in .+)?)$",
+_UNIT_OF_TIME = r"(?P<period>day of the week|day|week|month|quarter|year|weekday|hour)"
+_SINCE = r"(?P<rest>(?: (?:in|for|since|during|last|this|of(?= (?:19|20)\d\d)) .+)?)"
+_TOP_PERIODS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>busiest|quietest|slowest) {_UNIT_OF_TIME}"
+        rf"(?: of the day)?(?: (?:for|by|in terms of|of) (?P<x>[a-z]+(?: [a-z]+)?))?{_SINCE}$",
+        rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>best|worst) {_UNIT_OF_TIME}"
+        rf" (?:for|by|in terms of) (?P<x>[a-z]+(?: [a-z]+)?){_SINCE}$",
+        rf"^(?:on |in )?(?:which|what) {_UNIT_OF_TIME}(?: of (?:the )?year)? (?:has|had|have|saw|sees|"
+        rf"brought(?: in)?|is|was|with|did we have|do we have|did we get|do we get|did we make|do we make)(?: the)? "
+        rf"(?P<most>most|fewest|least|highest|lowest|largest|smallest|best|worst)"
+        rf" (?:number of )?(?P<x>[a-z]+(?: [a-z]+)?){_SINCE}$",
+        r"^(?:(?:when|what) is (?:the |our )?)?(?:rush|peak) hour(?: (?:for|of) (?P<x>[a-z]+))?$",
+    )
+)
+_EXTREME = r"(?P<which>(?:most|least) [a-z]+|(?!first\b)[a-z]{2,}est)"
+_COMMAND = r"^(?:(?:show|list|give|get|display|sort|see)(?: me| us)? )?(?:all )?(?:of )?(?:the |our |my )?"
+_EXTREME_FIRST = re.compile(rf"{_COMMAND}{_EXTREME} (?P<x>.+?) first$", re.IGNORECASE)
+_LIST_WITH_FIRST = re.compile(
+    rf"{_COMMAND}(?P<x>.+?)(?:,| with| starting with| sorted| ordered)* (?:the )?(?!(?:high|low)est\b){_EXTREME}"
+    r"(?: ones?)? first$",
     re.IGNORECASE,
 )
-_HAPPENS = (
-    r"(?P<{0}>deliver\w*|ship\w*|arriv\w*|return\w*|process\w*|complet\w*|pay\w*|clos\w*|resolv\w*|finish\w*|respon\w*)"
-)
-_DAYS = re.compile(
-    r"^(?:what is |show )?(?:the |our )?(?:average|avg|mean) "
-    + _HAPPENS.format("a")
-    + r" (?:time|duration|days)(?: in days)?$"
-    r"|^how (?:long|many days) (?:does|do|did) (?:it|an? \w+|\w+) (?:take )?(?:to |until |for )?(?:be |"
-    r"an? order to )?(?:take )?"
-    r"(?:to )?" + _HAPPENS.format("b") + r"?(?: take)?(?: an? \w+| \w+s)?(?: on average)?$"
-    r"|^how long does (?:the )?" + _HAPPENS.format("c") + r" take(?: on average)?$",
-    re.IGNORECASE,
-)
-_TOOK = re.compile(
-    r"^(?P<what>[\w ]+?) (?:that|which) (?:took|take|needed) (?P<cmp>longer than|more than|less than|"
-    r"at least|at most) (?P<n>\d+) "
-    r"days to (?:be )?" + _HAPPENS.format("a") + r"$",
+_HIGHEST_OF_FIRST = re.compile(
+    rf"{_COMMAND}(?P<x>.+?),? (?:with )?(?:the )?(?P<which>highest|lowest|most|fewest) (?P<of>[a-z ]+) first$",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
@@ -171,7 +185,7 @@ def _change(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
 
 
 def _periods(text: str, _: Vocabulary, today: dt.date) -> Wording | None:
-    match = _PERIODS.match(text)
+    match = _PERIODS.match(text) or _PERIODS_FIRST.match(text)
     if match is None or ("compare" not in text.lower() and re.search(r" (?:and|to|with) ", text[match.start("a") :])):
         return None
     named = {"this year": today.year, "last year": today.year - 1}
@@ -242,42 +256,82 @@ def _amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
     return ""
 
 
-def _average_per(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+def _average_per(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     match = _AVERAGE_PER.match(text)
     if match is None or lemma(match["g"].lower()) != match["g"].lower():
         return None
     what = re.sub(r"^(?:items|quantity)$", "units sold", match["x"], flags=re.I)
-    what = re.sub(r"^orders$", "number of orders", what, flags=re.I)
+    if _is_table(vocabulary, what) and lemma(what.lower()) not in MONEY_ROWS:
+        what = f"number of {what}"
+    elif what == match["x"] and re.fullmatch(r"[a-z]+s", what, re.I) and not _MEASURED.fullmatch(what):
+        return None
     return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
 
 
-def _busiest(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
-    match = _BUSIEST.match(text)
-    if match is None:
+MONEY_ROWS = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
+"""Tables whose rows are sums of money, so that `average payments` may be amounts."""
+_MEASURED = re.compile(r"revenue|sales|spend(?:ing)?|spent|turnover", re.IGNORECASE)
+
+
+def _is_table(vocabulary: Vocabulary, word: str) -> bool:
+    """Whether the plural word names the rows of a table (`orders`)."""
+    one = lemma(word.lower())
+    return one != word.lower() and any(t.words == (one,) for t in vocabulary.tables.values())
+
+
+_LEAST = word_set("fewest least lowest worst quietest slowest")
+
+
+def _busiest(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
+    """`the busiest month for orders`, `which weekday had the most trips`, `best month for sales`, `rush hour`."""
+    for pattern in _TOP_PERIODS:
+        match = pattern.match(text)
+        if match is not None:
+            break
+    else:
         return None
-    return Wording(f"number of {match['x']} per {match['period']}{match['rest']}", Shape("top", grouped=True))
+    groups = match.groupdict()
+    period = re.sub(r"^day of the week$", "weekday", groups.get("period") or "hour", flags=re.IGNORECASE)
+    what, guessed = (groups.get("x") or "").lower(), False
+    notes: tuple[str, ...] = ()
+    if not what:
+        what = _events_of(vocabulary)
+        if not what:
+            return None
+        guessed, notes = True, (f"“busiest” is taken as the most {what}",)
+    elif _is_table(vocabulary, what.split()[-1]):
+        what = what if what.startswith("number of ") else f"number of {what}"
+    if guessed:
+        what = f"number of {what}"
+    most = (groups.get("most") or "").lower() not in _LEAST
+    text = f"{what} per {period}{groups.get('rest') or ''}"
+    return Wording(text, Shape("top", grouped=True, descending=most), notes, guessed)
 
 
-def _days(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
-    match = _DAYS.match(text)
-    verb = _groups(match["a"], match["b"], match["c"]) if match else ""
-    if match is None or not verb:
+def _events_of(vocabulary: Vocabulary) -> str:
+    """The plural of the table with most rows that have a date: what a business counts by the day."""
+    dated = [
+        t
+        for t in vocabulary.tables.values()
+        if not t.bridge and t.table.foreign_keys and any(c.role == "date" for c in vocabulary.by_table[t.name])
+    ]
+    rows = sorted(dated, key=lambda t: -(t.table.row_count or 0))
+    return rows[0].plural if rows else ""
+
+
+def _ordered(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
+    """`cheapest products first` is read as a ranking of as many rows as a ranking may have; the limit is taken off."""
+    match = _EXTREME_FIRST.match(text) or _LIST_WITH_FIRST.match(text) or _HIGHEST_OF_FIRST.match(text)
+    if match is None or re.search(r" by |\bfirst\b", match["x"], re.IGNORECASE):
         return None
-    table = _dated(vocabulary, verb)
-    return Wording(f"number of {table}", Shape("days", event=verb)) if table else None
-
-
-def _dated(vocabulary: Vocabulary, verb: str) -> str:
-    """The words of a table that has a date of that event and another date before it."""
-    for table, columns in vocabulary.by_table.items():
-        dates = [c for c in columns if c.role == "date"]
-        if len(dates) > 1 and any(verb[:4].lower() == w[:4] for c in dates for w in c.words):
-            return " ".join(vocabulary.tables[table].words) + "s"
-    return ""
+    what, which = _subject(match["x"]), match["which"]
+    measure = match.groupdict().get("of")
+    ranking = f"{ALL_ROWS} {what} with the {which} {measure}" if measure else f"{ALL_ROWS} {which} {what}"
+    return Wording(f"the {ranking}", Shape("ordered"))
 
 
 _Rule = Callable[[str, Vocabulary, dt.date], Wording | None]
 _SHAPES: tuple[_Rule, ...] = (
     _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _percentile, _busiest,
-    _days, _compare,
+    _ordered, _compare,
 )  # fmt: skip

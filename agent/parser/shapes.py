@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.vocabulary import Vocabulary
+from agent.parser import spans
 from agent.parser.ages import aged
-from agent.parser.interpretation import Condition, Expression, Query, Shape
+from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
 _TIMES = ("day", "week", "month", "quarter", "year")
@@ -23,10 +24,13 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
     """Complete the query for its shape; False when they do not fit together."""
     if shape.kind == "age":
         return aged(query, vocabulary, today)
+    if shape.kind == "ordered":
+        query.shape = shape
+        return _unlimited(query)
     figures = [e for e in query.select if e.function]
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
-    if shape.kind == "days":
-        return plain and _days(query, shape, vocabulary)
+    if shape.span is not None:
+        return plain and spans.completed(query, shape)
     if not plain or len(figures) != 1 or (shape.grouped and not query.group):
         return False
     if shape.kind in ("running", "growth", "top") and not _time(query):
@@ -42,8 +46,17 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
     if shape.kind == "share":
         query.order = query.order or [(figures[0], True)]
     if shape.kind == "top":
-        query.order, query.limit = [(figures[0], True)], 1
+        query.order, query.limit = [(figures[0], shape.descending)], 1
     query.shape = shape
+    return True
+
+
+def _unlimited(query: Query) -> bool:
+    """All rows of a ranking, with what they are ranked by."""
+    if query.limit != ALL_ROWS or not query.order:
+        return False
+    query.limit = None
+    query.select.extend(e for e, _ in query.order if e not in query.select)
     return True
 
 
@@ -80,45 +93,6 @@ def _by_values(query: Query) -> bool:
             query.group = [by]
             return True
     return False
-
-
-def _days(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
-    """The average of the days from a thing's first date to the date of an event."""
-    table = query.tables[0] if query.tables else ""
-    dates = [c for c in vocabulary.by_table.get(table, ()) if c.role == "date"]
-    ends = [c for c in dates if any(w[:4] == shape.event[:4].lower() for w in c.words)]
-    starts = [c for c in dates if c not in ends and not c.column.nullable] or [c for c in dates if c not in ends]
-    start = _first_date(starts)
-    if len(ends) != 1 or start is None:
-        return False
-    query.select = [Expression("avg", ends[0].key, since=start.key)]
-    query.shape = shape
-    return True
-
-
-_STARTS = (
-    "order",
-    "create",
-    "start",
-    "open",
-    "place",
-    "request",
-    "report",
-    "rental",
-    "loan",
-    "invoice",
-    "sale",
-    "begin",
-)
-
-
-def _first_date(columns: list[ColumnWord]) -> ColumnWord | None:
-    """The date on which a thing begins: the date column with such a name, otherwise the only date column."""
-    for word in _STARTS:
-        for column in columns:
-            if any(w.startswith(word) for w in column.words):
-                return column
-    return columns[0] if len(columns) == 1 else None
 
 
 # --- trees ---
@@ -249,7 +223,7 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
         high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2)),
     )
     figure: exp.Expr = exp.alias_(exp.Avg(this=exp.column("value")), "median")
-    if query.shape is not None and query.shape.kind == "percentile":  # the nearest rank, which is a value that occurs
+    if query.shape is not None and query.shape.kind == "percentile":  # by nearest rank: a stored value
         share = exp.Mul(this=exp.Literal.number(query.shape.percent), expression=exp.column("total"))
         ranks = exp.Mul(this=exp.Literal.number(100), expression=exp.column("place"))
         middle = exp.GTE(this=ranks, expression=share)

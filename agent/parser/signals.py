@@ -23,7 +23,6 @@ _Rule = Callable[[LinkedQuestion, ReadingState, int, str], None]
 _LISTING = (
     "along with", "together with", "and their", "and its", "with their", "along with their", "as well as",
     "as well as the", "as well as their", "and what is", "and what are", "and show", "and list", "and give",
-    "and how many",
 )  # fmt: skip
 """Phrases after which the question names more columns to show."""
 _COPULAS = word_set("is are was were")
@@ -54,6 +53,8 @@ def _count(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
         column = r.column_of(following, "number")
         figure = column.numeric and column.role == "number"
         if figure and r.functions:
+            if "total number" in q.items[i].lower and "sum" not in r.functions:
+                r.functions.append("sum")
             return
         if figure and following <= i + 2:
             r.functions.append("sum")
@@ -69,7 +70,7 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
     if extreme and following is not None and q.sorts[following] == "column":
         superlatives.extreme_column(q, r, i, following, argument == "max")
         return
-    total = _held_total(q, i) if q.items[i].lower == "total" else None
+    total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:
         r.last_column = (i, total)
         return
@@ -78,7 +79,7 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
 
 def _negation(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
     r.negated = True
-    r.in_head = r.in_head and not (r.query.select or r.entities)
+    r.in_head = r.in_head and not (r.query.select or r.entities or r.query.where)
 
 
 def _exception(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
@@ -105,8 +106,6 @@ def _also(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
     if not r.query.select and r.head_entity is not None and not r.functions and not r.counting:
         r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity))
     r.in_head = True
-    if "how many" in phrase:
-        r.counting = "rows"
 
 
 def _relative(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
@@ -155,7 +154,7 @@ _RULES: dict[str, _Rule] = {
 }
 
 
-def _held_total(q: LinkedQuestion, i: int) -> ColumnWord | None:
+def _total_column(q: LinkedQuestion, i: int) -> ColumnWord | None:
     """`orders with a total above 100`: a column of the table just named holds the total, so nothing is summed."""
     compared = i + 1 < len(q.items) and q.items[i + 1].is_keyword("cmp")
     last = next((q.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] == "table"), None)

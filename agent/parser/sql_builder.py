@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from dataclasses import replace
 
 from sqlglot import exp
 
+from agent.knowledge.stored_dates import UNIX, UNIX_MS
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
-from agent.parser.column_names import name_columns
+from agent.parser.column_names import name_columns, result_names, role
+from agent.parser.date_functions import DateFunctions
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import Edge, JoinGraph, JoinPlan
 from eval.errors import Text2SQLError
 from eval.language.lexicon import word_set
-from eval.schema import Dialect
+from eval.schema import WRITTEN_DIALECTS, Dialect
+from eval.sql import render
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -38,9 +42,11 @@ _ONE_LINE = 100
 def readable(tree: exp.Expression, dialect: Dialect) -> str:
     """The statement as text: on one line if it is short and reads one table, otherwise one clause and one column per
     line."""
-    line = tree.sql(dialect=dialect)
+    line = render(tree, dialect) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect)
     simple = len(line) <= _ONE_LINE and len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
-    return line if simple else tree.sql(dialect=dialect, pretty=True)
+    if simple:
+        return line
+    return render(tree, dialect, pretty=True) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect, pretty=True)
 
 
 class TreeBuilder:
@@ -50,6 +56,7 @@ class TreeBuilder:
         self._vocabulary = vocabulary
         self._graph = graph
         self._hints = hints
+        self._dates = DateFunctions(vocabulary.schema.dialect)
         self._aliases: dict[str, str] = {}
         self.plans: list[JoinPlan] = []
         """The join plans made, the outermost last."""
@@ -61,10 +68,32 @@ class TreeBuilder:
             tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
         if query.intersect is None and query.minus is None and isinstance(tree, exp.Select):
             tree = name_columns(tree, query, self._vocabulary, _RESERVED)
+        named = self._named_rows(query)
+        if named is not None and query.intersect is not None and isinstance(tree, exp.Select):
+            return self._also_among(tree, query.intersect, named)
         for other, wrap in ((query.intersect, exp.intersect), (query.minus, exp.except_)):
             if other is not None:
                 tree = wrap(tree, self._select(other), copy=False)
         return tree
+
+    def _named_rows(self, query: Query) -> ColumnKey | None:
+        """The key of the rows whose names the query shows: two rows with one name are not the same row. None where the
+        values shown are what is asked for (`countries with both …`)."""
+        shown = [e.column for e in query.select if e.column is not None and not (e.function or e.part or e.via)]
+        tables = {c[0] for c in shown}
+        if len(shown) != len(query.select) or len(tables) != 1 or query.group or query.minus is not None:
+            return None
+        table = next(iter(tables))
+        names = {c.key for c in self._vocabulary.name_columns(table)}
+        key = self._vocabulary.key_column(table)
+        own = [c for clause in query.where for c in clause if table in c.tables]
+        return key.key if key is not None and not own and names and set(shown) <= names else None
+
+    def _also_among(self, tree: exp.Select, other: Query, key: ColumnKey) -> exp.Select:
+        """The rows that are also among those of the other query, by their key."""
+        inner = self._select(replace(other, select=[Expression(column=key)]))
+        among = exp.In(this=self._column(key, False), query=inner.subquery(copy=False))
+        return tree.where(among, copy=False).distinct(copy=False)
 
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
@@ -95,7 +124,9 @@ class TreeBuilder:
             select = select.order_by(
                 *(
                     exp.Ordered(
-                        this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending
+                        this=self._expression(e, plan, alone, query, ordered=True),
+                        desc=descending,
+                        nulls_first=not descending,
                     )
                     for e, descending in order
                 ),
@@ -110,20 +141,21 @@ class TreeBuilder:
     def _ranked_within(self, select: exp.Select, query: Query, plan: JoinPlan, alone: bool) -> exp.Select:
         """The first rows of each group: a subquery numbers the rows, and the outer statement keeps the first ones."""
         ranks = [
-            exp.Ordered(this=self._expression(e, plan, alone, query), desc=descending, nulls_first=not descending)
+            exp.Ordered(
+                this=self._expression(e, plan, alone, query, ordered=True),
+                desc=descending,
+                nulls_first=not descending,
+            )
             for e, descending in query.order
         ]
         parts = [self._expression(e, plan, alone, query) for e in query.within]
         place = exp.Window(
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
         )
-        names: list[str] = []
-        for shown in list(select.expressions):
-            base = shown.name.lower() if isinstance(shown, exp.Column) and shown.name else "figure"
-            base = base if _PLAIN.match(base) and not self._reserved(base) else f"{base}_"
-            base = base if _PLAIN.match(base) else "figure"
-            names.append(next(n for n in (base, *(f"{base}_{k}" for k in range(2, 99))) if n not in names))
-            shown.replace(exp.alias_(shown.copy(), names[-1]))
+        free = result_names(select, query, self._vocabulary, _RESERVED)
+        names = [self._identifier(name or f"column_{number}") for number, name in enumerate(free, 1)]
+        for shown, name in zip(list(select.expressions), names, strict=True):
+            shown.replace(exp.alias_(shown.copy(), name))
         inner = select.select(exp.alias_(place, "place"), copy=False)
         limit = exp.LTE(this=exp.column("place"), expression=exp.Literal.number(query.limit or 1))
         outer = exp.Select().select(*(exp.column(n) for n in names), copy=False)
@@ -174,8 +206,8 @@ class TreeBuilder:
         if known is None:
             initials = "".join(w[0] for w in self._vocabulary.tables[name].words if w[:1].isascii() and w[:1].isalpha())
             start = initials.lower()[:4] or "t"
-            taken = {*self._aliases.values(), *_RESERVED}
-            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in taken)
+            aliases_in_use = {*self._aliases.values(), *_RESERVED}
+            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in aliases_in_use)
             self._aliases[name] = known
         return known
 
@@ -185,8 +217,7 @@ class TreeBuilder:
 
     def _alias_of(self, table: str, referring: str) -> str:
         """The alias of the rows that rows of the same table refer to: the words of the referring column (`manager`)."""
-        words = self._vocabulary.columns[table, referring].words
-        name = "_".join(w for w in words if w not in ("id", "key", "code", "number"))
+        name = role(self._vocabulary.columns[table, referring].words)
         return name if _PLAIN.match(name) and name not in _RESERVED else f"{self._alias(table)}_other"
 
     def _reference(self, table: str, referring: str) -> tuple[exp.Table, exp.Expr]:
@@ -211,7 +242,7 @@ class TreeBuilder:
 
     # -- expressions ----------------------------------------------------------------------------------------------
 
-    def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
+    def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query, ordered: bool = False) -> exp.Expr:
         if e.function == "count":
             return self._count(e, plan, alone, query)
         if e.column is None:
@@ -221,12 +252,14 @@ class TreeBuilder:
         if e.via:
             inner.set("table", exp.to_identifier(self._alias_of(e.column[0], e.via)))
             return inner
+        if e.part or e.function or ordered or e.until is not None or e.since is not None or self._is_number(e.column):
+            inner = self._moment(e.column, alone)
         if e.part:
-            return self._date_part(e.column, inner, e.part)
+            return self._dates.part(inner, self._declared(e.column), e.part)
         if e.until is not None:
-            inner = self._years_until(e.column, inner, e.until)
+            inner = self._dates.years_until(inner, self._declared(e.column), e.until)
         if e.since is not None:
-            inner = self._days_between(self._column(e.since, alone), inner)
+            inner = self._dates.elapsed(self._moment(e.since, alone), inner, e.unit)
         if e.factor is not None:
             inner = exp.Mul(this=inner, expression=self._column(e.factor, alone))
         if e.less is not None:
@@ -236,77 +269,19 @@ class TreeBuilder:
             return inner
         return _AGGREGATES[e.function](this=inner)
 
-    def _date_part(self, key: ColumnKey, column: exp.Expr, part: str) -> exp.Expr:
-        dialect = self._vocabulary.schema.dialect
-        if dialect in ("postgres", "duckdb", "spark") and not re.search(
-            "date|time", self._vocabulary.columns[key].column.type, re.IGNORECASE
-        ):
-            column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
-        if dialect == "clickhouse":
-            column = self._moment(key, column)
-        if part == "quarter":
-            return self._quarter(column)
-        if dialect == "spark" and part in ("week", "weekday"):
-            return _spark_week(column) if part == "week" else _spark_weekday(column)
-        function, shape = _DATE_FORMATS[dialect]
-        return self._formatted(column, function, shape[part])
+    def _moment(self, key: ColumnKey, alone: bool) -> exp.Expr:
+        """The column; a date in a form of its own as the engine's own."""
+        column, form = self._column(key, alone), self._vocabulary.columns[key].form
+        return self._dates.moment(column, form) if form else column
 
-    def _years_until(self, key: ColumnKey, column: exp.Expr, day: dt.date) -> exp.Expr:
-        """The completed years from a date until `day`."""
-        year = exp.cast(self._date_part(key, column, "year"), exp.DataType.Type.INT)
-        pattern = "MM-DD" if self._vocabulary.schema.dialect == "postgres" else "%m-%d"
-        month_day = self._date_part(key, column.copy(), "year")
-        next(e for e in month_day.find_all(exp.Literal) if e.is_string).replace(exp.Literal.string(pattern))
-        later = exp.GT(this=month_day, expression=exp.Literal.string(day.strftime("%m-%d")))
-        ahead = exp.Case(ifs=[exp.If(this=later, true=exp.Literal.number(1))], default=exp.Literal.number(0))
-        years = exp.Sub(this=exp.Literal.number(day.year), expression=year)
-        return exp.paren(exp.Sub(this=years, expression=ahead), copy=False)
+    def _is_number(self, key: ColumnKey) -> bool:
+        """Whether a date is stored as seconds, which nobody reads."""
+        return self._vocabulary.columns[key].form in (UNIX, UNIX_MS)
 
-    def _moment(self, key: ColumnKey | None, column: exp.Expr) -> exp.Expr:
-        """ClickHouse formats dates only, so a text is read as one first."""
-        declared = self._vocabulary.columns[key].column.type if key is not None else ""
-        if "String" not in declared:
-            return column
-        return exp.Anonymous(this="parseDateTimeBestEffortOrNull", expressions=[column])
-
-    def _formatted(self, column: exp.Expr, function: str, shape: str) -> exp.Expr:
-        pattern = exp.Literal.string(shape)
-        sqlite = self._vocabulary.schema.dialect == "sqlite"
-        return exp.Anonymous(this=function, expressions=[pattern, column] if sqlite else [column, pattern])
-
-    def _quarter(self, column: exp.Expr) -> exp.Expr:
-        """`2024-Q1`: PostgreSQL and Spark have a format for it; for other engines it is computed from the month."""
-        function, shape = _DATE_FORMATS[self._vocabulary.schema.dialect]
-        if self._vocabulary.schema.dialect == "spark":
-            return self._formatted(column, function, "yyyy-'Q'q")
-        if self._vocabulary.schema.dialect == "postgres":
-            return self._formatted(column, function, 'YYYY"-Q"Q')
-        month = exp.cast(self._formatted(column, function, shape["month"][-2:]), exp.DataType.Type.INT)
-        ends = ((3, "-Q1"), (6, "-Q2"), (9, "-Q3"))
-        ifs = [
-            exp.If(this=exp.LTE(this=month.copy(), expression=exp.Literal.number(m)), true=exp.Literal.string(q))
-            for m, q in ends
-        ]
-        quarter = exp.Case(ifs=ifs, default=exp.Literal.string("-Q4"))
-        year = self._formatted(column.copy(), function, shape["year"])
-        return (
-            exp.Concat(expressions=[year, quarter])
-            if function == "DATE_FORMAT"
-            else exp.DPipe(this=year, expression=quarter)
-        )
-
-    def _days_between(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:
-        """Days, with fractions if the columns hold times."""
-        dialect = self._vocabulary.schema.dialect
-        if dialect == "sqlite":
-            days = [exp.Anonymous(this="JULIANDAY", expressions=[x]) for x in (end, start)]
-            return exp.Sub(this=days[0], expression=days[1])
-        if dialect in ("mysql", "spark"):
-            return exp.Anonymous(this="DATEDIFF", expressions=[end, start])
-        if dialect == "clickhouse":
-            return exp.Anonymous(this="dateDiff", expressions=[exp.Literal.string("day"), start, end])
-        dates = [exp.cast(x, exp.DataType.Type.DATE) for x in (end, start)]
-        return exp.Sub(this=dates[0], expression=dates[1])
+    def _declared(self, key: ColumnKey) -> str:
+        """The type of a column as the database declares it; a date in a form of its own is read as a timestamp."""
+        word = self._vocabulary.columns[key]
+        return "timestamp" if word.form else word.column.type
 
     def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
         if e.share and query.where:
@@ -350,7 +325,11 @@ class TreeBuilder:
             left = self._expression(c.left, plan, alone, query)
         else:
             assert c.left.column is not None
-            left = self._column(c.left.column, alone)
+            dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against
+            left = (self._moment if dated else self._column)(c.left.column, alone)
+            if c.left.since is not None:
+                left = self._dates.elapsed(self._moment(c.left.since, alone), left, c.left.unit)
+                left = exp.paren(left, copy=False)
         if c.operator == "null":
             return exp.Is(this=left, expression=exp.Null())
         if c.operator == "not null":
@@ -373,9 +352,10 @@ class TreeBuilder:
     def _literal(self, value: object, alone: bool = True) -> exp.Expr:
         if isinstance(value, Expression):
             assert value.column is not None
+            if not value.via:
+                return self._moment(value.column, alone)
             column = self._column(value.column, alone)
-            if value.via:
-                column.set("table", exp.to_identifier(self._alias_of(value.column[0], value.via)))
+            column.set("table", exp.to_identifier(self._alias_of(value.column[0], value.via)))
             return column
         if isinstance(value, bool):
             return exp.Boolean(this=value)
@@ -422,7 +402,7 @@ class TreeBuilder:
         if not m.negated:
             return membership
         if first.left == m.of and self._vocabulary.columns[m.of, own[0]].column.nullable:
-            none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no partner either
+            none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no match either
             return exp.paren(exp.or_(none, exp.Not(this=membership), copy=False), copy=False)
         return exp.Not(this=membership)
 
@@ -440,35 +420,6 @@ def _references(query: Query) -> list[tuple[str, str]]:
     return list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
 
 
-def _spark_week(column: exp.Expr) -> exp.Expr:
-    """`2024-07`, the ISO year and week: Spark formats no dates by week."""
-    year = exp.Extract(this=exp.var("YEAROFWEEK"), expression=column)
-    week = exp.Anonymous(this="WEEKOFYEAR", expressions=[column.copy()])
-    two = exp.Anonymous(this="LPAD", expressions=[week, exp.Literal.number(2), exp.Literal.string("0")])
-    return exp.Anonymous(this="CONCAT", expressions=[year, exp.Literal.string("-"), two])
-
-
-def _spark_weekday(column: exp.Expr) -> exp.Expr:
-    """0 is Sunday, as text like the other engines' format."""
-    day = exp.Anonymous(this="DAYOFWEEK", expressions=[column])
-    return exp.cast(exp.Sub(this=day, expression=exp.Literal.number(1)), exp.DataType.Type.TEXT)
-
-
-_PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}
-_DATE_FORMATS = {
-    "sqlite": ("STRFTIME", _PERCENT),
-    "duckdb": ("STRFTIME", _PERCENT),
-    "mysql": ("DATE_FORMAT", _PERCENT),
-    "spark": (
-        "DATE_FORMAT",
-        {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"},
-    ),
-    "clickhouse": ("formatDateTime", _PERCENT | {"week": "%G-%V"}),
-    "postgres": (
-        "TO_CHAR",
-        {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD", "week": "IYYY-IW", "weekday": "D", "hour": "HH24"},
-    ),
-}
 _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
 _COMPARISONS: dict[str, type[exp.Expr]] = {
     "=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,

@@ -40,8 +40,12 @@ class Draft:
     """The item that is being read; empty once all are."""
     doubtful: list[str] = field(default_factory=list)
     """The items that caused doubts."""
+    rivals: list[str] = field(default_factory=list)
+    """Sentences that name what else a word may mean."""
     assumed: list[tuple[ColumnKey, dt.date]] = field(default_factory=list)
     """Columns restricted by a period relative to today, with its first day."""
+    any_year: bool = False
+    """Whether a month or quarter was named without a year."""
 
     def doubt(self, name: str, amount: float = 1.0) -> None:
         self.doubts[name] = self.doubts.get(name, 0.0) + amount
@@ -100,19 +104,20 @@ class ReadingState:
             self.draft.doubt(doubt)
         self.query, self.entities = self.draft.query, self.draft.entities
         self.consumed: set[int] = set()  # items that are explained
-        self.in_head = True  # columns are still named to be shown
+        self.in_head = True  # columns named now are shown
         self.head_entity: str | None = None  # the first table whose rows are asked for
         self.groups: list[tuple[str, object]] = []
         self.star = False  # whole rows are asked for
-        self.empty_too = False  # groups without a row are kept
+        self.empty_too = False  # groups without any row are kept
 
         # words that apply to the next mention
         self.functions: list[Function] = []
         self.counting: Literal["", "rows", "distinct"] = ""
         self.share = False
-        self.share_at = 0  # conditions read before the rows that a share is of
+        self.share_at = 0  # how many conditions were read before the rows of a share
         self.distinct = False
         self.grouping = False
+        self.group_at: int | None = None  # the item that was last read as a group
         self.negated = False
         self.excepting = False  # everything that follows is negated
         self.both = False
@@ -123,10 +128,10 @@ class ReadingState:
         self.last_column: tuple[int, ColumnWord] | None = None
         self.value_column: tuple[int, ColumnWord] | None = None  # of the last stored value
         self.verb_measure: Expression | None = None  # the amount that a verb such as `spent` names
-        self.sink: list[Clause] = self.query.where  # where conditions go: the rows, or the absent rows
-        self.denied_column: ColumnKey | None = None  # of the value that the absent rows have
+        self.sink: list[Clause] = self.query.where  # where the next condition goes: to the query, or to its absent rows
+        self.denied_column: ColumnKey | None = None  # the column of the value that the absent rows have
         self.ranked_by = False  # the question says what ranks the rows
-        self.figure_ranked = False  # by an aggregate, which is shown too
+        self.figure_ranked = False  # the rows are ranked by an aggregate, which is shown too
 
     @property
     def main_entity(self) -> str:
@@ -157,7 +162,7 @@ class ReadingState:
         return near_tables(self._question, i, self.entities, self.query.select)
 
     def column_of(self, i: int, wanted: str = "") -> ColumnWord:
-        """The column that a mention most likely means here; `wanted` may be `number` or `date`."""
+        """The column that a mention most likely means here; `wanted` may be `number`."""
         choice = choose_column(self._question, i, wanted, self.entities, self.query.select)
         if choice.close:
             self.draft.close["column", choice.column.key] = None

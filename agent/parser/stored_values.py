@@ -60,10 +60,24 @@ def value(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         add(q, r, Condition(left, "like", (f"%{text}%",)))
     else:
         add(q, r, Condition(left, "=", (hit.value,)))
+        _other_spellings(q, r, Condition(left, "=", (hit.value,)))
     word = q.vocabulary.columns.get((hit.table, hit.column))
     r.last_column = None
     if word is not None:
         r.value_column = (i, word)
+
+
+_SPELLINGS = 5
+
+
+def _other_spellings(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
+    """A value that is stored in several ways (`Leeds`, `leeds`) is meant in all of them."""
+    if not r.sink or r.sink[-1][-1] != condition or condition.left.column is None:
+        return
+    value = str(condition.values[0])
+    plain = value.strip().casefold()
+    others = [v for v in q.values.values(*condition.left.column) if v != value and v.strip().casefold() == plain]
+    r.sink[-1] = (*r.sink[-1], *(Condition(condition.left, "=", (v,)) for v in others[:_SPELLINGS]))
 
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:
@@ -92,11 +106,8 @@ def literal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if _another_pattern(q, r, i, mention.text):
         return
     period = periods.period_at(q.tokens, q.items[i].start, q.today)
-    if period is not None and not mention.values:
+    if period is not None:
         add_period(q, r, i, period, "=")
-        return
-    if mention.values:
-        value(q, r, i)
         return
     column = target_column(q, r, i, 6)
     if column is None:
@@ -142,7 +153,7 @@ def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         other = q.items[j]
         if q.sorts[j] in ("literal", "value", "word", "column", "table", "number") and (
             q.sorts[j] != "word"
-            or (len(other.lower) == 1 and q.tokens[other.start].capital)
+            or (len(other.lower) == 1 and (q.tokens[other.start].capital or "letter" in q.items[j - 1].lower))
             or other.lower
             not in LINKS | {"word", "letter", "substring", "string", "letters", "either", "phrase", "prefix"}
         ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from agent.models.protocol import SummaryRequest
 from agent.state import QueryResult
@@ -20,8 +21,16 @@ _HOW_MANY = re.compile(
     r" (?:do|did) (?:we|you|they) (?:have|get)(?P<rest2>.*))?$",
     re.IGNORECASE,
 )
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|did|do|does|can|could|will|never|cost|live|work|took)\b", re.IGNORECASE
+_JOINING = (
+    r"(?:in|from|with|without|of|on|at|by|for|to|over|under|above|below|between|during|since|that|who|which|whose)"
+)
+_PHRASE_ONLY = re.compile(rf"(?:(?!{_JOINING}\b)[\w'’-]+ ?){{1,3}}(?:(?<= ){_JOINING} .+)?", re.IGNORECASE)
+"""`dogs`, `premium members from France`: a noun with what describes it, and no verb of the sentence itself."""
+_PLURAL = re.compile(r"(?:[\w-]+ )?[\w-]+s\b", re.IGNORECASE)
+_STATED = re.compile(
+    r"(?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|never|"
+    r"cost|costs|live|lives|work|works|took|weigh|weighs|lasted)\b",
+    re.IGNORECASE,
 )
 _WHAT_IS = re.compile(r"what(?:'s|s| is| are| was| were) (?P<what>(?:the|our) .+)$", re.IGNORECASE)
 _PHRASE = re.compile(
@@ -61,32 +70,102 @@ def _one(result: QueryResult, question: str) -> str:
 def _listed(result: QueryResult, question: str) -> str:
     rows, columns = result.data, result.columns
     if len(rows) == 1 and len(columns) == 1:
-        return _single(rows[0][0], question, result.units)
+        return _single(rows[0][0], question, [_figure(result, 0)[1]])
+    names = _row_names(result)
+    if len(rows) == 1 and names:
+        return f"**{names[0]}**."
     if len(rows) == 1:
-        return f"{_row(columns, rows[0], result.units)}."
+        return f"{_first_of_rank(result) or _row(columns, rows[0], result.units)}."
     many = f"more than {result.rows_returned}" if result.truncated else str(result.rows_returned or len(rows))
-    if len(columns) == 1:
-        listed = ", ".join(f"**{_cell(row[0])}**" for row in rows[:SHOWN_VALUES])
+    if names:
+        listed = ", ".join(f"**{name}**" for name in names)
         rest = " and others" if len(rows) > SHOWN_VALUES or result.truncated else ""
         return f"There are {many} rows: {listed}{rest}."
     return _several(result, many)
+
+
+_FIRST_LAST = (
+    re.compile(r"(?:first|fore|given)_?name\Z", re.IGNORECASE),
+    re.compile(r"(?:last_?|sur|family_?)name\Z", re.I),
+)
+
+
+def _row_names(result: QueryResult) -> list[str]:
+    """A name for each of the first rows: its only value, or a person's first and last name; otherwise none."""
+    rows, columns = result.data[:SHOWN_VALUES], result.columns
+    people = len(columns) == 2 and all(p.match(c) for p, c in zip(_FIRST_LAST, columns, strict=True))
+    if len(columns) == 1 or (people and all(isinstance(value, str) for row in rows for value in row)):
+        return [" ".join(_cell(value) for value in row) for row in rows]
+    return []
+
+
+_LIMITED_TO_ONE = re.compile(
+    r"\bORDER BY\b[^()]*?\b(?P<direction>DESC|ASC)\b(?: NULLS \w+)?\s+LIMIT 1\s*\Z", re.IGNORECASE | re.DOTALL
+)
+
+
+def _first_of_rank(result: QueryResult) -> str:
+    """`Iron Maiden has the highest revenue: 138.60`, for the first row of a ranking that shows its figure."""
+    ranked = _LIMITED_TO_ONE.search(result.sql)
+    row = [_named_part(c, v) for c, v in zip(result.columns, result.data[0], strict=False)]
+    names, figures = _split(row)
+    if ranked is None or not names or len(figures) != 1:
+        return ""
+    label, unit = _figure(result, figures[0])
+    most = _extreme(result, figures[0], ranked["direction"].upper() == "DESC")
+    return f"**{' '.join(_cell(row[k]) for k in names)}** has the {most} {label}: **{_cell(row[figures[0]], unit)}**"
+
+
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+
+def _named_part(column: str, value: object) -> object:
+    """The name of a weekday, which statements number from Sunday, and the clock time of an hour."""
+    if column == "weekday" and isinstance(value, str) and value.isdecimal() and int(value) < len(_DAYS):
+        return _DAYS[int(value)]
+    if column == "hour_of_day" and isinstance(value, str) and value.isdecimal():
+        return f"{int(value):02d}:00"
+    return value
+
+
+_TIMED = re.compile(r"(?:_|\A)(days|hours|minutes|weeks)\Z")
+
+
+def _figure(result: QueryResult, at: int) -> tuple[str, str]:
+    """A figure's label and unit: a percentage and a span of time name their unit in the column's name."""
+    column, unit = result.columns[at], _unit(result.units, at)
+    if not unit and column.endswith("_percent"):
+        return _label(column.removesuffix("_percent")), "percent"
+    if not unit and (timed := _TIMED.search(column)):
+        return f"{_label(column[: timed.start()])} time".strip(), timed[1]
+    return _label(column), unit
+
+
+def _extreme(result: QueryResult, at: int, highest: bool) -> str:
+    """`most` and `fewest` for a number of things, otherwise `highest` and `lowest`."""
+    name = re.escape(result.columns[at])
+    counted = (
+        re.search(rf"(?<![/*+-] )\bCOUNT\((?:\*|DISTINCT [\w.\"]+|[\w.\"]+)\) AS {name}\b", result.sql) is not None
+    )
+    return ("most" if highest else "fewest") if counted else ("highest" if highest else "lowest")
 
 
 def _single(value: object, question: str, units: Sequence[str] = ()) -> str:
     """One value, in the question's own words if these make a sentence."""
     if value is None:
         return "There is no value to report: the result is empty (NULL)."
-    asked = _plain(question.strip().rstrip("?!. "))
+    phrase = _plain(question.strip().rstrip("?!. "))
     shown = f"**{_cell(value, _unit(units, 0))}**"
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and (match := _HOW_MANY.match(asked)):
+    if number and (match := _HOW_MANY.match(phrase)):
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
-        verb = "is" if value == 1 else "are"
-        return f"{shown} {what}." if _VERB.search(what) else f"There {verb} {shown} {what}."
-    if number and (match := _WHAT_IS.match(asked)) and " and " not in asked:
+        if _PHRASE_ONLY.fullmatch(what) and (value != 1 or not _PLURAL.match(what)):
+            return f"There {'is' if value == 1 else 'are'} {shown} {what}."
+        return f"{shown} {what}." if _STATED.match(what) else f"The answer is {shown}."
+    if number and (match := _WHAT_IS.match(phrase)) and " and " not in phrase:
         return f"{match['what'][:1].upper()}{match['what'][1:]}: {shown}."
-    if number and _PHRASE.match(asked):
-        return f"{asked[:1].upper()}{asked[1:]}: {shown}."
+    if number and _PHRASE.match(phrase):
+        return f"{phrase[:1].upper()}{phrase[1:]}: {shown}."
     return f"The answer is {shown}."
 
 
@@ -111,26 +190,28 @@ def _split(row: Sequence[object]) -> tuple[list[int], list[int]]:
 
 def _several(result: QueryResult, many: str) -> str:
     """Many rows of several columns: the leader and its margin, the course of a series, or the first row."""
-    rows, columns = result.data, result.columns
+    columns = result.columns
+    rows: list[list[Any]] = [[_named_part(c, v) for c, v in zip(columns, row, strict=False)] for row in result.data]
     names, figures = _split(rows[0])
     alike = all(_split(row) == (names, figures) for row in rows[:50])
     if not alike or len(figures) != 1 or not names or result.truncated:
         return f"There are {many} rows. The first is {_row(columns, rows[0], result.units)}."
-    at, label = figures[0], _label(columns[figures[0]])
-    unit = _unit(result.units, at)
+    at = figures[0]
+    label, unit = _figure(result, at)
+    most, least_word = _extreme(result, at, True), _extreme(result, at, False)
     values = [row[at] for row in rows]
     called = [" ".join(_cell(row[k]) for k in names) for row in rows]
     if all(_TIME.match(str(row[names[0]])) for row in rows) and called == sorted(called):
         best = max(range(len(values)), key=lambda k: values[k])
         return (
             f"{many} rows from {called[0]} ({_cell(values[0], unit)}) to {called[-1]} ({_cell(values[-1], unit)}); "
-            f"the highest {label} is **{_cell(values[best], unit)}** in {called[best]}."
+            f"the {most} {label}: **{_cell(values[best], unit)}** in {called[best]}."
         )
     ranked = _RANKED.search(result.sql)
     falling = bool(ranked) and all(a >= b for a, b in pairwise(values))
     rising = bool(ranked) and all(a <= b for a, b in pairwise(values))
     if falling or rising:
-        word = "highest" if falling else "lowest"
+        word = most if falling else least_word
         ahead = "ahead of" if falling else "below"
         return (
             f"**{called[0]}** has the {word} {label}: **{_cell(values[0], unit)}**, "
@@ -142,8 +223,8 @@ def _several(result: QueryResult, many: str) -> str:
     if values[best] == values[least]:
         return f"There are {many} rows, all with the same {label}: **{_cell(values[best], unit)}**."
     return (
-        f"There are {many} rows. **{called[best]}** has the highest {label}: **{_cell(values[best], unit)}**; "
-        f"{called[least]} the lowest: {_cell(values[least], unit)}."
+        f"There are {many} rows. **{called[best]}** has the {most} {label}: **{_cell(values[best], unit)}**; "
+        f"{called[least]} the {least_word}: {_cell(values[least], unit)}."
     )
 
 
@@ -172,12 +253,12 @@ def _cell(value: object, unit: str = "") -> str:
 
 
 def _decimal(value: float) -> str:
-    """A number without binary noise: two decimals at most, three digits below one."""
+    """A measured number without binary noise: thousands set apart, two decimals at most, three digits below one."""
     if value == int(value) and abs(value) < 1e15:
-        return str(value)
+        return f"{int(value):,}"
     if len(repr(value).partition(".")[2]) <= 2:
-        return repr(value)
-    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
+        return f"{value:,}"
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def _plain(text: str) -> str:

@@ -81,7 +81,7 @@ def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank
     offset = 0
     limit, explicit = r.query.limit or 1, False
     for near in (i - 1, i + 1):
-        number = _rows_said(q, i, near)
+        number = _row_count_at(q, i, near)
         if number is not None:
             limit, explicit = max(1, number or 1), True
             r.use(near)
@@ -92,7 +92,7 @@ def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank
     return _Rank(descending, limit, explicit, offset)
 
 
-def _rows_said(q: LinkedQuestion, i: int, near: int) -> int | None:
+def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
     """The number at item `near`, if it is the number of rows wanted rather than a year or a column's value."""
     if not 0 <= near < len(q.items) or q.sorts[near] != "number":
         return None
@@ -129,9 +129,19 @@ def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, 
         r.draft.doubt("adjective_without_column")
         return
     column, sign = property_column
+    if _one_of_two_ends(q, i) and any(e.column == column.key for e in r.query.select):
+        r.query.select = [e for e in r.query.select if e != Expression(column=column.key)]
+        r.query.select.append(Expression("max" if sign > 0 else "min", column.key))
+        return
     r.query.order.append((Expression(column=column.key), sign > 0))
     if not any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         rank.cut(r.query)  # `starting with the oldest` sorts and shows all rows
+
+
+def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
+    """`the ages of the oldest and youngest students`."""
+    pairs = ((x, y) for x, y in ((i + 1, i + 2), (i + 1, i + 3), (i - 1, i - 2), (i - 2, i - 3)) if min(x, y) >= 0)
+    return any(y < len(q.items) and q.items[x].is_keyword("and") and q.items[y].is_keyword("sup_adj") for x, y in pairs)
 
 
 def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> None:
@@ -385,7 +395,7 @@ def _rank_by_column(
     """`alone`: no table was named before the superlative (`the highest product price`)."""
     column = r.column_of(j, "number")
     before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
-    asked = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
+    only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
     heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in r.query.select)
     r.use(j)
     if (
@@ -393,7 +403,7 @@ def _rank_by_column(
         and not rank.explicit
         and (not r.entities or (alone and column.numeric and not i + 2 < j))
         and heads
-        and (asked or r.query.select)
+        and (only_asking_words or r.query.select)
         and not rank.offset
         and not function
     ):

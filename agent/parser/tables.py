@@ -39,7 +39,7 @@ def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if r.negated and r.main_entity not in ("", table) and not _beside_value(q, i, table):
         r.absent(table)
         return
-    if following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table):
+    if following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table) and not _done_by(q, r, i + 1):
         if r.in_head and not r.query.select and q.verb_cost(i + 1):
             r.head_entity = r.head_entity or table
         r.entity(table)
@@ -64,7 +64,10 @@ def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         r.entity(table)
         return
     preceding = q.previous_word(i)
-    if (
+    if r.in_head and r.head_entity not in (None, table) and not r.query.select and _listed(r, preceding):
+        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
+        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(table))
+    elif (
         r.in_head
         and not (r.query.select or (preceding in _PREPOSITIONS and r.entities))
         and preceding not in ("of", "in", "from", "for")
@@ -84,6 +87,19 @@ def beside_entity(q: LinkedQuestion, i: int) -> bool:
     while k > 0 and (q.items[k].is_keyword("count", "agg", "sup", "sup_adj") or q.items[k].lower in _BESIDE):
         k -= 1
     return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
+
+
+def _listed(r: ReadingState, preceding: str) -> bool:
+    """`chip model and screen mode of the phone`: both tables are shown."""
+    return preceding in ("and", ",") and not (r.counting or r.functions or r.query.order or r.query.where)
+
+
+def _done_by(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+    """`number of films directed by each director`: the verb after the counted rows links them to their groups."""
+    grouped = i + 1 < len(q.items) and q.items[i + 1].is_keyword("group")
+    mention = q.items[i].mention
+    dated = mention is None or mention.columns[0][0].role == "date"
+    return bool(r.counting) and grouped and q.items[i].lower.endswith("ed") and not dated
 
 
 def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
@@ -125,6 +141,9 @@ def measure_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
             projection.column(q, r, i)
         return
     r.use(i)
+    if other := measures.other_total(q, expression):
+        r.draft.doubt("measure_ambiguous")
+        r.draft.rivals.append(f"the amount is taken from {expression.tables[0]}; {other} would be another choice")
     if r.in_head and not r.functions and q.items[i].lower in _EARNING:
         r.verb_measure = expression
         return

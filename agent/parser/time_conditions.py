@@ -42,14 +42,21 @@ def add_period(q: LinkedQuestion, r: ReadingState, i: int, period: periods.Perio
     if column is None:
         return False
     _use_until(q, r, i, q.items[i].start + period.tokens)
-    if period.relative:
-        r.draft.notes.append(f"{period.words} is taken from today's date")
-        r.draft.assumed.append((column.key, period.start))
+    _assume(r, column, period)
     if column.role == "year" and period.year_only is None:
         r.draft.doubt("period_cut_to_year")
     add(q, r, _within(column, period, operator))
     r.last_column = (i, column)
     return True
+
+
+def _assume(r: ReadingState, column: ColumnWord, period: periods.Period) -> None:
+    """Note the dates that the question does not say itself."""
+    if period.relative:
+        period_given = "is taken: no year is named" if period.any_year else "is taken from today's date"
+        r.draft.notes.append(f"{period.words} {period_given}")
+        r.draft.assumed.append((column.key, period.start))
+        r.draft.any_year = r.draft.any_year or period.any_year
 
 
 def _within(column: ColumnWord, period: periods.Period, operator: str) -> Condition:
@@ -76,32 +83,44 @@ def _use_until(q: LinkedQuestion, r: ReadingState, i: int, end: int) -> None:
 
 def _dated_by(q: LinkedQuestion, r: ReadingState, i: int, whole_year: bool = False) -> ColumnWord | None:
     """The column that a period restricts; a close choice is a doubt."""
-    column, close = date_column(q, r, i, whole_year)
-    if close:
+    column, other = date_column(q, r, i, whole_year)
+    if column is not None and other is not None:
         r.draft.doubt("date_ambiguous")
+        name = other.name if other.table == column.table else f"{other.table}.{other.name}"
+        r.draft.rivals.append(f"the date is taken from {column.name}; {name} would be another choice")
     return column
 
 
 _EVENTS = word_set("order created start sale invoice payment transaction")
 """Words of dates that a period without a date's name refers to."""
-_SIDE_DATES = word_set("birth end update updated modified last valid required due effective expiry load")
+_SIDE_DATES = frozenset(
+    root(word)
+    for word in word_set(
+        "birth end update updated modified last valid required due effective expiry load fix pay deliver return close "
+        "resolve complete finish cancel leave delivery payment completion settle opened closed founded response reply"
+    )
+)
 _CALENDARS = word_set("date calendar time day")
 
 
-def date_column(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False) -> tuple[ColumnWord | None, bool]:
+def date_column(
+    q: LinkedQuestion, c: Context, i: int, whole_year: bool = False
+) -> tuple[ColumnWord | None, ColumnWord | None]:
     """The date or year column that a period applies to: the one just named, otherwise the best of the current
-    tables; and whether another is nearly as good."""
+    tables; and another that is nearly as good."""
     column = target_column(q, c, i, 6)
     if column is not None and column.role in ("date", "year"):
-        return column, False
+        return column, None
     tables_named = {p for k, x in enumerate(q.items) if q.sorts[k] == "table" for p in range(x.start, x.end)}
     at = q.items[i].start
     before = [q.tokens[p] for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named]
     stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
-    near = c.near_tables(i)
+    figures = (e for e in (*c.query.select, *(e for e, _ in c.query.order)) if e.function in ("sum", "avg"))
+    measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
+    near = {} if measured else c.near_tables(i)
     restricted = (clause[0] for clause in c.query.where)
-    tables = {
+    tables = measured or {
         *c.entities,
         *q.named,
         *(e.column[0] for e in c.query.select if e.column),
@@ -112,6 +131,7 @@ def date_column(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False)
         gap = min(q.graph.distance(table, t) for t in tables) if tables else 1.0
         if gap > 2:
             continue
+        filled = any(c.role == "date" and not c.column.nullable for c in columns)
         calendar = gap == 1 and bool(set(q.vocabulary.tables[table].words) & _CALENDARS)
         for word in columns:
             if word.role not in ("date", "year"):
@@ -120,12 +140,13 @@ def date_column(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False)
             hinted = sum(stem(w) in stems or root(w) in roots for w in word.words)
             hinted_far = sum(stem(w) in all_words for w in word.words)
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
-            score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(words & _SIDE_DATES) + 1.6 * calendar
+            score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(_SIDE_DATES & {root(w) for w in words}) + 1.6 * calendar
+            score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
             candidates.append((score, word))
     candidates.sort(key=lambda pair: -pair[0])
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
-    return (candidates[0][1] if candidates else None), close
+    return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
 
 
 def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: periods.Period) -> bool:
@@ -139,6 +160,8 @@ def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: p
         if column is None:
             return False
         _use_until(q, r, j, q.items[k].start + second.tokens)
+        for period in (first, second):
+            _assume(r, column, period)
         left = Expression(column=column.key)
         if column.role == "year":
             years = (first.start.year, second.start.year)

@@ -10,31 +10,42 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.ages import with_birth_date
+from agent.parser.everyday_wording import everyday
 from agent.parser.interpretation import Shape
 from agent.parser.rates import rated
 from agent.parser.shape_wording import Wording, shaped_wording
+from agent.parser.spans import spanned
 from eval.language.inflection import lemma, plural
 
 
 def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
-    text = _every_period(text, vocabulary)
-    plain = rated(_reported(_plain(text), vocabulary), vocabulary, values)
+    text = _person_names(_every_period(text, vocabulary), vocabulary)
+    plain, notes = everyday(_plain(text), vocabulary, values, today)
+    if (timed := spanned(plain, vocabulary, values)) is not None:
+        return replace(timed, notes=(*notes, *timed.notes))
+    plain = rated(_reported(plain, vocabulary), vocabulary, values)
     born, exchanged = with_birth_date(plain, vocabulary)
     if exchanged:
-        return Wording(born, Shape("age"), ("ages are counted in full years until today",))
+        return Wording(born, Shape("age"), (*notes, "ages are counted in full years until today"))
     plain = born
-    plain = _counted(_events(plain, vocabulary), vocabulary)
-    wording = Wording(_ranked(plain, vocabulary))
+    plain = _counted(_events(_earliest(plain, vocabulary), vocabulary), vocabulary)
+    wording = Wording(_ranked(plain, vocabulary), notes=notes)
     if wording.text != plain:
-        wording = replace(wording, guessed=True, notes=("“best” and “top” are taken as the highest revenue",))
+        wording = replace(wording, guessed=True, notes=(*notes, "“best” and “top” are taken as the highest revenue"))
     shaped = shaped_wording(wording.text.strip().rstrip("?!. "), vocabulary, today)
     if shaped is not None:
-        return replace(shaped, text=_plain(shaped.text), notes=wording.notes, guessed=wording.guessed)
+        return replace(
+            shaped,
+            text=_plain(shaped.text),
+            notes=(*wording.notes, *shaped.notes),
+            guessed=wording.guessed or shaped.guessed,
+        )
     return wording
 
 
@@ -48,6 +59,8 @@ _YEAR_ALONE = (
     r"(?<!\bsep)(?<!\boct)(?<!\bnov)(?<!\bdec)(?<!quarter)(?<!number)(?<!code)(?<!equals)"
 )
 _MONEY_MADE = r"(?:makes?|made|brings?(?: in)?|brought(?: in)?|generates?|generated|earns?|earned)(?: us)?(?: the)?"
+_PART = r"(?:(?:any |some )?part of )?"
+_TEXT = r"((?:first |last |full |family )?(?:name|title|description|subject|address|email))"
 _MONTH = (
     r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -65,6 +78,9 @@ _REPLACED = tuple(
         (r"\bgimme\b", "give me"),
         (r"\b(?:pls|plz)\b", "please"),
         (r"\bbucks\b", "dollars"),
+        (r"\bhalf an hour\b", "30 minutes"),
+        (r"\ban hour and a half\b", "90 minutes"),
+        (r"\b(than|over|under|least|most) an hour\b", r"\1 1 hour"),
         (r"\bwhat %", "what percentage"),
         (r"\bin %(?!\w)", "in percent"),
         (r"\bsigned up\b", "registered"),
@@ -77,6 +93,27 @@ _REPLACED = tuple(
             r"\bwith (?:the word )?[\"']?([a-z]{3,})[\"']? in (?:the|their|its) (title|name|description|subject)s?\b",
             r"whose \2 contains '\1'",
         ),
+        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the )?letter [\"']?([a-z])[\"']? in "
+         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the (?:word|substring|string|text|phrase) )?"
+         rf"[\"']([^\"']+)[\"'] in {_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+        (r"\bwithout (?:the )?letter [\"']?([a-z])[\"']? in "
+         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 does not contain '\1'"),
+        (r"\b(?:called|broke|broken) off\b", "cancelled"),
+        (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
+        (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
+        (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
+         "; show their names"),
+        (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
+         r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
+        (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
+         r",? (?=by |per |for )", r"how long does \2 take to \1 "),
+        (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
+        (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
+        (r"\b(?:the )?top (\d+|two|three|four|five|ten) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
+         r"the \1 most \2"),
+        (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
+         r"the number of \3 and the \1 \2 of \3"),
         (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
         (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
         (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
@@ -104,6 +141,25 @@ _REPLACED = tuple(
 )  # fmt: skip
 
 
+_PERSON_NAMES = tuple(
+    (re.compile(rf"\b{named}(s?)\b", re.IGNORECASE), named, place)
+    for named, place in (
+        ("surname", "last"),
+        ("family name", "last"),
+        ("forename", "first"),
+        ("given name", "first"),
+    )
+)
+
+
+def _person_names(text: str, vocabulary: Vocabulary) -> str:
+    """`surname` as `last name`, unless a column is called so."""
+    for pattern, named, place in _PERSON_NAMES:
+        if not any(" ".join(c.words).endswith(named) for c in vocabulary.columns.values()):
+            text = pattern.sub(rf"{place} name\1", text)
+    return text
+
+
 _COUNTS = re.compile(r"\b(?P<before>(?:and|with|plus) (?:their |its |the )?)(?P<what>[a-z]+) counts?\b(?! of)", re.I)
 
 
@@ -111,7 +167,7 @@ def _counted(text: str, vocabulary: Vocabulary) -> str:
     """`employees and their order counts` as `employees and number of orders`."""
 
     def number(match: re.Match[str]) -> str:
-        things = _table(vocabulary, match["what"].lower())
+        things = _rows(vocabulary, match["what"].lower())
         return f"{match['before'].split()[0]} number of {things}" if things else match[0]
 
     return _COUNTS.sub(number, text)
@@ -122,6 +178,24 @@ def _plain(text: str) -> str:
     for pattern, words in _REPLACED:
         text = pattern.sub(words, text)
     return text
+
+
+_FIRST_THING = re.compile(r"\b(?:very )?(?P<end>first|last) (?P<what>[a-z]+)\b(?! by\b)", re.IGNORECASE)
+
+
+def _earliest(text: str, vocabulary: Vocabulary) -> str:
+    """`the first order` as `the earliest order`, if a table of orders has a date and no column is called so."""
+
+    def exchanged(match: re.Match[str]) -> str:
+        end, what = match["end"].lower(), match["what"].lower()
+        named = any((end, what) == pair for c in vocabulary.columns.values() for pair in pairwise(c.words))
+        dated = any(
+            table.words == (what,) and any(c.role in ("date", "year") for c in vocabulary.by_table.get(name, ()))
+            for name, table in vocabulary.tables.items()
+        )
+        return f"{'earliest' if end == 'first' else 'latest'} {what}" if dated and not named else match[0]
+
+    return _FIRST_THING.sub(exchanged, text)
 
 
 # --- adjectives of periods ---
@@ -164,10 +238,9 @@ def _reported(text: str, vocabulary: Vocabulary) -> str:
             words = " ".join(w for w in column.words if w not in ("id", "key", "code")) if column is not None else ""
             if not words or "report" in words or len(key.columns) != 1:
                 continue
-            rows = " ".join((*table.words[:-1], plural(table.words[-1])))
             text = _THEIR_BOSS.sub(rf"\1 {words}", text)
             text = _WHOM.sub(rf"who is the {words} of \g<who>", text)
-            text = _WHO_REPORTS.sub(rf"{rows} whose {words} is \g<who>", text)
+            text = _WHO_REPORTS.sub(rf"{table.plural} whose {words} is \g<who>", text)
             return _REPORTS.sub(rf"whose {words} is \g<who>", text)
     return text
 
@@ -189,6 +262,10 @@ _EVENTS = {
     "book": ("booking", "reservation"),
     "paid": ("payment",),
     "pay": ("payment",),
+    "came": ("visit", "appointment", "booking"),
+    "come": ("visit", "appointment", "booking"),
+    "attended": ("attendance", "booking", "registration"),
+    "donated": ("donation",),
     "visited": ("visit", "appointment"),
     "visit": ("visit", "appointment"),
 }
@@ -210,22 +287,34 @@ _BOUGHT = re.compile(
     r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$", re.I
 )
 
+_SELLS = re.compile(
+    r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
+    r"|(?:what(?:'s| is| are) )?(?:the |our )?(?P<end2>best|worst)[- ]?sellers?)[?.! ]*$",
+    re.I,
+)
+_SPENDS = re.compile(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?P<rest>.*)$", re.I)
+_THINGS = ("product", "item", "track", "book", "article")
+_BUYING = ("customer", "client", "buyer", "member")
 
-def _table(vocabulary: Vocabulary, *words: str) -> str:
-    """The first of the words that is the name of a table, in the plural."""
-    for word in words:
-        if any(t.words[-1] == word for t in vocabulary.tables.values()):
-            return word + "s"
-    return ""
+
+def _named(vocabulary: Vocabulary, *nouns: str) -> str:
+    """The first of the nouns that names a table."""
+    return next((noun for noun in nouns if vocabulary.table_named(noun)), "")
+
+
+def _rows(vocabulary: Vocabulary, *nouns: str) -> str:
+    """The first of the nouns that names a table, in the plural."""
+    noun = _named(vocabulary, *nouns)
+    return plural(noun) if noun else ""
 
 
 def _events(text: str, vocabulary: Vocabulary) -> str:
     """`ordered more than 3 times` as `with more than 3 orders`, if a table holds the orders."""
 
     def noun(match: re.Match[str]) -> str:
-        return _table(vocabulary, *_EVENTS[match["verb"].lower()])
+        return _rows(vocabulary, *_EVENTS[match["verb"].lower()])
 
-    if (match := _REPEAT.search(text)) and (orders := _table(vocabulary, "order", "purchase", "invoice", "booking")):
+    if (match := _REPEAT.search(text)) and (orders := _rows(vocabulary, "order", "purchase", "invoice", "booking")):
         text = f"{text[: match.start()]}{match['who']}s with more than 1 {orders}{text[match.end() :]}"
     if (match := _THEN_NOT.search(text)) and (orders := noun(match)):
         return f"{text[: match.start()]}with {orders} {match['when']} but without {orders} {match['then']}"
@@ -236,8 +325,12 @@ def _events(text: str, vocabulary: Vocabulary) -> str:
         return f"{text[: match.start()]}with {match['cmp']} {count} {orders}{text[match.end() :]}"
     if match := _SPENT.search(text):
         return f"{text[: match.start()]}with revenue {match['cmp']} {match['n']}{match['rest']}"
-    if (match := _BOUGHT.match(text)) and (things := _table(vocabulary, "product", "item", "track", "book", "article")):
-        orders = _table(vocabulary, "order", "invoice", "sale", "purchase")
+    if (match := _SELLS.match(text)) and (thing := _named(vocabulary, *_THINGS)):
+        return f"which {thing} sells best"
+    if (match := _SPENDS.match(text)) and (buyer := _named(vocabulary, *_BUYING)) and _earns(vocabulary):
+        return f"which {buyer} has the highest revenue{match['rest']}"
+    if (match := _BOUGHT.match(text)) and (things := _rows(vocabulary, *_THINGS)):
+        orders = _rows(vocabulary, "order", "invoice", "sale", "purchase")
         return f"{things} in {orders} of {match['who']}" if orders else text
     return text
 
@@ -259,8 +352,9 @@ def _ranked(text: str, vocabulary: Vocabulary) -> str:
     if match is None:
         return text
     what = lemma(match["what"].lower())
-    named = [t for t in vocabulary.tables.values() if t.words[-1] == what]
-    if not named or (match["selling"] and match["rank"].lower() == "best") or not _earns(vocabulary):
+    if vocabulary.table_named(what) is None or not _earns(vocabulary):
+        return text
+    if match["selling"] and match["rank"].lower() == "best":
         return text
     if not match["selling"] and what not in _BUYERS and match["rank"].lower() == "biggest":
         return text

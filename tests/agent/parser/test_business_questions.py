@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
@@ -116,6 +117,38 @@ def test_computed_columns_are_named(bakery: Database) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "columns"),
+    [
+        ("how many customers are there", ["customers"]),
+        ("average quantity", ["average_quantity"]),
+        ("the customer with the most orders in each city", ["city", "name", "orders"]),
+        ("list categories with their products", ["category", "product"]),
+        ("the cheapest product in each category", ["category", "product", "price"]),
+    ],
+)
+def test_results_have_names_that_tell_columns_apart(question: str, columns: list[str]) -> None:
+    def table(name: str, *more: Column, key: ForeignKey | None = None) -> Table:
+        own = (Column(name=f"{name}_id", type="INTEGER", primary_key=True), Column(name="name", type="TEXT"))
+        return Table(name=name, columns=(*own, *more), foreign_keys=(key,) if key else ())
+
+    def refers(name: str) -> ForeignKey:
+        return ForeignKey(columns=(f"{name}_id",), ref_table=name, ref_columns=(f"{name}_id",))
+
+    def number(name: str) -> Column:
+        return Column(name=name, type="INTEGER")
+
+    tables = (
+        table("category"),
+        table("product", number("category_id"), Column(name="price", type="REAL"), key=refers("category")),
+        table("customer", Column(name="city", type="TEXT")),
+        table("order", number("customer_id"), number("quantity"), key=refers("customer")),
+    )
+    reading = read(question, Schema(dialect="sqlite", tables=tables), threshold=0.0)
+    assert isinstance(reading.tree, exp.Select)
+    assert [c.alias_or_name for c in reading.tree.expressions] == columns
+
+
+@pytest.mark.parametrize(
     ("question", "rows"),
     [
         ("customers and number of orders", [("Ada", 3), ("Bo", 1)]),
@@ -142,7 +175,10 @@ def test_an_integer_named_after_a_state_says_yes_or_no() -> None:
     )
     schema = Schema(dialect="sqlite", tables=(product,))
     assert read("show discontinued products", schema).sql == "SELECT name FROM product WHERE discontinued = 1"
-    assert read("number of active products", schema).sql == "SELECT COUNT(*) FROM product WHERE discontinued = 0"
+    assert (
+        read("number of active products", schema).sql
+        == "SELECT COUNT(*) AS products FROM product WHERE discontinued = 0"
+    )
 
 
 def test_absence_is_not_exists_where_rows_may_be_many(tmp_path: Path) -> None:
@@ -202,7 +238,7 @@ BOSS = f"SELECT report.name {PAIRS} WHERE e.name = 'Ada'"
             "employees who report to Ada",
             "SELECT name FROM employee WHERE reports_to = ( SELECT id FROM employee WHERE name = 'Ada' )",
         ),
-        ("list employees with their manager", f"SELECT e.name, report.name {PAIRS}"),
+        ("list employees with their manager", f"SELECT e.name AS employee, report.name AS report {PAIRS}"),
     ],
 )
 def test_a_row_may_refer_to_another_of_its_table(question: str, sql: str) -> None:
@@ -220,7 +256,7 @@ def test_says_that_discounts_are_not_subtracted() -> None:
     names = (("id", "INTEGER"), ("unit_price", "REAL"), ("quantity", "INTEGER"), ("discount", "REAL"))
     line = Table(name="order_line", columns=tuple(Column(name=n, type=t, primary_key=n == "id") for n, t in names))
     reading = read("total revenue", Schema(dialect="sqlite", tables=(line,)), threshold=0.0)
-    assert reading.sql == "SELECT SUM(unit_price * quantity) FROM order_line"
+    assert reading.sql == "SELECT SUM(unit_price * quantity) AS revenue FROM order_line"
     assert reading.interpretation.endswith("; discounts are not subtracted")
 
 

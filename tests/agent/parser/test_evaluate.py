@@ -20,9 +20,9 @@ def test_holds_its_floor_on_unseen_databases(
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path))
     dump = tmp_path / "outcomes.jsonl"
     assert main(["--bench", str(bench_dir), "--set", "spider_dev", "--dump", str(dump)]) == 0
-    found = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
-    answered = [o for o in found if o["confidence"] >= STATED_DOUBT and o["sql"]]
-    assert sum(o["right"] for o in found) / len(found) >= 0.65
+    reply = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
+    answered = [o for o in reply if o["confidence"] >= STATED_DOUBT and o["sql"]]
+    assert sum(o["right"] for o in reply) / len(reply) >= 0.65
     assert sum(o["right"] for o in answered) / len(answered) >= 0.81
     assert "refused by the guard: 0" in capsys.readouterr().out
 
@@ -33,10 +33,10 @@ def test_a_missing_database_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_learned_forest_tells_right_from_wrong() -> None:
-    found = [
+    observed = [
         Outcome(str(k), "d", "q", "g", "s", 0.5, k % 2 == 0, "", "-", 1.0, features={"doubt": float(k % 2)})
         for k in range(400)
     ]
-    learned = fit(found)
+    learned = fit(observed)
     assert learned.probability({"doubt": 1.0}) < 0.3 < 0.7 < learned.probability({})
     assert parsed(learned.lines()).probability({}) == pytest.approx(learned.probability({}), abs=0.01)

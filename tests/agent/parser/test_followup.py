@@ -11,6 +11,7 @@ import pytest
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import read
+from agent.parser.dialogue import completed
 from agent.parser.follow_up import restate
 from agent.runtime.catalogue import resolve_database
 from eval.databases import Database, open_database
@@ -59,9 +60,9 @@ def test_the_whole_questions_get_the_right_rows(demos: dict[str, Demo]) -> None:
         gold, ours = check(parse(pair["gold_sql"], "sqlite")), check(parse(reading.sql, "sqlite"))
         assert gold.statement is not None
         assert ours.statement is not None
-        expected, found = demo.database.execute(gold.statement), demo.database.execute(ours.statement)
+        expected, result = demo.database.execute(gold.statement), demo.database.execute(ours.statement)
         assert expected.ok, pair["gold_sql"]
-        if not (found.ok and same_result(expected, found, ordered="ORDER BY" in pair["gold_sql"])):
+        if not (result.ok and same_result(expected, result, ordered="ORDER BY" in pair["gold_sql"])):
             wrong.append(pair["standalone"])
     assert wrong == ["What do the products that have been discontinued cost?"]
 
@@ -85,6 +86,24 @@ def test_a_name_that_no_index_knows_takes_the_place_of_the_statement_s_constant(
 )
 def test_never_raises(text: str, demos: dict[str, Demo]) -> None:
     demo = demos["shop"]
-    found = restate(text, [Said("How many orders were placed in 2024?")], demo.schema, demo.values)
-    assert found is None or isinstance(found, str)
+    restated = restate(text, [Said("How many orders were placed in 2024?")], demo.schema, demo.values)
+    assert restated is None or isinstance(restated, str)
     assert isinstance(restate("and by status?", [Said(text)], demo.schema, demo.values), str | None)
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("orders that were cancelled in march 2024", "avg delivery time by country"),
+        ("cheapest products first", "which employee sold the most"),
+    ],
+)
+def test_what_reads_better_by_itself_stands_alone(before: str, question: str, demos: dict[str, Demo]) -> None:
+    demo = demos["shop"]
+    assert completed(question, [Said(before)], demo.schema, demo.values) is None
+
+
+@pytest.mark.parametrize("pair", [p for p in _PAIRS if p["standalone"]][:20], ids=lambda p: p["question"][:30])
+def test_what_points_back_is_completed(pair: dict[str, str], demos: dict[str, Demo]) -> None:
+    demo = demos[pair["db"]]
+    assert completed(pair["question"], [Said(pair["before"])], demo.schema, demo.values) == pair["standalone"]

@@ -38,10 +38,10 @@ async def test_plans_and_writes_the_same_query(library: Database, schema: Schema
     assert (model.name, model.capabilities.remote) == ("offline", False)
     plan = (await model.plan(PlanRequest(QUESTION, "sqlite", "", schema))).plan
     assert plan.plan_type == "single"
-    assert [t.sql for t in plan.tasks] == ["SELECT COUNT(*) FROM book"]
+    assert [t.sql for t in plan.tasks] == ["SELECT COUNT(*) AS books FROM book"]
     assert plan.confidence > 0.5
     reply = await model.write_sql(SqlRequest(QUESTION, plan.tasks[0], "sqlite", "", schema))
-    assert reply.sql == "SELECT COUNT(*) FROM book"
+    assert reply.sql == "SELECT COUNT(*) AS books FROM book"
     assert reply.reasoning == "book, number of book rows"
     assert not reply.abstained
     assert reply.usage.calls == 0
@@ -89,7 +89,7 @@ async def test_never_judges_above_neutral(
 async def test_answers_in_a_sentence_with_the_row_s_own_number(library: Database) -> None:
     pieces: list[str] = []
     summary = await OfflineModel(library).summarize(_result(data=[[1234567.5]]), pieces.append)
-    assert summary.text.startswith("There are **1234567.5** ")
+    assert summary.text.startswith("There are **1,234,567.5** ")
     assert "".join(pieces) == summary.text
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.knowledge.values import ValueIndex
 from agent.parser import Reading, read
-from eval.schema import DIALECTS, Dialect, Schema
+from eval.schema import ALL_DIALECTS, Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 
 Ask = Callable[..., Reading]
@@ -106,10 +106,10 @@ def test_is_never_sure_of_a_question_it_read_in_part(question: str, open_word: s
 
 
 def test_knowledge_beside_the_question_tells_what_its_words_mean(ask: Ask) -> None:
-    told = ask("How many page-turners are there?\n\nEvidence: page-turners refers to genre = 'Novel'")
-    assert told.guess == "SELECT COUNT(*) FROM book WHERE genre = 'Novel'"
+    reading = ask("How many page-turners are there?\n\nEvidence: page-turners refers to genre = 'Novel'")
+    assert reading.guess == "SELECT COUNT(*) AS books FROM book WHERE genre = 'Novel'"
     column = ask("average damage of loans\n\nEvidence: damage is stored in fine_amt")
-    assert column.guess == "SELECT AVG(fine_amt) FROM loan"
+    assert column.guess == "SELECT AVG(fine_amt) AS average_fine_amount FROM loan"
 
 
 @pytest.mark.parametrize("knowledge", ["", "the moon is made of cheese; x = = y", "a" * 5000, "genre refers to moon"])
@@ -148,7 +148,7 @@ def test_a_count_over_a_join_counts_each_row_once(ask: Ask) -> None:
     assert "COUNT(DISTINCT m.id)" in ask("How many members have loans?").sql
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ALL_DIALECTS)
 @pytest.mark.parametrize(
     "question",
     ["number of loans per month", "books published in 2024", "Which member has the most loans?", "available books",
@@ -168,10 +168,10 @@ def test_names_that_need_quotes_are_quoted_by_the_dialect() -> None:
 
     odd = Table("order details", (Column("unit price", "REAL"), Column("group", "TEXT")), row_count=3)
     assert read("average unit price of order details", Schema("sqlite", (odd,)), dialect="sqlite").guess == (
-        'SELECT AVG("unit price") FROM "order details"'
+        'SELECT AVG("unit price") AS average_unit_price FROM "order details"'
     )
     assert read("average unit price of order details", Schema("mysql", (odd,)), dialect="mysql").guess == (
-        "SELECT AVG(`unit price`) FROM `order details`"
+        "SELECT AVG(`unit price`) AS average_unit_price FROM `order details`"
     )
 
 

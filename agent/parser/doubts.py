@@ -1,0 +1,136 @@
+"""Doubts in words: what a reading assumed, and what else the question may mean.
+
+In: a reading that is not sure, and the next best reading if there is one. Out: one sentence that names the assumption
+and the alternative, in the words of the schema, so that the user can ask for the one that is meant.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.coverage import names_in
+from agent.parser.declining import least_certain
+from agent.parser.interpretation import Query
+from agent.parser.joins import JoinPlan
+from agent.parser.mentions import Mention
+from agent.parser.question import LinkedQuestion
+from agent.parser.state import Draft
+from eval.language.inflection import light_stem
+
+MARK = "in doubt: "
+"""Starts the sentence at the end of an interpretation."""
+_SENTENCES = {
+    "share_of_part": "the percentages are of all such rows together; ask for a rate (“cancellation rate by …”) if the "
+    "share within each group is meant",
+    "count_or_amount": "rows are counted; ask for “total amount” if their amount is meant",
+    "one_rating_of_many": "the single highest value ranks; ask for the average if that is meant",
+    "kinds_counted_together": "both kinds are counted together; ask for each alone, or “per” kind, if that is meant",
+    "popularity_guessed": "popularity is taken as the number of rows that refer to it; name what to count if another "
+    "measure is meant",
+    "amount_guessed": "the number is compared with the main amount; name the column if another one is meant",
+    "unit_assumed": "the unit is assumed; name the unit that the column is in",
+    "absence_guessed": "“never” is taken as no related row; name what is missing if something else is meant",
+}
+
+
+def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other: Query | None) -> str:
+    """What the reading assumed, with the alternative where one is known."""
+    if draft.rivals:
+        return _asked_again(draft.rivals[0])
+    if "qualifier_by_synonym" in draft.doubts:
+        note = next((n for n in draft.notes if n.startswith("“")), "")
+        if match := re.match(r"(“[^”]+”): (.+)", note):
+            return f"{match[1]} is assumed to mean {match[2]}, a similar word; ask with the data's own word if not"
+    for name, sentence in _SENTENCES.items():
+        if name in draft.doubts:
+            return sentence
+    if other is not None and (rival := _difference(draft.query, other, q)):
+        return _asked_again(rival)
+    if "entity_guessed" in draft.doubts and draft.entities:
+        about = q.vocabulary.tables[draft.entities[0]].plural
+        return f"the question is taken to be about {about}; name what you want listed if not"
+    if "value_fuzzy" in draft.doubts and (i := _fuzzy_value(q)) is not None:
+        return f"“{q.items[i].lower}” is taken as {_meaning(q, draft.query, i)}; write the value in quotes if not"
+    if (i := _weakest_column(q, draft.query)) is not None:
+        column = _meaning(q, draft.query, i)
+        return f"“{q.items[i].lower}” is taken as {column}; ask with the column's name if another one is meant"
+    if plans and (through := _through(plans[-1], draft.query, q.vocabulary)):
+        return through
+    word = least_certain(q, draft)
+    meanings = (_meaning(q, draft.query, i) for i, item in enumerate(q.items) if item.lower == word)
+    meaning = next((m for m in meanings if m and light_stem(m.casefold()) != light_stem(word)), "")
+    doubt = f"“{word}” is taken as {meaning}" if meaning else f"I am least sure of “{word}”"
+    return f"{doubt}; ask with the name that you mean if not"
+
+
+def _meaning(q: LinkedQuestion, query: Query, i: int) -> str:
+    """What item i is taken as: a stored value, a table, a column or a measure; empty if it names none."""
+    mention, sort = q.items[i].mention, q.sorts[i]
+    if mention is None:
+        return ""
+    if sort == "value" and mention.values:
+        return f"the stored value “{mention.values[0].value}” of {mention.values[0].column}"
+    if sort == "table":
+        return q.table_of(i)
+    if sort == "column" and mention.columns:
+        return (_column_used(mention, query) or mention.columns[0])[0].name
+    return _figure(query) if sort == "measure" else ""
+
+
+def _figure(query: Query) -> str:
+    """The columns of the first figure: `orders.total`, `order_items.price × quantity`."""
+    for e in (*query.select, *(e for e, _ in query.order)):
+        if e.function and e.column:
+            factor = f" × {e.factor[1]}" if e.factor else ""
+            return f"{'.'.join(e.column)}{factor}"
+    return ""
+
+
+def _asked_again(sentence: str) -> str:
+    return f"{sentence}; ask again with that name if it is meant"
+
+
+def _difference(query: Query, other: Query, q: LinkedQuestion) -> str:
+    """`repairs.cost is used; bikes.purchase_price would be another choice`."""
+    (tables, columns), (other_tables, other_columns) = names_in(query), names_in(other)
+    used = sorted(columns - other_columns)
+    instead = sorted(other_columns - columns)
+    if len(used) >= 1 and len(instead) >= 1:
+        apart = used[0][0] != instead[0][0]
+        names = [f"{t}.{c}" if apart else c for t, c in (used[0], instead[0])]
+        return f"{names[0]} is used; {names[1]} would be another choice"
+    added = sorted(other_tables - tables)
+    if added:
+        return f"{q.vocabulary.tables[added[0]].plural} would be another choice of what to look at"
+    return ""
+
+
+def _fuzzy_value(q: LinkedQuestion) -> int | None:
+    """The first item that is only similar to a stored value."""
+    values = ((i, x.mention.values[:1]) for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention)
+    return next((i for i, hits in values if hits and hits[0].score < 0.85), None)
+
+
+def _weakest_column(q: LinkedQuestion, query: Query) -> int | None:
+    """The item that names a column of the query least exactly; None if all names are exact."""
+    named = ((i, x.mention) for i, x in enumerate(q.items) if q.sorts[i] == "column" and x.mention is not None)
+    scores = [(used[1], i) for i, mention in named if (used := _column_used(mention, query)) is not None]
+    score, weakest = min(scores, default=(1.0, 0))
+    return weakest if score < 0.95 else None
+
+
+def _column_used(mention: Mention, query: Query) -> tuple[ColumnWord, float] | None:
+    """The likeliest column of a mention that is in the query, with its score."""
+    _, used = names_in(query)
+    return next((pair for pair in mention.columns if pair[0].key in used), None)
+
+
+def _through(plan: JoinPlan, query: Query, vocabulary: Vocabulary) -> str:
+    """The tables that link those of the question, where it names none of them."""
+    between = [t for t in plan.tables if t not in query.tables]
+    if not between or len(query.tables) < 2:
+        return ""
+    ends = [vocabulary.tables[t].plural for t in query.tables[:2]]
+    path = " and ".join(vocabulary.tables[t].plural for t in between[:3])
+    return f"{ends[0]} and {ends[1]} are linked through {path}; name the link if another one is meant"
