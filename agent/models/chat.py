@@ -2,10 +2,10 @@
 imports this module.
 
 In: messages and the request fields that the endpoint is known to accept. Out: a `Reply`, or the client library's own
-exceptions. langchain-openai builds the client and the request and parses the reply. The call itself bypasses its
-callbacks and typed copies of every reply, which are not needed and took a third of the call's processor time. Hidden
-retries are off, timeouts and the address are explicit, and each client has its own connections, which are closed with
-it.
+exceptions. langchain-openai builds the client and the request, and reads replies that are unusual. The call itself
+bypasses its callbacks and typed copies of every reply, which are not needed and took a third of the call's processor
+time. Hidden retries are off, timeouts and the address are explicit, and each client has its own connections, which are
+closed with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -29,30 +28,16 @@ from agent.models.callbacks import Tokens, reported_call
 from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
+from agent.models.posting import Posting
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import OUTPUT_TOKENS, Quirks
+from agent.models.wire_format import Reply, made_reply, plain_piece, plain_reply
 
 CONNECT_SECONDS = 10.0
 
-_PATH = "/chat/completions"
-_Chunks = openai.AsyncStream[object]
-
 Messages = list[tuple[str, str]]
 """(role, text) pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    text: str
-    thoughts: str = ""
-    """`reasoning_content`, if a server returns it separately."""
-    refusal: str = ""
-    finish_reason: str | None = None
-    tokens: Tokens | None = None
-    """None: not reported."""
-    model: str | None = None
-    """The model that answered, as named by the server."""
 
 
 class _EndpointChat(ChatOpenAI):
@@ -67,10 +52,14 @@ class _EndpointChat(ChatOpenAI):
     def reply(self, response: object) -> Reply:
         """May raise any exception if the response is not a reply."""
         read: Any = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
+        if (plain := plain_reply(read)) is not None:
+            return plain
         generation = self._create_chat_result(read).generations[0]
         return _reply(generation, read["choices"][0].get("message"), read.get("model"))
 
     def piece(self, chunk: Any) -> Reply | None:
+        if (plain := plain_piece(chunk)) is not None:
+            return plain
         generation = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
         if generation is None:
             return None
@@ -93,6 +82,7 @@ class Chat:
         self._base_url = base_url
         self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
         self._connections = Connections(timeout)
+        self._posting = Posting()
         self._chat = _EndpointChat(
             model=settings.model,
             api_key=SecretStr(api_key or "not-needed"),
@@ -113,8 +103,8 @@ class Chat:
         call = _call_kind(schema)
         with self._logged(call, messages) as seen:
             async with reported_call(call, self._model, messages) as report:
-                async with self._connections.one() as client:
-                    response = await client.post(_PATH, cast_to=object, body=body)
+                async with self._connections.one() as pool:
+                    response = await self._posting.whole(pool.client, pool.http, body)
                 reply = self._chat.reply(response)
                 seen.append(reply)
                 report.whole(reply.text, reply.tokens)
@@ -129,8 +119,8 @@ class Chat:
         with self._logged(_call_kind(None), messages) as seen:
             async with (
                 reported_call("summarize", self._model, messages) as report,
-                self._connections.one() as client,
-                await client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
+                self._connections.one() as pool,
+                self._posting.stream(pool.client, pool.http, body) as chunks,
             ):
                 async for chunk in chunks:
                     if (piece := self._chat.piece(chunk)) is not None:
@@ -225,19 +215,8 @@ def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 
 
 
 def _reply(generation: ChatGeneration, raw: object, model: object) -> Reply:
-    """`raw`: the message, or a piece of it, as received."""
-    kept = raw if isinstance(raw, dict) else {}
-    thoughts = kept.get("reasoning_content") or kept.get("reasoning")
-    refusal = kept.get("refusal")
     reason = (generation.generation_info or {}).get("finish_reason")
-    return Reply(
-        text=str(generation.message.text),
-        thoughts=thoughts if isinstance(thoughts, str) else "",
-        refusal=refusal if isinstance(refusal, str) else "",
-        finish_reason=reason if isinstance(reason, str) else None,
-        tokens=_tokens(generation.message),
-        model=model if isinstance(model, str) else None,
-    )
+    return made_reply(str(generation.message.text), raw, reason, _tokens(generation.message), model)
 
 
 def _tokens(message: BaseMessage) -> Tokens | None:

@@ -24,8 +24,8 @@ IDLE_SECONDS = 30.0
 """Idle time after which the next call closes a pool left over from a burst."""
 
 
-@dataclass(slots=True)
-class _Pool:
+@dataclass(slots=True, eq=False)
+class Pool:
     http: httpx2.AsyncClient
     client: openai.AsyncOpenAI
     calls: int = 0
@@ -40,19 +40,19 @@ class Connections:
         self._certificates = httpx2.create_ssl_context()
         self.first = self._http()
         """The HTTP client for a new client, before that is passed to `open`."""
-        self._pools: list[_Pool] = []
+        self._pools: list[Pool] = []
 
     def open(self, client: openai.AsyncOpenAI) -> None:
-        self._pools.append(_Pool(self.first, client))
+        self._pools.append(Pool(self.first, client))
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """The client for one call."""
+    async def one(self) -> AsyncIterator[Pool]:
+        """The clients for one call."""
         await self._leave_idle()
         pool = next((pool for pool in self._pools if pool.calls < CALLS), None) or self._another()
         pool.calls += 1
         try:
-            yield pool.client
+            yield pool
         finally:
             pool.calls -= 1
             pool.used = time.monotonic()
@@ -69,9 +69,9 @@ class Connections:
             event_hooks={"request": [watched]},
         )
 
-    def _another(self) -> _Pool:
+    def _another(self) -> Pool:
         http = self._http()
-        pool = _Pool(http, self._pools[0].client.with_options(http_client=http))
+        pool = Pool(http, self._pools[0].client.with_options(http_client=http))
         self._pools.append(pool)
         return pool
 

@@ -34,7 +34,8 @@ from agent.models.visible import begins_thinking
 
 if TYPE_CHECKING:
     from agent.models.callbacks import Tokens
-    from agent.models.chat import Chat, Messages, Reply
+    from agent.models.chat import Chat, Messages
+    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -154,7 +155,7 @@ class EndpointClient:
     ) -> Quirks:
         """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
         adaptable = structured and self._settings.structured_output == "auto"
-        changed = quirks.without(failure.status, failure.said, structured=adaptable, streamed=streamed)
+        changed = quirks.without(failure.status, failure.reply, structured=adaptable, streamed=streamed)
         changed = changed or quirks.guess(failure.status, failures - 1, structured=adaptable, streamed=streamed)
         if changed is not None and failures <= _ADAPTATIONS:
             log.info("request refused (%s), trying with less: %s", failure.status, changed)

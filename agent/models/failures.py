@@ -52,7 +52,7 @@ class Failure:
     message: str
     retry: bool = False
     status: int | None = None
-    said: str = ""
+    reply: str = ""
     """The server's own message, used to find the field that it rejects."""
     wait: float | None = None
     """Seconds that the server asks to wait."""
@@ -102,19 +102,19 @@ def _of_body(body: object, message: str, where: str, api_key: str | None) -> Fai
 def _of_status(
     status: int, body: object, message: str, headers: Mapping[str, str], where: str, api_key: str | None
 ) -> Failure:
-    reply = _said(body, message)
+    reply = _server_text(body, message)
     shown = redacted(reply, api_key)
     if status == 401:
         message = (
             f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"
         )
-        return Failure(ModelAuthError, message, status=status, said=reply)
+        return Failure(ModelAuthError, message, status=status, reply=reply)
     if status == 403:
         message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {shown}"
-        return Failure(ModelAuthError, message, status=status, said=reply)
+        return Failure(ModelAuthError, message, status=status, reply=reply)
     if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(_codes(body))):
         message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {shown}"
-        return Failure(ModelRateLimited, message, status=status, said=reply)
+        return Failure(ModelRateLimited, message, status=status, reply=reply)
     if status == 429:
         message = f"The model server at {where} is limiting requests (429). It said: {shown}"
         return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(body))
@@ -124,10 +124,10 @@ def _of_status(
     if _TOO_LONG.search(reply):
         message = f"The prompt is too long for the model: {shown}"
     elif status == 404:
-        message = f"The model server at {where} knows no such model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501
+        message = f"The model server at {where} does not know this model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501
     else:
         message = f"The model server at {where} rejected the request ({status}). It said: {shown}"
-    return Failure(ModelRefused, message, status=status, said=reply)
+    return Failure(ModelRefused, message, status=status, reply=reply)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -190,7 +190,7 @@ def _retry_delay(body: object) -> float | None:
     return None
 
 
-def _said(body: object, message: str) -> str:
+def _server_text(body: object, message: str) -> str:
     inner = _error_in(body)
     if isinstance(body, Mapping | list):
         if isinstance(inner, Mapping):

@@ -17,7 +17,7 @@ from agent.models.replies import UnusableReply, complete_text, extract_json
 from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, read_judgement
 
 if TYPE_CHECKING:
-    from agent.models.chat import Reply
+    from agent.models.wire_format import Reply
 
 Ask = Callable[[Prompt, dict[str, Any], Callable[["Reply"], Any]], Awaitable[tuple[Any, Usage]]]
 

@@ -65,7 +65,8 @@ from agent.models.visible import visible_text
 from agent.runtime.plans import single_task_plan
 
 if TYPE_CHECKING:
-    from agent.models.chat import Messages, Reply
+    from agent.models.chat import Messages
+    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

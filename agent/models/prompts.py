@@ -15,7 +15,7 @@ from agent.knowledge.history import history_text
 from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import one_line
 from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
-from agent.state import QueryResult, with_evidence
+from agent.state import QueryResult, headers, with_evidence
 from eval.engines import ENGINES
 from eval.schema import Dialect
 
@@ -191,7 +191,7 @@ def review_prompt(request: ReviewRequest) -> Prompt:
         raw={
             "instructions": _instructions(request),
             "task": task,
-            "doubts": f"\nWhat speaks against it:\n{_block('doubts', doubts)}" if doubts else "",
+            "doubts": f"\nEvidence against it:\n{_block('doubts', doubts)}" if doubts else "",
         },
     )
 
@@ -260,6 +260,5 @@ def _result(result: QueryResult) -> str:
     if result.status != "success":
         return f'<result status="{result.status}">\n{as_data(result.error or "no result")}\n</result>'
     cut = ", truncated" if result.truncated else ""
-    headers = [f"{c} ({unit})" if unit else c for c, unit in zip(result.columns, result.units, strict=False)]
-    preview = as_data(result_preview(headers or result.columns, result.data))
+    preview = as_data(result_preview(headers(result.columns, result.units), result.data))
     return f'<result rows="{result.rows_returned}{cut}">\n{preview}\n</result>'

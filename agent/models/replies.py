@@ -18,7 +18,7 @@ from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_tex
 from eval.errors import InputError
 
 if TYPE_CHECKING:
-    from agent.models.chat import Reply
+    from agent.models.wire_format import Reply
 
 _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
@@ -91,7 +91,7 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
             return (wanted or objects)[-1]
         if "{" in reading:
             raise UnusableReply("the reply holds a JSON object that is broken or cut off")
-    raise UnusableReply("the reply holds no JSON object" if text.strip() else "the reply is empty")
+    raise UnusableReply("the reply contains no JSON object" if text.strip() else "the reply is empty")
 
 
 def _sound_objects(text: str, depth: int) -> Iterator[dict[str, object]]:
@@ -194,7 +194,7 @@ def extract_sql(text: str) -> str:
         sql = _sql_in(reading, depth=0)
         if sql:
             return sql
-    raise UnusableReply("the reply holds no SQL statement" if text.strip() else "the reply is empty")
+    raise UnusableReply("the reply contains no SQL statement" if text.strip() else "the reply is empty")
 
 
 def _sql_in(text: str, depth: int) -> str:

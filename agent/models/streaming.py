@@ -17,7 +17,8 @@ from agent.models.quirks import Quirks
 from agent.models.visible import VisibleStream, visible_text
 
 if TYPE_CHECKING:
-    from agent.models.chat import Messages, Reply
+    from agent.models.chat import Messages
+    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
 
@@ -115,6 +116,6 @@ class StreamedAnswer:
 
 
 def _reply_type() -> type[Reply]:
-    from agent.models.chat import Reply
+    from agent.models.wire_format import Reply
 
     return Reply

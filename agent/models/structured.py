@@ -14,7 +14,7 @@ from agent.models.replies import UnusableReply, complete_text, extract_json, ext
 from agent.state import Clarification, QueryPlan, QueryTask
 
 if TYPE_CHECKING:
-    from agent.models.chat import Reply
+    from agent.models.wire_format import Reply
 
 
 def _strict(**properties: dict[str, Any]) -> dict[str, Any]:

@@ -35,20 +35,20 @@ async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
 ) -> None:
     async with AsyncExitStack() as calls:
         used = [await calls.enter_async_context(opened.one()) for _ in range(3 * CALLS)]
-        assert [used.count(client) for client in dict.fromkeys(used)] == [CALLS] * 3
+        assert [used.count(pool) for pool in dict.fromkeys(used)] == [CALLS] * 3
 
     monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
     for _ in range(3):
-        async with opened.one() as client:
-            assert client is used[0]
-    assert [client.is_closed() for client in dict.fromkeys(used)] == [False, True, True]
+        async with opened.one() as pool:
+            assert pool is used[0]
+    assert [pool.http.is_closed for pool in dict.fromkeys(used)] == [False, True, True]
 
 
 async def test_closing_closes_them_all(opened: Connections) -> None:
     async with opened.one() as first:
         pass
     await opened.close()
-    assert first.is_closed()
+    assert first.http.is_closed
 
 
 async def test_many_calls_at_once_are_all_answered(server: OpenAIServer, model_at: MakeModel) -> None:

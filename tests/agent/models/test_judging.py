@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.models.chat import Reply
 from agent.models.judging import judged
 from agent.models.prompts import Prompt
 from agent.models.protocol import JudgeRequest, Usage
 from agent.models.replies import UnusableReply
+from agent.models.wire_format import Reply
 from agent.state import QueryTask
 
 SQL = "SELECT COUNT(*)\nFROM orders WHERE channel = 'web'"
@@ -36,8 +36,8 @@ def _request(way: str) -> JudgeRequest:
 
 
 def _conditions(*places: str) -> dict[str, Any]:
-    said = [{"condition": f"condition {n}", "place": place} for n, place in enumerate(places)]
-    return {"conditions": said, "reasoning": "Fine.", "score": 0.95}
+    conditions = [{"condition": f"condition {n}", "place": place} for n, place in enumerate(places)]
+    return {"conditions": conditions, "reasoning": "Fine.", "score": 0.95}
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ def _conditions(*places: str) -> dict[str, Any]:
 )
 async def test_a_condition_needs_its_place_in_the_query(places: tuple[str, ...], score: float) -> None:
     asked = Scripted(_conditions(*places))
-    found = await judged(_request("conditions"), asked)
-    assert found.score == pytest.approx(score)
-    assert found.usage.calls == 1
+    judgement = await judged(_request("conditions"), asked)
+    assert judgement.score == pytest.approx(score)
+    assert judgement.usage.calls == 1
     if score < 0.9:
-        assert f"No part of the query does: condition {len(places) - 1}" in found.reasoning
+        assert f"No part of the query does: condition {len(places) - 1}" in judgement.reasoning
 
 
 async def test_a_query_is_read_without_its_question() -> None:
     asked = Scripted({"question": "How many orders came by web?"}, {"reasoning": "The year is missing.", "score": 0.4})
-    found = await judged(_request("read_back"), asked)
-    assert (found.score, found.usage.calls) == (0.4, 2)
+    judgement = await judged(_request("read_back"), asked)
+    assert (judgement.score, judgement.usage.calls) == (0.4, 2)
     first, second = asked.prompts
     assert "2024" not in first.user + first.system
     assert "How many orders came by web?" in second.user
@@ -70,8 +70,8 @@ async def test_a_query_is_read_without_its_question() -> None:
 
 async def test_the_result_is_judged_as_a_whole_in_one_call() -> None:
     asked = Scripted({"reasoning": "Good.", "score": 0.9})
-    found = await judged(_request("answer"), asked)
-    assert (found.score, found.reasoning, found.usage.calls) == (0.9, "Good.", 1)
+    judgement = await judged(_request("answer"), asked)
+    assert (judgement.score, judgement.reasoning, judgement.usage.calls) == (0.9, "Good.", 1)
 
 
 @pytest.mark.parametrize(

@@ -55,5 +55,5 @@ def test_making_a_model_imports_no_client_library() -> None:
         "shared_model(ModelSettings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'openai', 'langchain_openai', 'langchain_core'}))"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

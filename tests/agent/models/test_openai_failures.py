@@ -189,10 +189,10 @@ async def test_a_connection_reset_is_tried_again(server: OpenAIServer, model_at:
 
 
 async def test_nobody_listening_is_told_with_the_address(server: OpenAIServer, model_at: MakeModel) -> None:
-    with OpenAIServer() as gone:
-        url = gone.url.replace("http://", "http://user:secret@")
+    with OpenAIServer() as served:
+        url = served.url.replace("http://", "http://user:secret@")
     message = await fails(model_at, ModelUnavailable, base_url=url)
-    assert gone.url in message
+    assert served.url in message
     assert "secret" not in message
     assert "OPENAI_BASE_URL" in message
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.models.prompts import as_data, fill, judge_prompt, plan_prompt, sql_prompt, summary_prompt, template
 from agent.state import QueryResult, QueryTask
-from eval.schema import DIALECTS
+from eval.schema import ALL_DIALECTS
 from tests.agent.models.conftest import QUESTION, RESULT, judge_request, plan_request, sql_request, summary_request
 
 NAMES = sorted(p.stem for p in (Path(__file__).parents[3] / "prompts").glob("*.txt"))
@@ -18,12 +18,12 @@ NAMES = sorted(p.stem for p in (Path(__file__).parents[3] / "prompts").glob("*.t
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_template_has_a_version(name: str) -> None:
-    found = template(name)
-    assert found.version >= 1
-    assert found.system or found.user
+    text = template(name)
+    assert text.version >= 1
+    assert text.system or text.user
 
 
-def test_the_prompts_and_the_four_dialects_are_there() -> None:
+def test_the_prompts_and_the_dialects_are_there() -> None:
     wanted = {
         "planner",
         "planner_sql",
@@ -31,7 +31,7 @@ def test_the_prompts_and_the_four_dialects_are_there() -> None:
         "relevance",
         "summarizer",
         "repair",
-        *(f"dialect_{d}" for d in DIALECTS),
+        *(f"dialect_{d}" for d in ALL_DIALECTS),
     }
     wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
     wanted |= {"sql_rules", "planner_sql", "lab", "lab_approaches", "conditions", "read_back", "compare"}
@@ -48,7 +48,7 @@ def test_the_stable_part_comes_first_and_the_question_last() -> None:
     assert plan.user.endswith(f"<question>\n{QUESTION}\n</question>")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ALL_DIALECTS)
 def test_the_dialect_is_named_with_its_notes(dialect: str) -> None:
     prompt = sql_prompt(sql_request(dialect=dialect))
     assert template(f"dialect_{dialect}").system in prompt.system
@@ -116,5 +116,5 @@ def test_a_summary_gets_results_and_doubts() -> None:
     assert "- Only 50 rows were read." in prompt.user
     assert prompt.user.endswith(f"<question>\n{QUESTION}\n</question>")
     failed = QueryResult(task_id="t1", attempt=1, sql="", status="error", error="no such table: x")
-    told = summary_prompt(type(request)(QUESTION, request.plan, (failed,)))
-    assert '<result status="error">\nno such table: x\n</result>' in told.user
+    of_failed = summary_prompt(type(request)(QUESTION, request.plan, (failed,)))
+    assert '<result status="error">\nno such table: x\n</result>' in of_failed.user

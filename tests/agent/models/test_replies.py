@@ -22,12 +22,12 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "replies"
 
 def cases(name: str) -> list[Any]:
     text = (FIXTURES / name).read_text(encoding="utf-8")
-    found = []
+    params = []
     for case in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
         title, _, rest = case.partition("\n")
         reply, _, expected = re.split(r"^(---)\n", rest, maxsplit=1, flags=re.MULTILINE)
-        found.append(pytest.param(reply.removesuffix("\n"), expected.removesuffix("\n"), id=title))
-    return found
+        params.append(pytest.param(reply.removesuffix("\n"), expected.removesuffix("\n"), id=title))
+    return params
 
 
 @pytest.mark.parametrize(("reply", "sql"), cases("sql.txt"))
