@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 import sys
 import time
@@ -68,19 +69,22 @@ async def take_turn(text: str, conversation: Conversation, context: RunContext, 
         raise TurnRefused("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
     _running.add(key)
     try:
-        with _told_plainly():
-            return await _taken(text, conversation, context, evidence)
+        from agent.conversations.read_once import one_turn
+
+        with _told_plainly(), one_turn(conversation.thread_id if conversation.fresh else None):
+            return await _turn_taken(text, conversation, context, evidence)
     finally:
         _running.discard(key)
 
 
-async def _taken(text: str, conversation: Conversation, context: RunContext, evidence: str) -> TurnEnd:
+async def _turn_taken(text: str, conversation: Conversation, context: RunContext, evidence: str) -> TurnEnd:
     from langgraph.types import Command
 
     started = time.perf_counter()
     if cold := "agent.graph" not in sys.modules:
         context.announce("schema_analyzer")  # importing the graph takes a second, so show progress first
-    graph = await asyncio.to_thread(graph_for, conversation.checkpointer)
+    thread_graph = functools.partial(graph_for, conversation.checkpointer)
+    graph = await asyncio.to_thread(thread_graph) if cold else thread_graph()
     config = thread_config(conversation.thread_id)
     thread = await thread_state(graph, conversation.thread_id)
     turn = conversation.turn or thread.turn + 1

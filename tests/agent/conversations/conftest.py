@@ -42,12 +42,12 @@ async def checkpointer(request: pytest.FixtureRequest, kept: Settings) -> AsyncI
 def talk(shop: Database, config: Settings, checkpointer: BaseCheckpointSaver[Any], request: Any) -> Talk:
     """Say something on a thread of this test's own; keywords go to the Conversation."""
 
-    async def said(words: str, model: object = "offline", thread: str = "", **more: Any) -> Answer:
+    async def answer_to(words: str, model: object = "offline", thread: str = "", **more: Any) -> Answer:
         thread_id = f"{request.node.name}{thread}"
         conversation = Conversation(thread_id, checkpointer, **more)
         return await run(words, database=shop, model=model, settings=config, conversation=conversation)  # type: ignore[arg-type]
 
-    return said
+    return answer_to
 
 
 @contextlib.contextmanager

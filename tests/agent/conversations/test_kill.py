@@ -14,7 +14,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -26,11 +25,12 @@ import httpx
 import pytest
 
 from eval.tasks import demo_path
+from tests.commands import Process
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 60
-TALKERS = 24
+TALKERS = 12
 FIRST, NEXT = "How many customers live in Berlin?", ("who are they?", "and in Munich?", "How many orders are there?")
 
 
@@ -91,21 +91,20 @@ def _model(request: Request) -> Reply:
 @dataclass
 class Server:
     environment: dict[str, str]
-    process: subprocess.Popen[str] | None = None
+    process: Process | None = None
     url: str = ""
     reader: threading.Thread | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "agent.server", "--port", "0"]
-        self.process = subprocess.Popen(
-            command, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        words = ("-m", "agent.server", "--port", "0")
+        pipe = subprocess.PIPE
+        self.process = Process(*words, env=self.environment, cwd=ROOT, stdout=pipe, stderr=subprocess.STDOUT)
         assert self.process.stdout is not None
         until = time.monotonic() + PATIENCE
-        while not (found := re.search(r"http://127\.0\.0\.1:(\d+)", self.process.stdout.readline())):
+        while not (match := re.search(r"http://127\.0\.0\.1:(\d+)", self.process.stdout.readline())):
             assert self.process.poll() is None, "the server did not start"
             assert time.monotonic() < until
-        self.url = found.group()
+        self.url = match.group()
         self.reader = threading.Thread(target=self.process.stdout.read, daemon=True)
         self.reader.start()
         while time.monotonic() < until:

@@ -20,6 +20,7 @@ from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
+from tests.agent.store.conftest import a_run, first_turn
 from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
@@ -33,9 +34,9 @@ async def test_the_answer_is_whole_and_what_is_kept_is_small(
     talk: Talk, checkpointer: BaseCheckpointSaver[Any], request: pytest.FixtureRequest
 ) -> None:
     answer = await talk("How many?", ScriptedModel(MANY, relevance=0.9))
-    found = await checkpointer.aget_tuple({"configurable": {"thread_id": request.node.name}})
-    assert found is not None
-    state = found.checkpoint["channel_values"]
+    checkpoint = await checkpointer.aget_tuple({"configurable": {"thread_id": request.node.name}})
+    assert checkpoint is not None
+    state = checkpoint.checkpoint["channel_values"]
 
     assert len(answer.rows) == 5000
     assert len(answer.rows[0][1]) == 2000
@@ -56,7 +57,7 @@ async def test_a_thread_keeps_its_latest_state_alone(
         await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
     config: Any = {"configurable": {"thread_id": request.node.name}}
 
-    kept = [found async for found in checkpointer.alist(config)]
+    kept = [checkpoint async for checkpoint in checkpointer.alist(config)]
     if "memory" not in request.node.name:
         assert len(kept) == 1
     assert len(kept[0].checkpoint["channel_values"]["history"]) == 4
@@ -107,7 +108,8 @@ def test_anything_that_a_result_may_hold_can_be_written(value: Any) -> None:
 async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database) -> None:
     async with open_checkpointer(kept.state) as checkpointer:
         store = await open_store(kept.state, checkpointer=checkpointer)
-        thread = await store.touch_thread("ann", None, "shop", "q")
+        thread = await first_turn(store, a_run())
+        await store.finish_run("r1", status="success")
         conversation = Conversation(thread.thread_id, checkpointer)
         await run("How many customers are there?", database=shop, model="offline", conversation=conversation)
         before = await checkpointer.aget_tuple({"configurable": {"thread_id": thread.thread_id}})
@@ -122,7 +124,10 @@ async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database) 
 async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk) -> None:
     slow = ScriptedModel(COUNT, relevance=0.9, seconds=0.3)
     first = asyncio.create_task(talk("How many customers are there?", slow))
-    await asyncio.sleep(0.1)
+    for _ in range(1000):
+        if slow.plan_requests:
+            break
+        await asyncio.sleep(0.01)
     second = await talk("How many customers are there?", slow)
     elsewhere = await talk("How many customers are there?", slow, thread="other")
 
