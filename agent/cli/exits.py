@@ -41,13 +41,13 @@ _BY_KIND = {
 }
 
 
-def exit_code(answer: Answer, *, executed: bool = True) -> int:
+def exit_code(answer: Answer) -> int:
     """The code for an answer, by its status and, for an error, its kind. SQL that was not to be executed has no rows
     to doubt."""
     if answer.status == "success":
         return ANSWERED
     if answer.status == "doubtful":
-        return DOUBTFUL if executed else ANSWERED
+        return DOUBTFUL if answer.executed else ANSWERED
     if answer.status == "error":
         return _BY_KIND.get(answer.error_kind or "", NO_ANSWER)
     return NO_ANSWER

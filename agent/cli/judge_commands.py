@@ -6,14 +6,13 @@ In: the words after `judge`. Out: what was learned and on which figures, on stan
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent.cli import exits
+from agent.cli.reporting import errors_reported
 
 if TYPE_CHECKING:
     from agent.judging.learning import Learned
@@ -45,7 +44,7 @@ def learn(
     from agent.judging.local import keep, name_of
     from agent.runtime.catalogue import resolve_database
 
-    with _told():
+    with errors_reported():
         path = _path(file)
         from agent.config import settings
 
@@ -54,7 +53,9 @@ def learn(
         for name, loss in outcome.losses.items():
             typer.echo(f"  {name}: log-loss {loss:.3f} an answer held out")
         if outcome.judge is None:
-            typer.echo("The shipped judge stays: nothing learned holds on answers held out, or they are too few.")
+            typer.echo(
+                "The shipped judge stays in use: nothing learned was better on held-out answers, or they are too few."
+            )
             return
         keep(path, name_of(owner, preset), outcome.judge)
         typer.echo(f"Kept in {path}. `judge forget {preset}` takes it back.")
@@ -65,11 +66,11 @@ def show(file: _File = None) -> None:
     """Print what was learned."""
     from agent.judging.local import kept
 
-    with _told():
+    with errors_reported():
         for name, judges in kept(_path(file)).items():
             priors = ", ".join(f"{writer} {share:.2f}" for writer, share in judges[0].priors.items())
             moved = "own weights" if judges[0].weights is not None else "the shipped weights"
-            typer.echo(f"{name}: {judges[0].answers} answers; share right: {priors}; {moved}")
+            typer.echo(f"{name}: {judges[0].answers} answers; prior: {priors}; {moved}")
 
 
 @judge.command("forget")
@@ -77,9 +78,9 @@ def forget(preset: _Preset, owner: _Owner = "local", file: _File = None) -> None
     """Bring back what held before: what was learned earlier, or the shipped judge."""
     from agent.judging.local import forget, name_of
 
-    with _told():
+    with errors_reported():
         known = forget(_path(file), name_of(owner, preset))
-        typer.echo("What held before holds again." if known else "Nothing was learned there.")
+        typer.echo("The earlier judge is in use again." if known else "Nothing was learned there.")
 
 
 def _path(file: Path | None) -> Path:
@@ -90,29 +91,6 @@ def _path(file: Path | None) -> Path:
         typer.echo("Name the file of learned judges: --file, or TEXT2SQL_LEARNED_JUDGE.", err=True)
         raise typer.Exit(exits.USAGE)
     return Path(configured)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Failures that a user can do something about, as a sentence and an exit code."""
-    from pydantic import ValidationError
-
-    from agent.config import settings_problem
-    from agent.judging.local import BadJudge
-    from agent.store import StoreError
-    from eval.databases import DatabaseError
-
-    try:
-        yield
-    except ValidationError as error:
-        typer.echo(settings_problem(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
-    except BadJudge as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
-    except (StoreError, DatabaseError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.DATABASE) from None
 
 
 async def _learned(owner: str, preset: str, database: Database) -> Learned:

@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.cli import exits
+from agent.cli.reporting import DatabaseOption, errors_reported, opened
 
 if TYPE_CHECKING:
     from agent.inspection.memory import Checked
-    from eval.databases.base import Database
 
-_Db = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL|FILE|DEMO",
-        help="Database: a URL, a file, or a demo (shop, enterprise). Default: the configured one.",
-    ),
-]
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to check.")]
 
 examples = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -39,25 +32,22 @@ def _model() -> None:
 
 
 @model.command("init")
-def init_model(db: _Db = None) -> None:
+def init_model(db: DatabaseOption = None) -> None:
     """Print a draft for a database, as an Apache Ossie document to be corrected and kept."""
     from agent.inspection.semantics import draft_model
 
-    typer.echo(draft_model(_opened(db)), nl=False)
+    with errors_reported():
+        typer.echo(draft_model(opened(db)), nl=False)
 
 
 @model.command("check")
-def check_model(file: _File, db: _Db = None) -> None:
+def check_model(file: _File, db: DatabaseOption = None) -> None:
     """Check names, types, joins that multiply rows, and that metrics and verified questions run."""
     from agent.inspection.semantics import check_model
-    from eval.errors import InputError
 
-    database = _opened(db)
-    try:
+    with errors_reported():
+        database = opened(db)
         report = check_model(file, database)
-    except InputError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
     for line in report.not_handled:
         typer.echo(f"not used: {line}")
     for line in report.findings:
@@ -78,21 +68,23 @@ def _glossary() -> None:
 
 
 @examples.command("check")
-def check_examples(file: _File, db: _Db = None) -> None:
+def check_examples(file: _File, db: DatabaseOption = None) -> None:
     """Check each example: its form, the read-only guard, the names of the schema."""
     from agent.inspection.memory import check_examples
 
-    database = _opened(db)
-    _told(file, database.name, "examples", check_examples(file, database))
+    with errors_reported():
+        database = opened(db)
+        _report(file, database.name, "examples", check_examples(file, database))
 
 
 @glossary.command("check")
-def check_glossary(file: _File, db: _Db = None) -> None:
+def check_glossary(file: _File, db: DatabaseOption = None) -> None:
     """Check each term, metric and default filter against the schema."""
     from agent.inspection.memory import check_glossary
 
-    database = _opened(db)
-    _told(file, database.name, "entries", check_glossary(file, database))
+    with errors_reported():
+        database = opened(db)
+        _report(file, database.name, "entries", check_glossary(file, database))
 
 
 @examples.command("export")
@@ -104,46 +96,25 @@ def export(
     import asyncio
     import json
 
-    for question, sql in asyncio.run(_confirmed(owner, preset)):
+    with errors_reported():
+        pairs = asyncio.run(_confirmed(owner, preset))
+    for question, sql in pairs:
         typer.echo(json.dumps({"question": question, "sql": sql}, ensure_ascii=False))
 
 
 async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
     from agent.config import settings
-    from agent.store import StoreError, open_store
+    from agent.store import open_store
 
+    store = await open_store(settings().state)
     try:
-        store = await open_store(settings().state)
-        try:
-            feedback = await store.feedback(owner, preset, ["right", "corrected"])
-        finally:
-            await store.close()
-    except StoreError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.DATABASE) from None
+        feedback = await store.feedback(owner, preset, ["right", "corrected"])
+    finally:
+        await store.close()
     return [(one.question, one.sql) for one in feedback if one.question and one.sql]
 
 
-def _opened(db: str | None) -> Database:
-    from pydantic import ValidationError
-
-    from agent.cli.logs import direct_logs
-    from agent.config import settings, settings_problem
-    from agent.runtime.catalogue import resolve_database
-    from eval.databases import DatabaseError
-
-    direct_logs(verbose=False)
-    try:
-        return resolve_database(db, settings().database)
-    except ValidationError as error:
-        typer.echo(settings_problem(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
-    except DatabaseError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.DATABASE) from None
-
-
-def _told(file: Path, database: str, what: str, checked: Checked) -> None:
+def _report(file: Path, database: str, what: str, checked: Checked) -> None:
     for problem in checked.problems:
         typer.echo(f"{file.name}, {problem}")
     if checked.problems:

@@ -28,6 +28,8 @@ _BAR = 20
 
 def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, explain: bool = False) -> None:
     """Print an answer; `rows` is the most that the table shows."""
+    from agent.state import headers
+
     if answer.read_as:
         console.print(Text(printable(f"Read as: {one_line(answer.read_as, 1_000)}"), style="dim"))
     if answer.sql:
@@ -36,7 +38,7 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         shown = answer.rows[:rows]
         console.print()
         if shown:
-            console.print(rows_table(console, _headers(answer), shown))
+            console.print(rows_table(console, headers(answer.columns, answer.units), shown))
         console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
     if text := answer.answer:
         console.print()
@@ -46,12 +48,6 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         console.print(Text(how_sure(answer), style="dim"))
     if explain:
         show_explanation(console, answer)
-
-
-def _headers(answer: Answer) -> list[str]:
-    """The names of the columns, each with its unit where the semantic model has one."""
-    units = [*answer.units, *[""] * len(answer.columns)]
-    return [f"{name} ({unit})" if unit else name for name, unit in zip(answer.columns, units, strict=False)]
 
 
 def show_sql(console: Console, sql: str) -> None:

@@ -46,6 +46,8 @@ class Asker:
     verbose: bool = False
     strategy: str | None = None
     """The strategy; None means the one in the settings."""
+    dialect: str | None = None
+    """The dialect to write where nothing can be executed; None means the one in the settings."""
     database: Database | None = None
     config: Settings | None = None
     thread: str | None = None
@@ -56,18 +58,24 @@ class Asker:
     _threads: BaseCheckpointSaver[Any] | None = None
 
     @property
+    def executes(self) -> bool:
+        """Whether the SQL is run."""
+        return self.execute and (self.database is None or self.database.executes)
+
+    @property
     def threshold(self) -> float:
         return self.config.judging.score_threshold if self.config else 0.70
 
     def ask(self, question: str) -> Answer:
         """Run one question. Raises KeyboardInterrupt when it is stopped; its SQL and model calls are stopped too."""
         try:
-            with Steps(self.progress, quiet=self.quiet, execute=self.execute) as steps:
+            with Steps(self.progress, quiet=self.quiet, execute=self.executes) as steps:
                 if self.database is None:
                     _spare_the_start()
                     steps.start()
                     if failure := self._opened(question, steps):
                         return failure
+                    steps.execute = self.executes
                     self._introduce(steps)
                 steps.threshold = self.threshold
                 with asyncio.Runner() as loop:
@@ -109,7 +117,8 @@ class Asker:
             limits["run_seconds"] = self.timeout
         if self.max_rows is not None and self.max_rows > config.limits.max_rows:
             limits["max_rows"] = self.max_rows
-        self.config = config.changed(judging=judging, limits=limits)
+        chosen = {} if self.dialect is None else {"dialect": self.dialect}
+        self.config = config.changed(judging=judging, limits=limits, database=chosen)
 
         from agent.runtime.catalogue import resolve_database
 

@@ -55,7 +55,7 @@ class Steps:
         self._detail = ""
         self._good = True
         self._characters = 0
-        self._execute = execute
+        self.execute = execute
         self.threshold = threshold
 
     def __enter__(self) -> Steps:
@@ -133,7 +133,7 @@ class Steps:
             return "no query: the question was declined", False
         if result.status != "success":
             return one_line(result.error or "no query to run", 120), False
-        if not self._execute:
+        if not self.execute:
             return "allowed, not run", True
         rows = counted(result.rows_returned, "row")
         return f"{rows} · {result.verdict}", passes(result, self.threshold)
@@ -167,7 +167,7 @@ _CATEGORIES = {
     "hallucination": "it names what is not there",
     "safety": "it is not safe to run",
     "relevance": "it does not answer the question",
-    "empty_result": "no rows came back",
+    "empty_result": "no rows were returned",
     "generic": "the evidence is against it",
 }
 

@@ -10,11 +10,12 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent.cli import exits
+from agent.cli.reporting import RESUMES, errors_reported
+from eval.batch_options import On
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -59,7 +60,10 @@ def tune(
     hours: Annotated[float | None, typer.Option(min=0, help="Hours, over all starts of the run.")] = None,
     budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Dollars for models.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, metavar="N", help="Requests to models.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once, with a model.")] = 4,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions under way at once, with a model or on a cluster.")
+    ] = 4,
+    on: On = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
 ) -> None:
@@ -81,6 +85,7 @@ def tune(
         dollars=budget,
         calls=calls,
         jobs=jobs,
+        on=on or "",
     )
     _finish(out, options, as_json, quiet)
 
@@ -98,7 +103,7 @@ def extend(
     """Play more rounds. The held-out questions are then read again, and p counts that."""
     from agent.lab.session import extended
 
-    with _told():
+    with errors_reported():
         options = extended(out, rounds, hours, budget, calls)
     _finish(out, options, as_json, quiet)
 
@@ -108,9 +113,9 @@ def status(out: _Out, as_json: _Json = False) -> None:
     """Show how far a run is, without touching it."""
     from agent.lab.session import status_of
 
-    with _told():
-        found = status_of(out)
-    typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+    with errors_reported():
+        summary = status_of(out)
+    typer.echo(json.dumps(summary) if as_json else "\n".join(f"{name}: {value}" for name, value in summary.items()))
 
 
 @app.command()
@@ -118,7 +123,7 @@ def report(out: _Out) -> None:
     """Write DIR/report.html: lineage, ratings, proof per question, cost, and what the kit says."""
     from agent.lab.report import write_report
 
-    with _told():
+    with errors_reported():
         typer.echo(write_report(out))
 
 
@@ -132,9 +137,9 @@ def compare(
     """Compare two kits on the questions to learn from and to choose by; held-out questions are not touched."""
     from agent.lab.session import compared
 
-    with _told():
-        found = asyncio.run(compared(out, first, second))
-    typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+    with errors_reported(RESUMES):
+        summary = asyncio.run(compared(out, first, second))
+    typer.echo(json.dumps(summary) if as_json else "\n".join(f"{name}: {value}" for name, value in summary.items()))
 
 
 @app.command()
@@ -146,22 +151,16 @@ def accept(
     """Make the kit of a run the default: TEXT2SQL_KIT in .env."""
     from agent.lab.session import accepted
 
-    with _told():
+    with errors_reported():
         typer.echo(accepted(out, env, force=force))
 
 
 def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
     from agent.lab.session import Session
 
-    with _told():
+    with errors_reported(f"Stopped. The same command goes on; `python -m agent.lab status {out}` shows how far."):
         session = Session(out, options, _config(), None if quiet else sys.stderr)
-        try:
-            result = asyncio.run(session.finish())
-        except KeyboardInterrupt:
-            typer.echo(
-                f"Stopped. The same command goes on; `python -m agent.lab status {out}` shows how far.", err=True
-            )
-            raise typer.Exit(exits.INTERRUPTED) from None
+        result = asyncio.run(session.finish())
     if as_json:
         typer.echo(json.dumps(result.record()))
         return
@@ -179,28 +178,6 @@ def _config() -> Settings:
     from agent.config import settings
 
     return settings()
-
-
-class _told:  # noqa: N801 (reads as a statement)
-    """Turn expected failures into one line and an exit code."""
-
-    def __enter__(self) -> None:
-        from agent.cli.logs import direct_logs
-
-        direct_logs(verbose=False)
-
-    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
-        from pydantic import ValidationError
-
-        from agent.config import settings_problem
-        from eval.errors import Text2SQLError
-
-        if isinstance(error, ValidationError):
-            typer.echo(settings_problem(error), err=True)
-            raise typer.Exit(exits.USAGE) from None
-        if isinstance(error, Text2SQLError):
-            typer.echo(str(error), err=True)
-            raise typer.Exit(exits.USAGE) from None
 
 
 def main() -> None:

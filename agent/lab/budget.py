@@ -70,6 +70,10 @@ class Budget:
         self.under_way = max(0, self.under_way - 1)
         self._keep({"dollars": dollars, "seconds": round(self.seconds, 3)} | ({} if sent else {"calls": -1}))
 
+    def spent_elsewhere(self, calls: int, dollars: float) -> None:
+        """Count what another process spent on one question."""
+        self._keep({"calls": calls, "dollars": dollars, "seconds": round(self.seconds, 3)})
+
     def add(self, line: Mapping[str, float]) -> None:
         """Count a line of the file, which an earlier process wrote."""
         self._count(line)

@@ -7,13 +7,15 @@ kit that its answer can depend on: a kit that shows a question nothing new costs
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.config import Settings
 from agent.knowledge.kit import Kit, digest, read_kit
@@ -22,26 +24,25 @@ from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.journal import BASE
 from agent.lab.questions import Question
 from agent.models import OFFLINE
-from agent.models.protocol import Model
+from agent.models.protocol import Model, ModelError
 from agent.runtime.strategies import strategy
 from eval.databases.base import Database
-from eval.errors import Text2SQLError
-from eval.jsonl import encode
+from eval.jsonl import LineError, Record, encode
 from eval.metrics.items import compare_items
 from eval.schema import Schema
 
 if TYPE_CHECKING:
     from agent.runner import Answer
 
-__all__ = ["Kits", "LabStopped", "Measurer", "Outcome", "bits"]
+__all__ = ["Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome", "bits", "outcome_of"]
 
 ATTEMPTS = 3
 """Attempts at a question while the model is away."""
 NO_SUMMARY = "no-summary"
 
 
-class LabStopped(Text2SQLError):
-    """The run cannot go on now; the same command continues it."""
+class LabStopped(ModelError):
+    """The model does not answer, so the run cannot go on now; the same command continues it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,34 @@ class Kits:
         return Kit() if name == BASE else read_kit(self.path(name))
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A cluster on which questions are answered."""
+
+    on: str
+    opening: Callable[[Settings], AbstractAsyncContextManager[Callable[[Record], Awaitable[Record]]]]
+    """Opens databases and model in a process of the cluster; {question} becomes {outcome}. Picklable."""
+    progress: TextIO | None = None
+
+
+async def outcome_of(
+    question: Question,
+    database: Database,
+    model: Model | str,
+    config: Settings,
+    check: Callable[[], None] = lambda: None,
+) -> Outcome:
+    """One question answered and compared. `check` is called after each attempt. Raises LabStopped."""
+    from agent.runner import run
+
+    for _ in range(ATTEMPTS):
+        answer = await run(question.text, evidence=question.evidence, database=database, model=model, settings=config)
+        check()
+        if answer.error_kind not in ("model", "model_auth", "timeout"):
+            return await asyncio.to_thread(_compared, answer, question, database)
+    raise LabStopped(f"The model does not answer: {answer.reason}")
+
+
 class Measurer:
     """Answers questions with kits. Everything is measured with one model and one state of the settings."""
 
@@ -113,11 +142,12 @@ class Measurer:
         budget: Budget,
         kept: Path,
         jobs: int = 1,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.databases, self.model, self.config = databases, model, config
         self.kits, self.budget, self.kept = kits, budget, kept
-        self.jobs = jobs
-        self.heard: Callable[[int, int], None] | None = None
+        self.jobs, self.elsewhere = jobs, elsewhere
+        self.on_progress: Callable[[int, int], None] | None = None
         """Called with the progress of each measurement: done, of."""
         self._outcomes: dict[tuple[str, str], Outcome] = {}
         whole = kept.read_bytes().rpartition(b"\n")[0].splitlines() if kept.exists() else []
@@ -144,20 +174,37 @@ class Measurer:
         """How a kit fares, in the order of the questions. Raises BudgetSpent."""
         keys = [(q.id, self._seen(self.kits.kit(name), q)) for q in questions]
         left = {key: q for key, q in zip(keys, questions, strict=True) if key not in self._outcomes}
-        turns = asyncio.Semaphore(1 if self.offline else self.jobs)
         done = len(questions) - len(left)
 
-        async def measure(key: tuple[str, str], question: Question) -> None:
+        def keep(key: tuple[str, str], outcome: Outcome) -> None:
             nonlocal done
+            self._keep(key, outcome)
+            done += 1
+            if self.on_progress is not None:
+                self.on_progress(done, len(questions))
+
+        if self.elsewhere is None:
+            await self._here(name, left, keep)
+        elif left:
+            await asyncio.to_thread(self._elsewhere, self.elsewhere, name, left, keep)
+        if any(key not in self._outcomes for key in keys):
+            self.budget.check()
+        return [self._outcomes[key] for key in keys]
+
+    async def _here(
+        self, name: str, left: Mapping[tuple[str, str], Question], keep: Callable[[tuple[str, str], Outcome], None]
+    ) -> None:
+        turns = asyncio.Semaphore(1 if self.offline else self.jobs)
+        config = self._config(name)
+
+        async def measure(key: tuple[str, str], question: Question) -> None:
             async with turns:
                 try:
                     self.budget.check()
-                    self._keep(key, await self._outcome(name, question))
-                except BudgetSpent:  # raised below: what others have under way is paid for, so they are not cancelled
+                    database = await asyncio.to_thread(self.databases, question.db)
+                    keep(key, await outcome_of(question, database, self.model, config, self._check))
+                except BudgetSpent:  # raised later: what others have under way is paid for, so they are not cancelled
                     return
-                done += 1
-                if self.heard is not None:
-                    self.heard(done, len(questions))
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -165,29 +212,47 @@ class Measurer:
                     group.create_task(measure(key, question))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        if any(key not in self._outcomes for key in keys):
+
+    def _elsewhere(
+        self,
+        elsewhere: Elsewhere,
+        name: str,
+        left: Mapping[tuple[str, str], Question],
+        keep: Callable[[tuple[str, str], Outcome], None],
+    ) -> None:
+        """In processes of a cluster. Each result's calls are counted when it arrives, so what is under way when the
+        budget is spent goes beyond it. Raises LabStopped."""
+        from eval.spreading import Lasting, results_in_order
+
+        work = Lasting(functools.partial(elsewhere.opening, self._config(name)))
+        records = ({"question": question} for question in left.values() if self._affordable())
+        try:
+            for key, result in zip(
+                left,
+                results_in_order(work, records, self.jobs, elsewhere.on, progress=elsewhere.progress),
+                strict=False,
+            ):
+                outcome: Outcome = result["outcome"]
+                self.budget.spent_elsewhere(outcome.calls, outcome.dollars or 0.0)
+                keep(key, outcome)
+        except LineError as error:
+            raise LabStopped(str(error)) from None
+
+    def _affordable(self) -> bool:
+        try:
             self.budget.check()
-        return [self._outcomes[key] for key in keys]
+        except BudgetSpent:
+            return False
+        return True
 
-    async def _outcome(self, name: str, question: Question) -> Outcome:
-        from agent.runner import run
+    def _check(self) -> None:
+        if self.budget.exhausted:  # an answer without the calls that it needed says nothing about the kit
+            self.budget.check()
 
-        database = await asyncio.to_thread(self.databases, question.db)
+    def _config(self, name: str) -> Settings:
         kit = None if name == BASE else str(self.kits.path(name))
         how = self.kits.kit(name).strategy or self.config.judging.strategy
-        changed = {"kit": kit, "strategy": strategy(f"{how}/{NO_SUMMARY}").name}
-        config = self.config.changed(judging=changed)
-        for _ in range(ATTEMPTS):
-            answer = await run(
-                question.text, evidence=question.evidence, database=database, model=self.model, settings=config
-            )
-            if self.budget.exhausted:  # an answer without the calls that it needed says nothing about the kit
-                self.budget.check()
-            if answer.error_kind not in ("model", "model_auth", "timeout"):
-                break
-        else:
-            raise LabStopped(f"The model does not answer: {answer.reason}")
-        return await asyncio.to_thread(_compared, answer, question, database)
+        return self.config.changed(judging={"kit": kit, "strategy": strategy(f"{how}/{NO_SUMMARY}").name})
 
     def _keep(self, key: tuple[str, str], outcome: Outcome) -> None:
         self._outcomes[key] = outcome
@@ -204,10 +269,10 @@ class Measurer:
             how = strategy(kit.strategy or self.config.judging.strategy)
             schema = self.schema(question.db)
             shown = 0 if self.offline else how.examples
-            found = remembered(question.text, kit.memory, schema, db=question.db, examples=shown, glossary=how.glossary)
-            parts.append(found.statements if self.offline else (found.glossary_text, found.examples_text))
-        told = [part for part in parts if part]
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:12] if told else ""
+            notes = remembered(question.text, kit.memory, schema, db=question.db, examples=shown, glossary=how.glossary)
+            parts.append(notes.statements if self.offline else (notes.glossary_text, notes.examples_text))
+        texts = [part for part in parts if part]
+        return hashlib.sha256(repr(texts).encode()).hexdigest()[:12] if texts else ""
 
 
 def _compared(answer: Answer, question: Question, database: Database) -> Outcome:

@@ -25,6 +25,8 @@ DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
 CHOOSING = 0.35
 """The share of the questions to learn from that choose among kits."""
+CHANGED = 0.09
+"""The share of the answers that a kit usually changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Split:
 def read_questions(file: Path, db: str = "") -> tuple[Question, ...]:
     """The questions of a file that have a verified query; `db` is the database of those that name none. Raises
     InputError that names the line."""
-    found: dict[str, Question] = {}
+    by_id: dict[str, Question] = {}
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
@@ -65,12 +67,12 @@ def read_questions(file: Path, db: str = "") -> tuple[Question, ...]:
         if line.record.get("gold_sql", line.record.get("sql")) is None:
             continue  # a question that has no answer
         one = _question(line.record, number, file.name, db)
-        if one.id in found:
+        if one.id in by_id:
             raise InputError(f"{file.name}, line {number}: the id {one.id!r} is there twice")
-        found[one.id] = one
-    if not found:
+        by_id[one.id] = one
+    if not by_id:
         raise InputError(f"{file.name} has no questions with gold_sql")
-    return tuple(found.values())
+    return tuple(by_id.values())
 
 
 def _question(record: dict[str, Any], number: int, name: str, db: str) -> Question:
@@ -127,8 +129,8 @@ def _split(
     return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
 
 
-def needed(gain: float = 0.05, changed: float = 0.09) -> int:
-    """Held-out questions that prove a gain with 80 % power at p < .05 if `changed` of the answers change at all.
+def needed(gain: float = 0.05) -> int:
+    """Held-out questions that prove a gain with 80 % power at p < .05 if `CHANGED` of the answers change at all.
 
     Connor (1987), Biometrics 43, 207-211: the sample size of McNemar's test."""
-    return math.ceil(((1.96 * math.sqrt(changed) + 0.8416 * math.sqrt(changed - gain * gain)) / gain) ** 2)
+    return math.ceil(((1.96 * math.sqrt(CHANGED) + 0.8416 * math.sqrt(CHANGED - gain * gain)) / gain) ** 2)

@@ -16,6 +16,8 @@ __all__ = ["START", "bradley_terry", "elo", "elo_history"]
 
 START = 1500.0
 K = 32.0
+_STEPS = 200
+"""Of the fit; far fewer are enough for the kits of a run."""
 Round = Mapping[str, int]
 
 
@@ -39,7 +41,7 @@ def elo(rounds: Sequence[Round]) -> dict[str, float]:
     return elo_history(rounds)[-1] if rounds else {}
 
 
-def bradley_terry(rounds: Sequence[Round], steps: int = 200) -> dict[str, float]:
+def bradley_terry(rounds: Sequence[Round]) -> dict[str, float]:
     """Strengths on ELO's scale with mean 1500; each pair is given half a win each way, so that none is infinite."""
     wins: dict[str, float] = defaultdict(float)
     games: dict[tuple[str, str], float] = defaultdict(float)
@@ -51,7 +53,7 @@ def bradley_terry(rounds: Sequence[Round], steps: int = 200) -> dict[str, float]
             wins[b] += 1 - share + 0.5 * first
             games[a, b] += 1 + first
     strength = dict.fromkeys(sorted(wins), 1.0)
-    for _ in range(steps):
+    for _ in range(_STEPS):
         fitted = {
             kit: wins[kit]
             / sum(n / (strength[kit] + strength[b if kit == a else a]) for (a, b), n in games.items() if kit in (a, b))

@@ -66,8 +66,8 @@ def _verdict(state: State) -> str:
 def _facts(state: State) -> str:
     """What was run."""
     start = state.start
-    told = {"evolver": start.get("evolver"), "model": start.get("model"), "seed": start.get("seed")}
-    tags = [f'<span class="tag">{esc(name)}: {esc(value)}</span>' for name, value in told.items()]
+    options = {"evolver": start.get("evolver"), "model": start.get("model"), "seed": start.get("seed")}
+    tags = [f'<span class="tag">{esc(name)}: {esc(value)}</span>' for name, value in options.items()]
     if state.readings > 1:
         tags.append(f'<span class="tag">held-out questions were read {state.readings} times; p counts that</span>')
     return f"<p>{' '.join(tags)}</p>"
@@ -192,10 +192,10 @@ def _held_out(event: Mapping[str, Any] | None, questions: Mapping[str, Question]
     """The held-out questions that the kit wins and loses, with the verified query and the one without the kit."""
     if event is None:
         return ""
-    told = list(zip(event["ids"], event["before"], event["after"], strict=True))
+    answers = list(zip(event["ids"], event["before"], event["after"], strict=True))
     parts = []
     for title, style, change in (("Won", "good", ("0", "1")), ("Lost", "bad", ("1", "0"))):
-        ids = [one for one, *bits in told if tuple(bits) == change]
+        ids = [one for one, *bits in answers if tuple(bits) == change]
         listed = "".join(_changed(questions[one], before.get(one, "")) for one in ids if one in questions)
         parts.append(f'<div><h3 class="{style}">{title} on held-out questions: {len(ids)}</h3>{listed}</div>')
     return f'<div class="pair">{"".join(parts)}</div>'

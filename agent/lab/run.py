@@ -68,10 +68,10 @@ class Run:
         evolver: Evolver,
         measurer: Measurer,
         writer: Model | str,
-        told: Callable[[str], None] = lambda text: None,  # noqa: ARG005
+        on_event: Callable[[str], None] = lambda text: None,  # noqa: ARG005
     ) -> None:
         self.journal, self.splits, self.evolver = journal, parts, evolver
-        self.measurer, self.writer, self.told = measurer, writer, told
+        self.measurer, self.writer, self.on_event = measurer, writer, on_event
 
     async def finish(self) -> Result:
         """Take steps until the end. Raises LabStopped where the model is away."""
@@ -81,7 +81,7 @@ class Run:
             except BudgetSpent as spent:
                 event = {"event": "end", "accepted": False, "kit": BASE, "why": f"{spent} Nothing is proved."}
             self.journal.add(event)
-            self.told(_line(event))
+            self.on_event(_line(event))
         result = result_of(self.journal.state, self.measurer)
         if result.kit:
             (Path(result.kit) / EVIDENCE).write_text(evidence(result), encoding="utf-8")
@@ -168,9 +168,9 @@ def contenders(state: State, split: str, draw: random.Random) -> list[str]:
             order = sorted(order, key=lambda kit: (ratings.get(kit, 0.0) <= 1500, tests[kit]))
         return order[: CONTENDERS + 1]
     winner = max(scores(played[-1]).items(), key=lambda one: one[1])[0] if played else BASE
-    found = list(dict.fromkeys((winner, newest["kit"])))
-    others = [kit for kit in order if kit not in found][:2]
-    return [*found, draw.choice(others)] if others else found
+    newest_and_winner = list(dict.fromkeys((winner, newest["kit"])))
+    others = [kit for kit in order if kit not in newest_and_winner][:2]
+    return [*newest_and_winner, draw.choice(others)] if others else newest_and_winner
 
 
 def decided(state: State) -> tuple[bool, str]:
@@ -237,8 +237,8 @@ def _line(event: dict[str, Any]) -> str:
     if kind == "proposed":
         return f"{split}, round {event['round'] + 1}: {event['by']} proposes {event['kit']} {event['note']}".rstrip()
     if kind == "played":
-        told = ", ".join(f"{kit} {b.count('1')}" for kit, b in event["right"].items())
-        return f"{split}, round {event['round'] + 1}: of {len(event['ids'])} right: {told}"
+        counts = ", ".join(f"{kit} {b.count('1')}" for kit, b in event["right"].items())
+        return f"{split}, round {event['round'] + 1}: of {len(event['ids'])} right: {counts}"
     if kind == "chosen":
         return f"{split}: {event['kit']} is chosen"
     if kind == "held_out":

@@ -6,26 +6,29 @@ to a model, `kits/` the kits. docs/lab.md describes the folder.
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import json
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from agent.config import Settings, settings
 from agent.lab.budget import Budget
+from agent.lab.databases import databases_named
 from agent.lab.evolvers import evolver
 from agent.lab.evolvers.protocol import ranked, scores
 from agent.lab.journal import BASE, Journal
-from agent.lab.measuring import Kits, Measurer
+from agent.lab.measuring import Elsewhere, Kits, Measurer, outcome_of
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
 from agent.lab.rating import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
 from agent.models import OFFLINE, shared_model
-from eval.collection import Collection
-from eval.databases import Database, open_database
 from eval.errors import InputError
+from eval.jsonl import Record
 from eval.metrics.intervals import mcnemar_exact
 
 __all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
@@ -49,18 +52,18 @@ class Options:
     dollars: float | None = None
     calls: int | None = None
     jobs: int = 4
+    on: str = ""
+    """The cluster that answers; empty: this machine."""
 
 
 class Session:
     """One run, opened to go on. Raises InputError for options that do not fit together or to the folder."""
 
     def __init__(self, out: Path, options: Options, config: Settings, progress: TextIO | None = None) -> None:
-        if bool(options.db) == bool(options.databases):
-            raise InputError("Name the database by --db or --databases.")
+        self.databases = databases_named(options.db, options.databases)
         self.out, self.options, self.config, self.progress = out, options, config, progress
         self._shown = 0.0
         out.mkdir(parents=True, exist_ok=True)
-        self.databases = _databases(options)
         self.questions = read_questions(Path(options.questions), "db" if options.db else "")
         made = evolver(options.evolver, approaches=options.approaches, kits=[_files(k) for k in options.candidates])
         dialect = self.databases(self.questions[0].db).dialect
@@ -78,8 +81,9 @@ class Session:
             self.budget,
             out / "answers.jsonl",
             jobs=options.jobs,
+            elsewhere=Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
         )
-        self.measurer.heard = self._measured
+        self.measurer.on_progress = self._measured
         self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._say)
 
     def _begin(self) -> None:
@@ -124,15 +128,21 @@ class Session:
             self.progress.flush()
 
 
-def _databases(options: Options) -> Any:
-    if options.databases:
-        return Collection(options.databases).database
-    database = open_database(options.db)
+@asynccontextmanager
+async def _answering(options: Options, config: Settings) -> AsyncIterator[Callable[[Record], Awaitable[Record]]]:
+    """Work for a process of a cluster, with databases and a model of its own."""
+    databases, model = databases_named(options.db, options.databases), shared_model(config.model, options.model or None)
 
-    def only(_: str) -> Database:
-        return database
+    async def one(record: Record) -> Record:
+        question: Question = record["question"]
+        database = await asyncio.to_thread(databases, question.db)
+        return {"outcome": await outcome_of(question, database, model, config)}
 
-    return only
+    try:
+        yield one
+    finally:
+        if not isinstance(model, str):
+            await model.close()
 
 
 def _files(folder: str) -> dict[str, str]:
@@ -161,9 +171,9 @@ def opened(out: Path) -> Session:
 
 def options_of(out: Path) -> Options:
     try:
-        told = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return Options(**{**told, **lists})
+        options = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        lists = {name: tuple(value) for name, value in options.items() if isinstance(value, list)}
+        return Options(**{**options, **lists})
     except (OSError, ValueError, TypeError):
         raise InputError(f"{out} is not the folder of a run.") from None
 
@@ -183,15 +193,15 @@ def extended(out: Path, rounds: int, hours: float | None, dollars: float | None,
 def status_of(out: Path) -> dict[str, Any]:
     options_of(out)
     state = Journal(out / "journal.jsonl").state
-    found: dict[str, Any] = {"events": state.events, "ended": state.end is not None}
+    status: dict[str, Any] = {"events": state.events, "ended": state.end is not None}
     for split, events in state.played.items():
         rounds = [scores(e) for e in events]
-        found[split] = {
+        status[split] = {
             "rounds": f"{len(rounds)} of {state.rounds}",
             "elo": {kit: round(r) for kit, r in elo(rounds).items()},
             "bradley_terry": {kit: round(r) for kit, r in bradley_terry(rounds).items()},
         }
-    return found | ({"result": state.end["why"]} if state.end else {})
+    return status | ({"result": state.end["why"]} if state.end else {})
 
 
 async def compared(out: Path, first: str, second: str) -> dict[str, Any]:

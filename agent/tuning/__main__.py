@@ -17,7 +17,9 @@ from typing import Annotated, Any
 import typer
 
 from agent.cli import exits
-from agent.tuning.console import losses, opened, progress, told
+from agent.cli.reporting import RESUMES, errors_reported
+from agent.lab.databases import databases_named
+from agent.tuning.console import losses, progress
 from agent.tuning.prompts import STRATEGY
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -58,12 +60,12 @@ def data(
     from agent.config import settings
     from agent.tuning.data import make_data, questions_in
 
-    with told():
-        found, name = opened(db, databases), ONE if db else ""
+    with errors_reported(RESUMES):
+        collection, name = databases_named(db, databases), ONE if db else ""
         made = asyncio.run(
             make_data(
                 questions_in(questions, name),
-                found,
+                collection,
                 settings(),
                 out,
                 held_out=questions_in(held_out, name) if held_out else (),
@@ -72,7 +74,7 @@ def data(
                 seed=seed,
                 drop_leaks=drop_leaks,
                 single=bool(db),
-                heard=progress("questions", quiet),
+                on_progress=progress("questions", quiet),
             )
         )
     refused = ", ".join(f"{count} {why}" for why, count in made.refused.items()) or "none"
@@ -93,7 +95,7 @@ def tiny(
     """Make a base model of 600,000 random weights, to try the whole path without a GPU or a download."""
     from agent.tuning.tiny import make_tiny
 
-    with told():
+    with errors_reported(RESUMES):
         typer.echo(f"{out}: {make_tiny(data, out, seed):,} weights")
 
 
@@ -122,7 +124,7 @@ def train(
     from agent.tuning.train import train as trained
 
     seeds, manifests = list(dict.fromkeys(seed or [0])), {}
-    with told():
+    with errors_reported(RESUMES):
         for one in seeds:
             options = TrainOptions(
                 data=str(data.resolve()),
@@ -140,8 +142,8 @@ def train(
                 max_tokens=max_tokens,
                 save_every=save_every,
             )
-            heard = losses(f"seed {one}", quiet)
-            manifests[str(out / f"seed-{one}")] = trained(options, out / f"seed-{one}", heard)
+            on_progress = losses(f"seed {one}", quiet)
+            manifests[str(out / f"seed-{one}")] = trained(options, out / f"seed-{one}", on_progress)
     if as_json:
         typer.echo(json.dumps(manifests))
         return
@@ -169,7 +171,7 @@ def serve(
     pairs = [text.partition("=") for text in adapter or ()]
     if any(not (name and folder) or name == BASE for name, _, folder in pairs):
         raise typer.BadParameter(f"--adapter takes NAME=DIR, and no adapter is called {BASE}")
-    with told():
+    with errors_reported():
         model = LocalModel(
             base, {name: Path(folder) for name, _, folder in pairs}, qlora=qlora, reply_tokens=reply_tokens
         )
@@ -204,15 +206,15 @@ def gate(
     from agent.tuning.gate import held_out, table
     from agent.tuning.train import read_manifest
 
-    with told():
+    with errors_reported(RESUMES):
         held_out(data)
-        digest, found = adapter_digest(run), opened(db, databases)
+        digest, collection = adapter_digest(run), databases_named(db, databases)
         local = nullcontext(endpoint) if endpoint else _local(read_manifest(run), run, base, adapter, reply_tokens)
         with local as url:
             verdict = asyncio.run(
                 judged(
                     data,
-                    found,
+                    collection,
                     settings(),
                     run / "gate",
                     endpoint=url,
@@ -221,7 +223,7 @@ def gate(
                     identity=digest,
                     examples=tuple(examples or (0, 3)),
                     jobs=jobs,
-                    heard=lambda what, done, of: progress(f"questions: {what}", quiet)(done, of),
+                    on_progress=lambda what, done, of: progress(f"questions: {what}", quiet)(done, of),
                 )
             )
     report = {**verdict.record(), "adapter": digest}
@@ -242,7 +244,7 @@ def export(
     """Write what vLLM, Ollama and the agent need to use the adapter."""
     from agent.tuning.export import export as exported
 
-    with told():
+    with errors_reported(RESUMES):
         for written in exported(run, out, name, merged=merged, force=force):
             typer.echo(str(out / written))
 

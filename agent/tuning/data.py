@@ -67,10 +67,10 @@ def questions_in(file: Path, db: str) -> tuple[Question, ...]:
     """Verified questions: lines `{id, db, question, gold_sql}`, or a team's file of examples. Raises InputError."""
     if file.suffix.lower() not in (".yaml", ".yml"):
         return read_questions(file, db)
-    found = read_examples(file)
-    if unnamed := [e for e in found if not (e.db or db)]:
+    examples = read_examples(file)
+    if unnamed := [e for e in examples if not (e.db or db)]:
         raise InputError(f"{file.name}, line {unnamed[0].line}: db is missing")
-    return tuple(Question(str(e.line), e.db or db, e.question, (e.sql,)) for e in found)
+    return tuple(Question(str(e.line), e.db or db, e.question, (e.sql,)) for e in examples)
 
 
 async def make_data(
@@ -85,7 +85,7 @@ async def make_data(
     seed: int = 0,
     drop_leaks: bool = False,
     single: bool = False,
-    heard: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005
+    on_progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005
 ) -> DataSet:
     """Write the folder. Without `held_out`, forms kept apart by the lab's split are held out. `single`: there is
     one database, whatever the questions call it. Raises Leaked unless `drop_leaks`, and InputError where too little is
@@ -94,7 +94,7 @@ async def make_data(
     parts, left_out = _divided(questions, held_out, dialect, seed)
     if held_out and left_out and not drop_leaks:
         raise Leaked(_leaked(left_out, len(questions)))
-    rows = await _rows(parts, databases, config, examples, how, dialect, left_out, heard)
+    rows = await _rows(parts, databases, config, examples, how, dialect, left_out, on_progress)
     tests = parts.held_out
     if not rows["train"] or not tests:
         raise InputError(
@@ -142,10 +142,10 @@ async def _rows(
     how: str,
     dialect: Dialect,
     left_out: dict[str, str],
-    heard: Callable[[int, int], None],
+    on_progress: Callable[[int, int], None],
 ) -> dict[str, list[dict[str, Any]]]:
     """The rows by part; a question that cannot be rendered is added to `left_out`."""
-    found: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
+    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
     learned = {"train": parts.mine, "validation": parts.choose}
     todo = [(part, one) for part, members in learned.items() for one in members if one.id not in left_out]
     for done, (part, one) in enumerate(todo, 1):
@@ -158,20 +158,20 @@ async def _rows(
                 break
             made.append({"id": one.id, "db": one.db, "k": k, **row.messages()})
         else:
-            found[part] += made
-        heard(done, len(todo))
-    return found
+            rows[part] += made
+        on_progress(done, len(todo))
+    return rows
 
 
 def read_data(folder: Path) -> DataSet:
     """The description of a folder, checked against its rows. Raises InputError."""
     try:
-        told = json.loads((folder / "data.json").read_text(encoding="utf-8"))
-        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        data = DataSet(**{**told, **lists})
+        description = json.loads((folder / "data.json").read_text(encoding="utf-8"))
+        lists = {name: tuple(value) for name, value in description.items() if isinstance(value, list)}
+        data = DataSet(**{**description, **lists})
         rows = [(folder / f"{part}.jsonl").read_text("utf-8") for part in ("train", "validation")]
     except (OSError, ValueError, TypeError, AttributeError):
-        raise InputError(f"{folder} holds no training data; `python -m agent.tuning data` makes it.") from None
+        raise InputError(f"{folder} contains no training data; `python -m agent.tuning data` makes it.") from None
     if hashlib.sha256("".join(rows).replace("\n", "").encode()).hexdigest()[:16] != data.digest:
         raise InputError(f"{folder}: the rows were changed after data.json was written; make them again.")
     return data
@@ -187,11 +187,11 @@ def _others(
     return [(q.text, q.golds[0]) for q in same_place if form(q.golds[0], dialect) not in of_its]
 
 
-def _leaked(found: dict[str, Any], of: int) -> str:
-    counts = ", ".join(f"{list(found.values()).count(why)} by the {why}" for why in sorted(set(found.values())))
-    shown = ", ".join(list(found)[:SHOWN]) + (", …" if len(found) > SHOWN else "")
+def _leaked(leaked: dict[str, Any], of: int) -> str:
+    counts = ", ".join(f"{list(leaked.values()).count(why)} by the {why}" for why in sorted(set(leaked.values())))
+    shown = ", ".join(list(leaked)[:SHOWN]) + (", …" if len(leaked) > SHOWN else "")
     return (
-        f"{len(found)} of {of} questions are in the held-out file ({counts}): {shown}. "
+        f"{len(leaked)} of {of} questions are in the held-out file ({counts}): {shown}. "
         "Take them out, or leave them out with --drop-leaks."
     )
 

@@ -31,7 +31,7 @@ def adapter_digest(run: Path) -> str:
     try:
         return hashlib.sha256((run / "adapter/adapter_model.safetensors").read_bytes()).hexdigest()[:16]
     except OSError:
-        raise InputError(f"{run} holds no adapter; `python -m agent.tuning train` makes one.") from None
+        raise InputError(f"{run} contains no adapter; `python -m agent.tuning train` makes one.") from None
 
 
 def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool = False) -> list[str]:
@@ -75,10 +75,10 @@ def _verdict(run: Path) -> dict[str, Any]:
     """What the gate said of these very weights; empty without a verdict."""
     file = run / VERDICT
     try:
-        told = dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+        verdict = dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
     except ValueError:
         raise InputError(f"{file} is not JSON.") from None
-    return told if told.get("adapter") == adapter_digest(run) else {}
+    return verdict if verdict.get("adapter") == adapter_digest(run) else {}
 
 
 def _merge(base: str, adapter: Path, out: Path) -> None:

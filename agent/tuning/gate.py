@@ -91,7 +91,7 @@ async def gate(
     identity: str = "",
     examples: Sequence[int] = (0, 3),
     jobs: int = 4,
-    heard: Callable[[str, int, int], None] = lambda what, done, of: None,  # noqa: ARG005
+    on_progress: Callable[[str, int, int], None] = lambda what, done, of: None,  # noqa: ARG005
 ) -> Verdict:
     """Answer, compare, decide. `base`, `adapter`: their names at the endpoint. `identity`: what tells this adapter from
     others. Answers are kept in `out`, so the same call goes on. Raises InputError, Leaked, LabStopped."""
@@ -116,7 +116,7 @@ async def gate(
             kept = _kept(out, f"{endpoint} {name} {identity if name == adapter else ''} {k} {data.digest}")
             arm = config.changed(judging=of_arm)
             measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs=jobs)
-            measurer.heard = lambda done, of, what=f"{name}, k = {k}": heard(what, done, of)
+            measurer.on_progress = lambda done, of, what=f"{name}, k = {k}": on_progress(what, done, of)
             try:
                 right[name, k] = [o.right for o in await measurer.outcomes("base", questions)]
             finally:
@@ -167,18 +167,18 @@ def held_out(folder: Path) -> tuple[Any, tuple[Question, ...]]:
     questions = read_questions(folder / "held_out.jsonl")
     learned = [json.loads(line) for line in (folder / "examples.jsonl").read_text("utf-8").splitlines()]
     known = [Question(str(n), "", e["question"], (e["sql"],)) for n, e in enumerate(learned)]
-    if found := leaks(known, questions, data.dialect):
-        raise Leaked(f"{len(found)} questions to learn from are held out in {folder}; make the data again.")
+    if leaked := leaks(known, questions, data.dialect):
+        raise Leaked(f"{len(leaked)} questions to learn from are held out in {folder}; make the data again.")
     return data, questions
 
 
 def _pair(base: Sequence[bool], adapter: Sequence[bool], k: int, base_k: int, factor: int) -> Pair:
-    told = list(zip(base, adapter, strict=True))
-    both, neither = sum(a and b for a, b in told), sum(not a and not b for a, b in told)
-    lost, won = sum(a and not b for a, b in told), sum(b and not a for a, b in told)
+    pairs = list(zip(base, adapter, strict=True))
+    both, neither = sum(a and b for a, b in pairs), sum(not a and not b for a, b in pairs)
+    lost, won = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     low, high = paired_interval(both, lost, won, neither)
     p = round(min(1.0, mcnemar_exact(lost, won) * factor), 6)
-    return Pair(k, base_k, len(told), sum(base), sum(adapter), won, lost, p, round(low, 4), round(high, 4))
+    return Pair(k, base_k, len(pairs), sum(base), sum(adapter), won, lost, p, round(low, 4), round(high, 4))
 
 
 def _judged(folder: Path, identity: str) -> list[str]:

@@ -32,10 +32,10 @@ def leaks(training: Iterable[Question], tests: Sequence[Question], dialect: Dial
     told apart: the same words or the same form are a leak wherever they come from."""
     asked = {plain_question(test.text) for test in tests}
     forms = {form(gold, dialect) for test in tests for gold in test.golds}
-    found: dict[str, Leak] = {}
+    by_id: dict[str, Leak] = {}
     for one in training:
         if plain_question(one.text) in asked:
-            found[one.id] = "same question"
+            by_id[one.id] = "same question"
         elif any(form(gold, dialect) in forms for gold in one.golds):
-            found[one.id] = "same form"
-    return found
+            by_id[one.id] = "same form"
+    return by_id

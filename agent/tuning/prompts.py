@@ -129,7 +129,7 @@ async def rendered(
 def _reply(request: SqlRequest, gold: str) -> str:
     """The JSON object that the prompt asks for. Verified questions hold no reasons, so the reason is what the query's
     tree says: its tables and columns."""
-    found = resolve(parse(gold, request.dialect), request.schema)
-    columns = ", ".join(f"{table}.{column}" for table, column in found.columns)
-    reasoning = f"Tables: {', '.join(found.tables) or 'none'}. Columns: {columns or 'none'}."
+    references = resolve(parse(gold, request.dialect), request.schema)
+    columns = ", ".join(f"{table}.{column}" for table, column in references.columns)
+    reasoning = f"Tables: {', '.join(references.tables) or 'none'}. Columns: {columns or 'none'}."
     return json.dumps({"reasoning": reasoning, "sql": gold}, ensure_ascii=False)

@@ -49,8 +49,8 @@ class TrainOptions:
     """Steps between checkpoints."""
 
 
-def train(options: TrainOptions, out: Path, heard: Callable[[int, int, float], None]) -> dict[str, Any]:
-    """Train, or go on; returns the manifest. `heard`: step, of, loss. Raises InputError and TuningUnavailable."""
+def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, float], None]) -> dict[str, Any]:
+    """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and TuningUnavailable."""
     need(*TRAINING, *(("bitsandbytes",) if options.qlora else ()))
     data = read_data(Path(options.data))
     wanted = {**asdict(options), "data": data.digest, "base": base_digest(options.base)}
@@ -59,7 +59,7 @@ def train(options: TrainOptions, out: Path, heard: Callable[[int, int, float], N
     import torch
     from transformers.trainer_utils import get_last_checkpoint
 
-    trainer, left_out = make_trainer(options, out, heard)
+    trainer, left_out = make_trainer(options, out, on_progress)
     checkpoints = out / "checkpoints"
     last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     started = time.monotonic()
@@ -94,7 +94,7 @@ def train(options: TrainOptions, out: Path, heard: Callable[[int, int, float], N
 def make_trainer(
     options: TrainOptions,
     out: Path,
-    heard: Callable[[int, int, float], None] = lambda step, of, loss: None,  # noqa: ARG005
+    on_progress: Callable[[int, int, float], None] = lambda step, of, loss: None,  # noqa: ARG005
 ) -> tuple[Any, int]:
     """trl's trainer, and how many rows are too long for it."""
     import torch
@@ -117,7 +117,7 @@ def make_trainer(
     class Progress(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
             if logs and "loss" in logs:
-                heard(state.global_step, state.max_steps, logs["loss"])
+                on_progress(state.global_step, state.max_steps, logs["loss"])
 
     cuda = torch.cuda.is_available()
     config = SFTConfig(

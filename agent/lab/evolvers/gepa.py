@@ -49,7 +49,7 @@ class Gepa:
         seed = view.draw.getrandbits(32)
 
         def search() -> tuple[dict[str, str], int]:
-            found: Any = optimize(
+            optimized: Any = optimize(
                 seed_candidate={_FILE: _START},
                 trainset=questions[:half],
                 valset=questions[half:],
@@ -59,7 +59,7 @@ class Gepa:
                 seed=seed,
                 raise_on_exception=True,
             )
-            return dict(found.best_candidate), len(found.candidates)
+            return dict(optimized.best_candidate), len(optimized.candidates)
 
         best, candidates = await asyncio.to_thread(search)
         return Proposal(best, self.name, note=f"{candidates} candidates")

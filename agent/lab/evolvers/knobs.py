@@ -44,17 +44,17 @@ class Knobs:
 
 def _header(values: dict[str, Any]) -> str:
     settings = {name: value for name, value in values.items() if name not in ("strategy", "examples")}
-    told: dict[str, Any] = {"settings": settings}
+    header: dict[str, Any] = {"settings": settings}
     if "strategy" in values:
-        told["strategy"] = f"{values['strategy']}/examples={values['examples']}"
-    return str(yaml.safe_dump(told))
+        header["strategy"] = f"{values['strategy']}/examples={values['examples']}"
+    return str(yaml.safe_dump(header))
 
 
 def _values(header: str) -> dict[str, Any]:
     """The parameters that `_header` wrote."""
-    told = yaml.safe_load(header)
-    values = dict(told.get("settings") or {})
-    if strategy := told.get("strategy"):
+    read = yaml.safe_load(header)
+    values = dict(read.get("settings") or {})
+    if strategy := read.get("strategy"):
         name, _, examples = strategy.partition("/examples=")
         values |= {"strategy": name, "examples": int(examples)}
     return values

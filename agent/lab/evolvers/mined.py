@@ -106,22 +106,22 @@ def phrases_of(text: str) -> dict[str, str]:
     """The sequences of at most LONGEST words in which not all are function words: their stems, by which the glossary
     finds them, and the words."""
     words = [t.lower if t.kind == "word" else None for t in tokenize(text)]
-    found = {}
+    phrases = {}
     for start, end in combinations(range(len(words) + 1), 2):
         part = [word for word in words[start:end] if word]
         if len(part) == end - start <= LONGEST and not all(word in FUNCTION_WORDS for word in part):
-            found[" ".join(map(light_stem, part))] = " ".join(part)
-    return found
+            phrases[" ".join(map(light_stem, part))] = " ".join(part)
+    return phrases
 
 
 def meanings_of(sql: str, schema: Schema) -> frozenset[Meaning]:
     """The columns that a query uses, and those that it compares with a text by `=`."""
     parsed = parse(sql, schema.dialect)
-    found = {Meaning(table, column) for table, column in resolve(parsed, schema).columns}
+    meanings = {Meaning(table, column) for table, column in resolve(parsed, schema).columns}
     for constant in facts(parsed, schema).literals:
         if constant.is_string and constant.operator == "=" and constant.table and constant.column:
-            found.add(Meaning(constant.table, constant.column, constant.value))
-    return frozenset(found)
+            meanings.add(Meaning(constant.table, constant.column, constant.value))
+    return frozenset(meanings)
 
 
 def candidates(
@@ -130,30 +130,30 @@ def candidates(
     """The terms worth a trial. A term's promise is the number of failed questions whose verified query has its meaning
     and the agent's has not, times the share of all questions with its words that have its meaning."""
     seen: Counter[str] = Counter()
-    meant: Counter[tuple[str, str, str | None]] = Counter()
+    with_meaning: Counter[tuple[str, str, str | None]] = Counter()
     lacking: Counter[tuple[str, str, str | None]] = Counter()
     words: dict[str, str] = {}
     tables: defaultdict[tuple[str, str, str | None], Counter[Meaning]] = defaultdict(Counter)
     for question, outcome in outcomes.items():
-        found = meanings_of(question.golds[0], schemas[question.db])
-        gold = {m for m in found if m.value is None or m.value.casefold() not in question.text.casefold()}
+        of_gold = meanings_of(question.golds[0], schemas[question.db])
+        gold = {m for m in of_gold if m.value is None or m.value.casefold() not in question.text.casefold()}
         missing = set() if outcome.right else gold - meanings_of(outcome.sql, schemas[question.db])
         seen.update(phrases[question].keys())
-        for phrase, said in phrases[question].items():
-            words.setdefault(phrase, said)
-            meant.update({(phrase, m.column, m.value) for m in gold})
+        for phrase, text in phrases[question].items():
+            words.setdefault(phrase, text)
+            with_meaning.update({(phrase, m.column, m.value) for m in gold})
             lacking.update({(phrase, m.column, m.value) for m in missing})
             for meaning in gold:
                 tables[phrase, meaning.column, meaning.value][meaning] += 1
     promising: dict[Term, float] = {}
     for key, lacks in lacking.items():
-        if lacks < LEAST_WON or seen[key[0]] < LEAST_SEEN or meant[key] < LEAST_SHARE * seen[key[0]]:
+        if lacks < LEAST_WON or seen[key[0]] < LEAST_SEEN or with_meaning[key] < LEAST_SHARE * seen[key[0]]:
             continue
         counts = tables[key]
         likely = sorted((m for m, n in counts.items() if n >= LEAST_WON), key=lambda m: (-counts[m], m))
         if key[2] is not None:
             likely = likely[:1]
         if likely:
-            promising[Term(key[0], words[key[0]], tuple(likely))] = lacks * meant[key] / seen[key[0]]
+            promising[Term(key[0], words[key[0]], tuple(likely))] = lacks * with_meaning[key] / seen[key[0]]
     order = sorted(promising, key=lambda t: (-promising[t], -len(t.key), t.key, str(t.meanings)))
     return order[:TRIED]

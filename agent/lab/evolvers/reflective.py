@@ -108,8 +108,8 @@ class Reflective:
             "failures": "\n".join(_failure_text(q, o) for q, o in failures) or "(none)",
             "feedback": feedback,
         }
-        found = template("lab")
-        prompt = Prompt(fill(found.system, values), fill(found.user, values).rstrip())
+        texts = template("lab")
+        prompt = Prompt(fill(texts.system, values), fill(texts.user, values).rstrip())
         try:
             reply, _ = await model.compose(prompt, SCHEMA)
         except BudgetSpent:
@@ -134,12 +134,14 @@ class Reflective:
         mine = await view.measurer.outcomes(name, questions)
         its = await view.measurer.outcomes(best, questions)
         pairs = list(zip(questions, mine, its, strict=True))
-        told = [f"Your kit: {sum(o.right for o in mine)} of {len(pairs)} right; the best: {sum(o.right for o in its)}."]
-        told += [f"Only yours is right: {q.text}" for q, a, b in pairs if a.right and not b.right][:FAILURES]
-        told += ["Only the best is right:\n" + _failure_text(q, a) for q, a, b in pairs if b.right and not a.right][
-            :FAILURES
+        comparison = [
+            f"Your kit: {sum(o.right for o in mine)} of {len(pairs)} right; the best: {sum(o.right for o in its)}."
         ]
-        return "\n".join(told)
+        comparison += [f"Only yours is right: {q.text}" for q, a, b in pairs if a.right and not b.right][:FAILURES]
+        comparison += [
+            "Only the best is right:\n" + _failure_text(q, a) for q, a, b in pairs if b.right and not a.right
+        ][:FAILURES]
+        return "\n".join(comparison)
 
 
 def _problem(view: View, files: dict[str, str]) -> str:
@@ -156,9 +158,9 @@ def _problem(view: View, files: dict[str, str]) -> str:
 
 
 def _again(draft: Draft, feedback: str) -> str:
-    told = as_data(json.dumps(draft.files, ensure_ascii=False))
+    files = as_data(json.dumps(draft.files, ensure_ascii=False))
     fared = f"How it fared:\n<feedback>\n{as_data(feedback)}\n</feedback>"
-    return f"\nYour last kit:\n<result>\n{told}\n</result>\n\n{fared}\nRefine it."
+    return f"\nYour last kit:\n<result>\n{files}\n</result>\n\n{fared}\nRefine it."
 
 
 def _kit_text(name: str, files: dict[str, str]) -> str:
@@ -169,5 +171,5 @@ def _kit_text(name: str, files: dict[str, str]) -> str:
 
 
 def _failure_text(question: Question, outcome: Outcome) -> str:
-    told = f"Question: {question.text}\nVerified: {question.golds[0]}\nAgent: {outcome.sql or '(no query)'}"
-    return f"<result>\n{as_data(told)}\n</result>"
+    text = f"Question: {question.text}\nVerified: {question.golds[0]}\nAgent: {outcome.sql or '(no query)'}"
+    return f"<result>\n{as_data(text)}\n</result>"

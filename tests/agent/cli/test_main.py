@@ -71,8 +71,8 @@ def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path) ->
     done = type_("--db", str(shop_file), "How many customers are there?")
 
     assert done.exit_code == 0
-    assert done.stdout.startswith("SELECT COUNT(*) FROM customers\n")
-    assert "|        4 |" in done.stdout
+    assert done.stdout.startswith("SELECT COUNT(*) AS customers FROM customers\n")
+    assert "|         4 |" in done.stdout
     assert "How sure: very likely right. About 9 in 10 such answers are right." in done.stdout
 
 
@@ -137,7 +137,7 @@ def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path) -> None:
 def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path) -> None:
     done = type_("--dry-run", "--db", str(shop_file), "How many customers are there?")
 
-    assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) FROM customers\n")
+    assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) AS customers FROM customers\n")
 
 
 def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_question_on_standard_input(type_: Type, shop_file: Path) -> None:
     for words in ((), ("-",)):
         done = type_("-q", "--db", str(shop_file), *words, stdin="How many customers are there?\n")
         assert done.exit_code == 0
-        assert "SELECT COUNT(*) FROM customers" in done.stdout
+        assert "SELECT COUNT(*) AS customers FROM customers" in done.stdout
 
 
 def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_session_answers_line_after_line(type_: Type, shop_file: Path) -> None
     done = type_("-q", "-i", "--db", str(shop_file), stdin=lines + "\nHow many cities are there?\n")
 
     assert done.exit_code == 0
-    assert done.stdout.count("SELECT COUNT(*) FROM customers\n") == 2
+    assert done.stdout.count("SELECT COUNT(*) AS customers FROM customers\n") == 2
     assert "orders  5 columns  4 rows" in done.stdout
     assert "customer_id  INTEGER not null → customers.id" in done.stdout
     assert r"There is no command \nonsense. \help lists them." in done.stderr
@@ -333,7 +333,7 @@ def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_pat
     done = type_("-q", "-i", "--db", str(shop_file), stdin="\\db other.sqlite\nhow many planets are there?\n")
 
     assert "other (sqlite)" in done.stderr
-    assert "SELECT COUNT(*) FROM planets" in done.stdout
+    assert "SELECT COUNT(*) AS planets FROM planets" in done.stdout
 
 
 def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp_path: Path) -> None:

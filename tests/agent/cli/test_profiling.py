@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import commands
 
 SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
 
 
 def profile(tmp_path: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "TEXT2SQL_CACHE_DIR": str(tmp_path), **settings}
-    command = [sys.executable, "-m", "agent.main", "profile", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return commands.run("-m", "agent.main", "profile", *options, env=env)
 
 
 def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path) -> None:
@@ -27,11 +27,11 @@ def test_the_text_has_ten_sections_within_its_budget(tmp_path: Path) -> None:
 
 
 def test_json_has_the_sections_and_all_facts(tmp_path: Path) -> None:
-    found = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
+    reply = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
 
-    assert list(found["sections"]) == SECTIONS
-    assert (found["database"], found["dialect"], found["privacy"]) == ("shop", "sqlite", "full")
-    assert found["tables_profiled"] == len(found["facts"]["tables"]) == 8
+    assert list(reply["sections"]) == SECTIONS
+    assert (reply["database"], reply["dialect"], reply["privacy"]) == ("shop", "sqlite", "full")
+    assert reply["tables_profiled"] == len(reply["facts"]["tables"]) == 8
 
 
 def test_the_privacy_mode_holds_for_the_command_too(tmp_path: Path) -> None:

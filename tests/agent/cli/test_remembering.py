@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 from agent.config import StateSettings
 from agent.store import open_store
 from agent.store.records import FeedbackRecord, RunRecord
+from tests import commands
 
 
 @pytest.fixture
@@ -26,15 +27,9 @@ def shop(tmp_path: Path) -> Path:
 
 
 def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     there = {**kept, "TEXT2SQL_STATE_DIR": str(folder / "state"), "TEXT2SQL_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, "-m", "agent.main", *words]
-    root = Path(__file__).parents[3]
-    return subprocess.run(
-        command, cwd=folder, env={**there, "PYTHONPATH": str(root)}, capture_output=True, text=True, timeout=60
-    )
+    return commands.run("-m", "agent.main", *words, cwd=folder, env=there)
 
 
 def test_examples_are_checked(shop: Path, tmp_path: Path) -> None:
@@ -63,7 +58,7 @@ def test_a_glossary_is_checked(shop: Path, tmp_path: Path) -> None:
 
 
 def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
-    async def said() -> None:
+    async def give_feedback() -> None:
         store = await open_store(StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
         now = datetime.now(UTC)
         for number, verdict in enumerate(("right", "wrong", "corrected")):
@@ -83,7 +78,7 @@ def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
             )
         await store.close()
 
-    asyncio.run(said())
+    asyncio.run(give_feedback())
     done = ran(tmp_path, "examples", "export", "--preset", "shop")
 
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import commands
 from tests.openai_server import OpenAIServer, completion
 
 pty = pytest.importorskip("pty")
@@ -38,15 +39,14 @@ class Terminal:
 
     def __init__(self, folder: Path, *words: str, **variables: str) -> None:
         self._master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "agent.main", *words],
+        self.process = commands.Process(
+            *("-m", "agent.main", *words),
             stdin=slave,
             stdout=slave,
             stderr=slave,
             cwd=folder,
             env=environment(folder, **variables),
-            start_new_session=True,
-            preexec_fn=_own_terminal,
+            terminal=True,
         )
         os.close(slave)
         os.set_blocking(self._master, False)
@@ -76,7 +76,7 @@ class Terminal:
             assert time.monotonic() < until, self.shown
             self._read()
         self._read()
-        return self.process.returncode
+        return self.process.wait()
 
     def _read(self) -> None:
         try:
@@ -85,13 +85,6 @@ class Terminal:
             time.sleep(0.02)
         except OSError:  # the other end is closed
             time.sleep(0.02)
-
-
-def _own_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
@@ -135,11 +128,9 @@ def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: P
 
 
 def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "agent.main", "--interactive", "--db", str(shop_file), "--model", "offline"],
+    done = commands.run(
+        *("-m", "agent.main", "--interactive", "--db", shop_file, "--model", "offline"),
         input="best customers\nhow many orders are there?\nonly paid ones\n",
-        capture_output=True,
-        text=True,
         cwd=tmp_path,
         env=environment(tmp_path),
         timeout=PATIENCE,
@@ -169,8 +160,8 @@ def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path) -> None:
 
 
 def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agent.batch", "answer", "--databases", str(shop_file.parent)],
+    process = commands.Process(
+        *("-m", "agent.batch", "answer", "--databases", shop_file.parent),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -180,7 +171,7 @@ def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slo
     with process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write(b'{"id": 1, "db": "small shop", "question": "how many customers are there?"}\n')
+        process.stdin.write('{"id": 1, "db": "small shop", "question": "how many customers are there?"}\n')
         process.stdin.flush()
         until = time.monotonic() + PATIENCE
         while not slow_server.requests:
@@ -188,21 +179,12 @@ def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slo
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-        assert b"Traceback" not in process.stderr.read()
+        assert "Traceback" not in process.stderr.read()
 
 
 def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "agent.main",
-            "--db",
-            str(shop_file),
-            "--model",
-            "offline",
-            "how many customers are there?",
-        ],
+    process = commands.Process(
+        *("-m", "agent.main", "--db", shop_file, "--model", "offline", "how many customers are there?"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
@@ -213,9 +195,9 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path) 
         assert process.stderr is not None
         process.stdout.close()
         assert process.wait(PATIENCE) == 0
-        assert b"summed up" in (shown := process.stderr.read())
-        assert b"Traceback" not in shown
-        assert b"BrokenPipe" not in shown
+        assert "summed up" in (shown := process.stderr.read())
+        assert "Traceback" not in shown
+        assert "BrokenPipe" not in shown
 
 
 def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_file: Path) -> None:

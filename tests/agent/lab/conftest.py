@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 
 from agent.config import Settings
 from agent.lab.session import Options, Session
-from agent.models.quirks import forget
 from tests.openai_server import OpenAIServer
 
 NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
@@ -63,14 +62,6 @@ def session(firm: Path, config: Settings, tmp_path: Path) -> Tuned:
         return Session(tmp_path / out, Options(**values), settings)
 
     return opened
-
-
-@pytest.fixture
-def endpoint() -> Iterator[OpenAIServer]:
-    forget()
-    with OpenAIServer() as found:
-        yield found
-    forget()
 
 
 @pytest.fixture

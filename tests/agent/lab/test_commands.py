@@ -8,7 +8,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import httpx
 
+from tests import commands
 from tests.agent.a2a.conftest import serving
 from tests.agent.lab.conftest import NAMES, Tuned
 from tests.agent.lab.test_reflective import answering
@@ -26,7 +26,7 @@ PATIENCE = 60
 
 
 def command(firm: Path, out: str, *options: str) -> list[str]:
-    words = [sys.executable, "-m", "agent.lab", "tune", "--db", str(firm / "firm.sqlite"), "--out", out]
+    words = ["-m", "agent.lab", "tune", "--db", str(firm / "firm.sqlite"), "--out", out]
     return [*words, "--questions", str(firm / "verified.jsonl"), "--jobs", "1", *options]
 
 
@@ -37,14 +37,9 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def started(words: list[str], folder: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        words,
-        cwd=folder,
-        env=environment(folder, **variables),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def started(words: list[str], folder: Path, **variables: str) -> Iterator[commands.Process]:
+    process = commands.Process(
+        *words, cwd=folder, env=environment(folder, **variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     with process:
         try:
@@ -82,9 +77,9 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
         assert stuck.reached.wait(PATIENCE)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-        said = process.stderr.read()
-    assert "Traceback" not in said
-    assert "The same command goes on; `python -m agent.lab status stopped` shows how far." in said
+        text = process.stderr.read()
+    assert "Traceback" not in text
+    assert "The same command goes on; `python -m agent.lab status stopped` shows how far." in text
     before = (tmp_path / "stopped/journal.jsonl").read_bytes()
     whole = (tmp_path / "whole/journal.jsonl").read_bytes()
     assert whole.startswith(before)
@@ -100,8 +95,8 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
 def test_a_terminal_sees_how_far_a_measurement_is(firm: Path, tmp_path: Path) -> None:
     reader, writer = pty.openpty()
     words = command(firm, "run", "--offline")
-    with subprocess.Popen(
-        words, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=writer
+    with commands.Process(
+        *words, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=writer
     ) as process:
         os.close(writer)
         seen = b""
@@ -110,24 +105,18 @@ def test_a_terminal_sees_how_far_a_measurement_is(firm: Path, tmp_path: Path) ->
                 seen += piece
         assert process.wait(PATIENCE) == 0
     os.close(reader)
-    said = seen.decode()
+    text = seen.decode()
 
-    assert " of 21 questions; 0 calls, 0.00 USD, " in said
-    assert "random, round 1: mined proposes" in said
-    assert "random, held out: " in said
+    assert " of 21 questions; 0 calls, 0.00 USD, " in text
+    assert "random, round 1: mined proposes" in text
+    assert "random, held out: " in text
 
 
 def test_progress_in_a_file_is_a_line_for_each_event(firm: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        command(firm, "run", "--offline"),
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        timeout=PATIENCE,
-        check=True,
-    )
+    words = command(firm, "run", "--offline")
+    done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), timeout=PATIENCE, check=True)
 
-    assert b"\r" not in done.stderr
+    assert "\r" not in done.stderr
     events = (tmp_path / "run/journal.jsonl").read_bytes().splitlines()
     assert len(done.stderr.splitlines()) == len(events)  # the first says that the questions are few
 
@@ -135,8 +124,8 @@ def test_progress_in_a_file_is_a_line_for_each_event(firm: Path, tmp_path: Path)
 def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: Path) -> None:
     kit = asyncio.run(session().finish()).kit
     asked, database = "What is the wergild of Zoe?", str(firm / "firm.sqlite")
-    words = [sys.executable, "-m", "agent.main", "--kit", kit, "--db", database, "--json", asked]
-    done = subprocess.run(words, cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=True)
+    words = ("-m", "agent.main", "--kit", kit, "--db", database, "--json", asked)
+    done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), check=True)
     assert json.loads(done.stdout)["rows"] == [[1_000 + NAMES.index("Zoe")]]
 
     with running(settings_for(tmp_path, TEXT2SQL_KIT=kit, TEXT2SQL_DB_PATH=database)) as server:
@@ -151,5 +140,5 @@ def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: 
         "schema": {"tables": [{"name": "people", "columns": columns}]},
     }
     with serving(TEXT2SQL_KIT=kit) as url:
-        found = httpx.post(url + "generate", json={**task, "dialect": "sqlite"}, timeout=PATIENCE).json()
-    assert found["sql"] == "SELECT pay FROM people WHERE id = 3"
+        reply = httpx.post(url + "generate", json={**task, "dialect": "sqlite"}, timeout=PATIENCE).json()
+    assert reply["sql"] == "SELECT pay FROM people WHERE id = 3"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.config import Settings
 from agent.models.quirks import forget
+from agent.models.retry_policy import RetryPolicy
 from experiments.recorded.exchanges import Exchanges, Recorder, load_exchanges
 from experiments.recorded.faults import Faults
 from experiments.recorded.proxy import RecordingProxy
@@ -19,8 +22,14 @@ OUTAGES = {"429": 0.15, "cut": 0.1}
 
 
 async def test_a_recorded_evolution_ends_the_same_through_outages(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    session: Tuned,
+    endpoint: OpenAIServer,
+    there: Settings,
+    few: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("agent.models.openai.RetryPolicy", lambda: RetryPolicy(first_wait=0.01))
     endpoint.otherwise = answering()  # with garbage and refusals, which are recorded too
     options = {"model": "", "questions": few, "evolver": "reflective", "rounds": 2, "jobs": 1}
     with (

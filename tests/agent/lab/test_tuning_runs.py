@@ -212,12 +212,12 @@ def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CliRunner:
 def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path) -> None:
     words = ["tune", "--databases", str(firm), "--questions", str(firm / "verified.jsonl"), "--out", "o"]
     done = terminal.invoke(app, [*words, "--evolver", "mined", "--offline", "--seed", "1", "--json", "-q"])
-    found = json.loads(done.stdout)
+    reply = json.loads(done.stdout)
 
-    assert found["accepted"] is True
-    assert set(found["random"]) == set(found["form_disjoint"]) == {"n", "before", "after", "won", "lost", "p"}
+    assert reply["accepted"] is True
+    assert set(reply["random"]) == set(reply["form_disjoint"]) == {"n", "before", "after", "won", "lost", "p"}
     assert "ended: True" in terminal.invoke(app, ["status", "o"]).stdout
-    compared = terminal.invoke(app, ["compare", "o", "base", Path(found["kit"]).name, "--json"])
+    compared = terminal.invoke(app, ["compare", "o", "base", Path(reply["kit"]).name, "--json"])
     assert json.loads(compared.stdout)["won"] > 0
     page = Path(terminal.invoke(app, ["report", "o"]).stdout.strip()).read_text()
     assert "wergild" in page
@@ -226,7 +226,7 @@ def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path) -> None:
     assert "Won on held-out questions: " in page
     assert page.index("SELECT pay FROM people") > page.index("verified")
     assert terminal.invoke(app, ["accept", "o"]).exit_code == 0
-    assert Path(".env").read_text() == f"TEXT2SQL_KIT={Path(found['kit']).resolve()}\n"
+    assert Path(".env").read_text() == f"TEXT2SQL_KIT={Path(reply['kit']).resolve()}\n"
     assert terminal.invoke(app, ["status", "nowhere"]).exit_code == 2
     more = terminal.invoke(app, ["extend", "o", "--rounds", "1", "--json", "-q"])
-    assert json.loads(more.stdout)["random"]["p"] >= found["random"]["p"]
+    assert json.loads(more.stdout)["random"]["p"] >= reply["random"]["p"]

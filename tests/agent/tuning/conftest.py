@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.models.quirks import forget
-from tests.openai_server import OpenAIServer
 
 NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
 KINDS = {"pay": "What is the pay of {}?", "city": "Where is {}?", "age": "How old is {}?", "desk": "Which desk has {}?"}
@@ -57,11 +54,3 @@ def config(tmp_path: Path) -> Settings:
     return Settings(
         _env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None, TEXT2SQL_CACHE_DIR=str(tmp_path / "cache")
     )
-
-
-@pytest.fixture
-def endpoint() -> Iterator[OpenAIServer]:
-    forget()
-    with OpenAIServer() as found:
-        yield found
-    forget()

@@ -73,9 +73,9 @@ async def test_no_form_is_both_learned_and_held_out_and_the_bytes_are_the_same(
     assert forms["held_out"]
     assert not forms["examples"] & forms["held_out"]
     assert read_data(first).held_out + len(lines(first / "examples.jsonl")) < len(verified())  # the rest chooses
-    held = {line["question"] for line in lines(first / "held_out.jsonl")}
+    held_out = {line["question"] for line in lines(first / "held_out.jsonl")}
     shown = "".join(row["prompt"][1]["content"] for row in lines(first / "train.jsonl"))
-    assert not [question for question in held if question in shown]
+    assert not [question for question in held_out if question in shown]
 
 
 def test_a_leak_is_the_same_words_or_the_same_form_in_other_spelling() -> None:

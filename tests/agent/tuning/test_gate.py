@@ -164,7 +164,7 @@ def test_the_command_tells_by_its_exit_code(
     assert json.loads((tmp_path / "run/gate.json").read_text())["use"] is True
     assert (same.exit_code, bare.exit_code) == (2, 2)
     assert "the same name" in same.output
-    assert "holds no adapter" in bare.output
+    assert "contains no adapter" in bare.output
     endpoint.otherwise = answering(lambda model, k, _: model != "tuned")
     worse = CliRunner().invoke(app, [*given, "--endpoint", endpoint.url + "/", *models[2:], "tuned"])
     assert worse.exit_code == 1, worse.output

@@ -65,8 +65,8 @@ def made(firm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         return [{"id": word, "db": "db", "question": text.format(word), "gold_sql": gold} for word in ASKED]
 
     learned = write_lines(folder / "learned.jsonl", asking("How many {} are there?", "SELECT COUNT(*) FROM people"))
-    held = write_lines(folder / "held.jsonl", asking("How many {} are there now?", "SELECT COUNT(id) FROM people"))
-    given = ["--questions", str(learned), "--held-out", str(held), "--db", str(firm / "firm.sqlite"), "-q"]
+    held_out = write_lines(folder / "held.jsonl", asking("How many {} are there now?", "SELECT COUNT(id) FROM people"))
+    given = ["--questions", str(learned), "--held-out", str(held_out), "--db", str(firm / "firm.sqlite"), "-q"]
     for command in (
         ["data", *given, "--out", str(folder / "data"), "--strategy", STRATEGY],
         ["tiny", "--data", str(folder / "data"), "--out", str(folder / "tiny")],
@@ -245,5 +245,5 @@ def test_what_cannot_be_loaded_is_told(made: Path, options: TrainOptions, tmp_pa
         train(replace(options, base=str(tmp_path / "empty")), tmp_path / "run", silent)
     done = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--base", "x", "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
-    assert "holds no training data" in done.output
+    assert "contains no training data" in done.output
     assert len(questions_in(made / "held.jsonl", "db")) == len(ASKED)
