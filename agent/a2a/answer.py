@@ -19,6 +19,7 @@ from agent.models.protocol import Model
 from agent.runner import Answer, stream
 from eval.databases.scratch import ScratchDatabase, scratch_database
 from eval.databases.types import DatabaseError
+from eval.engines import ENGINES, NOT_EXECUTED
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,8 @@ def _close_unwanted(work: asyncio.Future[ScratchDatabase]) -> None:
 def _answer(task: SqlTask, answer: Answer | None, problem: str) -> TaskAnswer:
     """SQL that passed its checks, or the reason why there is none. SQL that failed a check is never returned."""
     if answer and answer.status in ("success", "doubtful") and answer.sql:
-        return TaskAnswer(sql=answer.sql, reasoning=answer.reason, task_id=task.task_id)
+        label = "" if ENGINES[task.dialect].executes else NOT_EXECUTED.format(title=ENGINES[task.dialect].title)
+        reasoning = " ".join(filter(None, (answer.reason, label)))
+        return TaskAnswer(sql=answer.sql, reasoning=reasoning, task_id=task.task_id)
     why = (answer.answer or answer.reason) if answer else problem
     return TaskAnswer(sql="", error=why, task_id=task.task_id)

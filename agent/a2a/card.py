@@ -11,7 +11,7 @@ import json
 from a2a.types.a2a_pb2 import AgentCard, AgentSkill
 
 from eval.a2a.card import card
-from eval.schema import DIALECTS
+from eval.schema import ALL_DIALECTS
 from eval.version import VERSION
 
 EXAMPLE = {
@@ -39,10 +39,10 @@ def agent_card(url: str, *, bearer_token: bool = False) -> AgentCard:
             name="Text to SQL",
             description=(
                 "A task is JSON in a data part or a text part: question, schema (tables with their columns) and "
-                f"dialect ({', '.join(DIALECTS)}). The answer is JSON in one text part: sql and reasoning, or an "
+                f"dialect ({', '.join(ALL_DIALECTS)}). The answer is JSON in one text part: sql and reasoning, or an "
                 "empty sql and error; task_id is echoed."
             ),
-            tags=["sql", "text-to-sql", "database", *DIALECTS],
+            tags=["sql", "text-to-sql", "database", *ALL_DIALECTS],
             examples=[json.dumps(EXAMPLE)],
         ),
     )

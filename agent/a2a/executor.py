@@ -21,7 +21,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types.a2a_pb2 import Message, Role, Task, TaskState, TaskStatus
+from a2a.types.a2a_pb2 import Message, Role, Task
 from google.protobuf.json_format import MessageToDict
 
 from agent.a2a.answer import answering
@@ -29,6 +29,7 @@ from agent.a2a.progress import sentence
 from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts, structure_in
 from agent.config import Settings
 from agent.models.protocol import Model
+from eval.a2a.tasks import begun_task
 
 log = logging.getLogger(__name__)
 
@@ -63,15 +64,9 @@ class SqlExecutor(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
         earlier = [*context.current_task.history] if context.current_task else []
-        task_id = context.task_id or ""
-        context_id = (context.current_task.context_id if context.current_task else context.context_id) or ""
-        if context.current_task is None:
-            submitted = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
-            new = Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
-            await event_queue.enqueue_event(new)
-        updater = TaskUpdater(event_queue, task_id, context_id)
+        updater = await begun_task(context, event_queue)
         try:
-            known = await self._structure_of_context(context_id, context)
+            known = await self._structure_of_context(updater.context_id, context)
             task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect, known)
         except InputMissing as problem:
             await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))

@@ -93,17 +93,17 @@ class SharedTasks(VersionedTaskStore):
 
     async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
         store = self._place().store
-        found = await store.task(resolve_user_scope(context), task_id)
-        if found is not None and found.left:
-            await given_up(self._place(), found)
-            found = await store.task(found.owner, task_id)
-        return None if found is None else StoredTask(_task(found), TaskVersion(found.version))
+        record = await store.task(resolve_user_scope(context), task_id)
+        if record is not None and record.left:
+            await given_up(self._place(), record)
+            record = await store.task(record.owner, task_id)
+        return None if record is None else StoredTask(_task(record), TaskVersion(record.version))
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         size = params.page_size or DEFAULT_LIST_TASKS_PAGE_SIZE
         cursor = decode_list_tasks_cursor(params.page_token) if params.page_token else None
         since = params.status_timestamp_after.ToNanoseconds() if params.HasField("status_timestamp_after") else None
-        found, total = await self._place().store.tasks(
+        records, total = await self._place().store.tasks(
             resolve_user_scope(context),
             context_id=params.context_id,
             state=params.status,
@@ -111,7 +111,7 @@ class SharedTasks(VersionedTaskStore):
             before=None if cursor is None else (_nanoseconds(cursor), cursor.task_id),
             limit=size + 1,
         )
-        page, more = found[:size], len(found) > size
+        page, more = records[:size], len(records) > size
         last = page[-1] if more else None
         token = (
             encode_list_tasks_cursor(
@@ -129,8 +129,8 @@ class SharedTasks(VersionedTaskStore):
 
     async def of_context(self, context_id: str, context: ServerCallContext) -> list[Task]:  # type: ignore[valid-type]
         """The client's tasks of one context, the newest first; at most 50."""
-        found, _ = await self._place().store.tasks(resolve_user_scope(context), context_id=context_id, limit=50)
-        return [_task(one) for one in found]
+        records, _ = await self._place().store.tasks(resolve_user_scope(context), context_id=context_id, limit=50)
+        return [_task(one) for one in records]
 
 
 class SharedEvents(TaskEventStream):
@@ -149,13 +149,13 @@ class SharedEvents(TaskEventStream):
         store = self._place().store
         position = _number(after)
         while True:
-            found = await store.task_of_id(task_id)
-            if found is not None and found.left:
-                await given_up(self._place(), found)
-            for version, data in await store.task_events(found.owner if found else "", task_id, position):
+            record = await store.task_of_id(task_id)
+            if record is not None and record.left:
+                await given_up(self._place(), record)
+            for version, data in await store.task_events(record.owner if record else "", task_id, position):
                 position = version
                 yield VersionedEvent(event=_event(data), version=TaskVersion(version))
-            if found is None or not found.active:
+            if record is None or not record.active:
                 return
             await asyncio.sleep(POLL_SECONDS)
 
@@ -167,16 +167,16 @@ def _ignore(_: str) -> None:
     """Before anybody works on tasks."""
 
 
-async def given_up(place: Place, found: TaskRecord) -> None:
+async def given_up(place: Place, record: TaskRecord) -> None:
     """Make a task `failed` whose process is gone."""
-    task = _task(found)
-    said = Message(role=Role.ROLE_AGENT, message_id=f"{task.id}-left", parts=[new_text_part(LEFT)])
-    status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=said)
+    task = _task(record)
+    message = Message(role=Role.ROLE_AGENT, message_id=f"{task.id}-left", parts=[new_text_part(LEFT)])
+    status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=message)
     status.timestamp.GetCurrentTime()
     task.status.CopyFrom(status)
     event = TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=status)
     await place.store.save_task(
-        _record(task, found.owner, found.version),
+        _record(task, record.owner, record.version),
         instance=place.instance,
         event=to_stream_response(event).SerializeToString(),
     )  # where another process was first, it has done the same

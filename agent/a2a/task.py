@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.a2a.structure import read_structure
 from agent.runner import MAX_QUESTION
+from agent.sources.structure import read_structure
 from eval.engines import dialect_named, listed
 from eval.errors import InputError
 from eval.schema import Dialect, Schema

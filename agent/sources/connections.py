@@ -35,7 +35,6 @@ _METADATA = frozenset(
     map(ipaddress.ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"))
 )
 """Addresses where clouds serve credentials, besides the link-local 169.254.0.0/16 and fe80::/10."""
-_DATABASE_PORTS = frozenset(engine.port for engine in SERVERS if engine.port)
 _EMBEDS_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 """NAT64 (RFC 6052, RFC 8215), translated (RFC 2765) and compatible addresses: the last 32 bits are an IPv4 address."""
 
@@ -68,9 +67,14 @@ class ConnectionPolicy:
             schemes=_listed(settings.schemes),
             hosts=_listed(settings.hosts),
             ports=ports,
-            loopback_ports=_DATABASE_PORTS if users_have_tokens and ports is None else None,
+            loopback_ports=_ports_of(_listed(settings.schemes)) if users_have_tokens and ports is None else None,
             folder=Path(settings.folder).expanduser() if settings.folder else None,
         )
+
+
+def _ports_of(schemes: frozenset[str]) -> frozenset[int]:
+    """The usual ports of these kinds of databases."""
+    return frozenset(engine.port for engine in SERVERS if engine.port and schemes.intersection(engine.schemes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
     addresses = await _resolved(target)
     for address in addresses:
         _check_address(target.host, address, policy)
-        is_here = any(a.is_loopback for a in _meant(address))
+        is_here = any(a.is_loopback for a in _with_embedded(address))
         if is_here and policy.loopback_ports is not None and target.port not in policy.loopback_ports:
             raise SourceRefused(f"port {target.port} of this machine is not allowed here")
     return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
@@ -208,7 +212,9 @@ def _without_passed_over(url: str) -> str:
 
 
 def _check_port(port: int, policy: ConnectionPolicy) -> None:
-    allowed = port in policy.ports if policy.ports is not None else port in _DATABASE_PORTS or 1024 <= port <= 65535
+    allowed = (
+        port in policy.ports if policy.ports is not None else port in _ports_of(policy.schemes) or 1024 <= port <= 65535
+    )
     if not allowed:
         raise SourceRefused(f"port {port} is not allowed here")
 
@@ -232,14 +238,14 @@ async def _resolved(target: Target) -> list[Address]:
 
 
 def _check_address(host: str, address: Address, policy: ConnectionPolicy) -> None:
-    for seen in _meant(address):
+    for seen in _with_embedded(address):
         if _is_never_allowed(seen):
             raise SourceRefused(f"{host} leads to an address that may never be connected from here")
         if not _is_allowed(host, seen, policy):
             raise SourceRefused(f"{host} is not among the hosts that may be connected from here")
 
 
-def _meant(address: Address) -> list[Address]:
+def _with_embedded(address: Address) -> list[Address]:
     """The address and the IPv4 addresses that it embeds (mapped, translated, 6to4, Teredo, NAT64)."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]

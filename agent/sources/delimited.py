@@ -61,12 +61,12 @@ def import_delimited(
     """
     csv.field_size_limit(_FIELD)
     notes: list[str] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     with closing(sqlite3.connect(out, isolation_level=None)) as database:
         for pragma in ("journal_mode = OFF", "synchronous = OFF"):
             database.execute(f"PRAGMA {pragma}")
         for path, name in files:
-            table = unique_name(plain_name(Path(name).stem, "data"), taken)
+            table = unique_name(plain_name(Path(name).stem, "data"), used)
             try:
                 form = _survey(path, max_rows, max_columns)
                 notes += [f"{table}: {note}" for note in _written(database, path, table, form)]
@@ -84,13 +84,13 @@ def plain_name(name: str, fallback: str) -> str:
     return f"{fallback}_{plain}" if plain[0].isdecimal() or plain.lower().startswith("sqlite_") else plain
 
 
-def unique_name(name: str, taken: set[str]) -> str:
+def unique_name(name: str, used: set[str]) -> str:
     """The name, numbered if it is taken already; names are compared without case, as engines do."""
     unique, number = name, 1
-    while unique.casefold() in taken:
+    while unique.casefold() in used:
         number += 1
         unique = f"{name}_{number}"
-    taken.add(unique.casefold())
+    used.add(unique.casefold())
     return unique
 
 
@@ -132,7 +132,7 @@ def _surveyed(path: Path, encoding: str, max_rows: int, max_columns: int) -> _Fo
     with closing(_records(path, form)) as records:
         form.first = next(records, [])
         if not form.first:
-            raise SourceRefused("the file holds no rows")
+            raise SourceRefused("the file contains no rows")
         while batch := list(islice(records, _BATCH)):
             form.rows += len(batch)
             widths = Counter(map(len, batch))
@@ -215,10 +215,10 @@ def _records(path: Path, form: _Form) -> Generator[list[str], None, None]:
 
 def _written(database: sqlite3.Connection, path: Path, table: str, form: _Form) -> list[str]:
     """Create the table and fill it; returns notes."""
-    taken: set[str] = set()
+    used: set[str] = set()
     width = len(form.kinds)
     heads = [*form.first, *[""] * width][:width] if form.has_header else [""] * width
-    names = [unique_name(plain_name(head, f"column_{i}"), taken) for i, head in enumerate(heads, 1)]
+    names = [unique_name(plain_name(head, f"column_{i}"), used) for i, head in enumerate(heads, 1)]
     fitting = [kinds if filled else [] for kinds, filled in zip(form.kinds, form.filled, strict=True)]
     kinds = chosen(fitting, semicolons=form.delimiter == ";")
     declared = ", ".join(f"{quoted((n,), 'sqlite')} {sql_type(kind)}" for n, kind in zip(names, kinds, strict=True))

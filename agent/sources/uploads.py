@@ -164,7 +164,7 @@ class UploadStore:
         try:
             return Source.model_validate_json(self._path(source_id, owner, "json").read_bytes())
         except (OSError, ValueError):
-            raise SourceGone("there is no such upload") from None
+            raise SourceGone("this upload does not exist") from None
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
@@ -184,7 +184,7 @@ class UploadStore:
 
     def _path(self, source_id: str, owner: str, ending: str) -> Path:
         if not _ID.fullmatch(source_id):
-            raise SourceGone("there is no such upload")
+            raise SourceGone("this upload does not exist")
         return self._place(owner) / f"{source_id}.{ending}"
 
     def _make_room(self, place: Path) -> None:

@@ -46,7 +46,7 @@ def sheets_as_csv(
             f"the file is a ZIP, but no Excel workbook that can be read ({type(error).__name__}): unpack it first"
         ) from None
     if not written:
-        raise SourceRefused("the workbook holds no rows")
+        raise SourceRefused("the workbook contains no rows")
     if len(written) == 1:
         return [(written[0][0], name)], notes
     return [(file, f"{title}.csv") for file, title in written], notes

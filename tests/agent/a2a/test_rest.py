@@ -21,7 +21,7 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
 
     assert reply.status_code == 200
     assert reply.json() == {
-        "sql": "SELECT COUNT(*) FROM customers",
+        "sql": "SELECT COUNT(*) AS customers FROM customers",
         "reasoning": "customer, number of customer rows",
         "task_id": "t1",
     }
@@ -39,20 +39,26 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
 )
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql"])
 def test_every_form_of_schema_in_every_dialect_is_understood(url: str, schema: object, dialect: str) -> None:
-    assert post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"] == "SELECT COUNT(*) FROM customers"
+    assert (
+        post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"]
+        == "SELECT COUNT(*) AS customers FROM customers"
+    )
 
 
 @pytest.mark.parametrize("part", [{"kind": "data", "data": task()}, {"type": "data", "data": task()}])
 def test_a_message_carries_the_task_in_a_data_part(url: str, part: dict[str, object]) -> None:
-    assert post(url, "a2a/message", {"parts": [part]}).json()["sql"] == "SELECT COUNT(*) FROM customers"
+    assert post(url, "a2a/message", {"parts": [part]}).json()["sql"] == "SELECT COUNT(*) AS customers FROM customers"
 
 
 def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: str) -> None:
     fenced = '```json\n{"question": "How many customers are there?", "schema": {"customers": ["id"]}}\n```'
     apart = [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}]
 
-    assert post(url, "a2a/message", {"parts": [{"text": fenced}]}).json()["sql"] == "SELECT COUNT(*) FROM customers"
-    assert post(url, "a2a/message", {"parts": apart}).json()["sql"] == "SELECT COUNT(*) FROM customers"
+    assert (
+        post(url, "a2a/message", {"parts": [{"text": fenced}]}).json()["sql"]
+        == "SELECT COUNT(*) AS customers FROM customers"
+    )
+    assert post(url, "a2a/message", {"parts": apart}).json()["sql"] == "SELECT COUNT(*) AS customers FROM customers"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: s
         ([1, 2], 400, "JSON object"),
         (task(schema=None), 200, "has no schema"),
         (task(schema={"tables": []}), 200, "has no tables"),
-        (task(dialect="bigquery"), 200, "Unknown SQL dialect 'bigquery'"),
+        (task(dialect="cobol"), 200, "Unknown SQL dialect 'cobol'"),
         (task(schema={"tables": [{"name": "t", "columns": []}]}), 200, "The table 't' has no columns"),
         (task(question="Zorble the quux frobnicators?"), 200, "Zorble"),
         (task(question="x" * 30_000), 200, "at most 20,000"),

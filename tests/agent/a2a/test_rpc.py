@@ -19,7 +19,7 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Message, Role, 
 from agent.a2a.rpc import RecentTasks
 from tests.agent.a2a.conftest import CUSTOMERS, Slow, task
 
-COUNT = "SELECT COUNT(*) FROM customers"
+COUNT = "SELECT COUNT(*) AS customers FROM customers"
 
 
 def request(part: Any, **others: str) -> SendMessageRequest:
@@ -48,8 +48,8 @@ async def test_a_task_is_answered_with_one_part(url: str, part: Any) -> None:
 async def test_a_stream_tells_the_steps_while_they_happen(url: str) -> None:
     events = await sent(url, new_text_part(json.dumps(task())), streaming=True)
 
-    said = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
-    assert said == ["Reading the schema.", "Writing SQL.", "Checking the SQL."]
+    messages = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
+    assert messages == ["Reading the schema.", "Writing SQL.", "Checking the SQL."]
     assert [
         json.loads(e.artifact_update.artifact.parts[0].text)["sql"] for e in events if e.HasField("artifact_update")
     ] == [COUNT]
@@ -69,12 +69,12 @@ async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(ur
     async with httpx.AsyncClient(timeout=30) as http:
         client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
         [first] = [e async for e in client.send_message(request(new_text_part("How many customers are there?")))]
-        told = json.loads(first.task.status.message.parts[0].text)
+        reply = json.loads(first.task.status.message.parts[0].text)
         follow_up = request(new_data_part({"schema": CUSTOMERS}), task_id=first.task.id)
         [second] = [e async for e in client.send_message(follow_up)]
 
     assert first.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-    assert "has no schema" in told["error"]
+    assert "has no schema" in reply["error"]
     assert second.task.id == first.task.id
     assert second.task.status.state == TaskState.TASK_STATE_COMPLETED
     assert json.loads(second.task.artifacts[0].parts[0].text)["sql"] == COUNT
@@ -100,7 +100,7 @@ async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) ->
 async def test_a_schema_may_be_the_name_of_a_demo_database(url: str) -> None:
     [event] = await sent(url, new_data_part({"question": "How many reviews are there?", "schema": "shop"}))
 
-    assert json.loads(event.task.artifacts[0].parts[0].text)["sql"] == "SELECT COUNT(*) FROM reviews"
+    assert json.loads(event.task.artifacts[0].parts[0].text)["sql"] == "SELECT COUNT(*) AS reviews FROM reviews"
 
 
 async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]) -> None:
@@ -137,14 +137,14 @@ def message(text: str) -> dict[str, Any]:
 
 def test_protocol_0_3_sends_and_gets(url: str) -> None:
     sent_task = rpc(url, "message/send", message(json.dumps(task())))["result"]
-    got = rpc(url, "tasks/get", {"id": sent_task["id"]})["result"]
+    reply = rpc(url, "tasks/get", {"id": sent_task["id"]})["result"]
 
     assert sent_task["kind"] == "task"
     assert sent_task["status"]["state"] == "completed"
     [part] = sent_task["artifacts"][0]["parts"]
     assert part["kind"] == "text"
     assert json.loads(part["text"])["sql"] == COUNT
-    assert got["artifacts"] == sent_task["artifacts"]
+    assert reply["artifacts"] == sent_task["artifacts"]
 
 
 def test_protocol_0_3_streams(url: str) -> None:

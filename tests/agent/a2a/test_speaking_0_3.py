@@ -27,7 +27,7 @@ def test_a_task_in_a_text_part_gets_one_part_of_json(url: str) -> None:
     state, answer = spoken(url, json.dumps(task()))
 
     assert state == "completed"
-    assert answer["sql"] == "SELECT COUNT(*) FROM customers"
+    assert answer["sql"] == "SELECT COUNT(*) AS customers FROM customers"
     assert answer["task_id"] == "t1"
 
 

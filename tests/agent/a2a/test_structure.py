@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.a2a.structure import read_structure
 from agent.a2a.task import InputMissing, QuestionMissing, TaskUnusable, read_parts, read_task
+from agent.sources.structure import read_structure
 from eval.errors import InputError
 from eval.schema import Column, ForeignKey, Schema
 

@@ -16,8 +16,8 @@ TOKEN = "0123456789abcdef"
 ONE = {"A2A-Version": "1.0"}
 
 
-def sql_in(found: dict[str, Any]) -> str:
-    [artifact] = found["task"]["artifacts"]
+def sql_in(content: dict[str, Any]) -> str:
+    [artifact] = content["task"]["artifacts"]
     [part] = artifact["parts"]
     return json.loads(part["text"])["sql"].upper()
 

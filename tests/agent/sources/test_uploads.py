@@ -378,7 +378,7 @@ async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path) -> None:
             database.execute(ReadStatement("SELECT * FROM v39", "sqlite"), limits=Limits(seconds=0.5))
     except SourceError:
         assert left_behind(tmp_path / "sources") == []
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 30  # read to its end, it would take hours
 
 
 async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path) -> None:

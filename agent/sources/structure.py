@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from agent.a2a.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
+from agent.sources.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
 from eval.engines import ENGINES
 from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
