@@ -28,7 +28,8 @@ class Answer(BaseModel):
 
     question: str
     status: Literal["success", "doubtful", "abstained", "error", "waiting"]
-    """`doubtful`: there are rows, but the score is below the threshold or the interpretation is unsure. `waiting`: a
+    """`doubtful`: there are rows, but the score is below the threshold or the interpretation is unsure. Of SQL that is
+    not executed, only the interpretation counts. `waiting`: a
     `clarification` is open, and the next text in the conversation answers it."""
     sql: str = ""
     """The SQL behind the answer; of the last task when there are several."""
@@ -50,6 +51,8 @@ class Answer(BaseModel):
     """Why there is no answer, or how the SQL was arrived at."""
     database: str = ""
     dialect: str = ""
+    executed: bool = True
+    """False where SQL is written and checked only: in a dry run, and for a dialect without an engine."""
     confidence: float | None = None
     """0..1: how likely the rows are right. The offline engine's own calibrated figure where it answered, else the
     score's estimate from the evidence; None if there is no estimate."""
@@ -68,4 +71,4 @@ class Answer(BaseModel):
     @property
     def verdict(self) -> str:
         """How sure the answer is, in the line that every interface shows."""
-        return verdict(self.status, self.confidence, self.doubts)
+        return verdict(self.status, self.confidence, self.doubts, executed=self.executed)

@@ -61,16 +61,22 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
             reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
             lines.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
         elif not sure(result):
-            lines.append(f"{of}{_left_open(result.not_understood)}.")
+            lines.append(f"{of}{_left_open(result)}.")
         if result.truncated:
             lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(lines)
 
 
-def _left_open(words: Sequence[str]) -> str:
-    """What an unsure reading leaves open: the words that it leaves out, if there are any."""
+_IN_DOUBT = "in doubt: "
+"""Before the sentence in which the offline engine names what it assumed, at the end of its interpretation."""
+
+
+def _left_open(result: QueryResult) -> str:
+    """What an unsure reading leaves open: the words that it leaves out, or what it assumed."""
+    words = result.not_understood
     if not words:
-        return "the question may mean something else"
+        _, known, assumed = result.reasoning.partition(_IN_DOUBT)
+        return assumed.rstrip(".") if known else "the question may mean something else"
     named = ", ".join(f"“{word}”" for word in words)
     return f"{named} {'is' if len(words) == 1 else 'are'} left out of the query"
 
@@ -79,7 +85,7 @@ def shortfall(score: float, threshold: float) -> str:
     """`the score 0.61 is below 0.70`, rounded down so that it never looks like the threshold itself; a query may also
     be held back whatever its score."""
     if score >= threshold:
-        return "a check forbids it whatever its score"
+        return "a check rejects it regardless of its score"
     return f"the score {math.floor(score * 100) / 100:.2f} is below {threshold:.2f}"
 
 

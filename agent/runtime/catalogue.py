@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +21,12 @@ from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
 from agent.sources.files import files_state, is_data, open_files
+from agent.sources.without_rows import is_structure, known_dialect, structure_database, written_for
+from eval.collection import Collection
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, DatabaseNotFound
-from eval.engines import dialect_named
+from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.tasks import DEMOS, demo_ids, demo_path
 
 if TYPE_CHECKING:
@@ -74,12 +78,16 @@ def resolve_database(
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
+    dialect, structure = known_dialect(config.dialect), _names_structure(name)
+    written = dialect in WRITTEN_DIALECTS
     with _places_lock:
-        place = _places.setdefault(name, _Place())
+        place = _places.setdefault(f"{name} for {dialect}" if written or structure else name, _Place())
     with place.lock:
-        state = files_state(Path(name)) if _names_data(name) else None
+        state = files_state(Path(name)) if structure or _names_data(name) else None
         if place.database is None or state != place.state:
-            database = _opened(name, config, on_progress, on_note)
+            database = _opened(name, dialect, config, on_progress, on_note)
+            if written and database.executes:
+                database = written_for(database, dialect)
             if place.previous is not None:
                 place.previous.close()
             place.previous, place.database, place.state = place.database, database, state
@@ -101,25 +109,35 @@ def as_person(database: Database, config: DatabaseSettings) -> Database:
     return personal(database, person, access, audit_of(config))
 
 
+def _names_structure(name: str) -> bool:
+    return name not in demo_ids() and "://" not in name and is_structure(Path(name)) and Path(name).is_file()
+
+
 def _opened(
-    name: str, config: DatabaseSettings, on_progress: Callable[[str], None], on_note: Callable[[str], None]
+    name: str,
+    dialect: Dialect,
+    config: DatabaseSettings,
+    on_progress: Callable[[str], None],
+    on_note: Callable[[str], None],
 ) -> Database:
     if name in demo_ids():
         directory = Path(config.cache_dir) if config.cache_dir else None
 
-        def said(step: Progress) -> None:
+        def report(step: Progress) -> None:
             count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
             on_progress(f"building the demo database {name}: {step.message}{count}")
 
-        database = open_database(demo_path(name, directory, said), isolation="process")
+        database = open_database(demo_path(name, directory, report), isolation="process")
         database.name = name
         return database
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
+    if _names_structure(name):
+        return structure_database(Path(name), dialect)
     if _names_data(name):
         return open_files(Path(name), config.cache_dir, on_note)
-    if name == config.path and dialect_named(config.dialect) == "duckdb" and "://" not in name:
+    if name == config.path and dialect == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
     return open_database(name, isolation="process")
 
@@ -127,6 +145,18 @@ def _opened(
 def _names_data(name: str) -> bool:
     """Whether the name is that of a data file, or of a folder of them."""
     return name not in demo_ids() and "://" not in name and Path(name).exists() and is_data(Path(name))
+
+
+@lru_cache(maxsize=16)
+def written_database(place: str, name: str, dialect: str) -> Database:
+    """The structure of one database of a collection, for SQL in a dialect that is not executed: `{place}/{name}.sql`,
+    or the tables of the database itself. Raises DatabaseError."""
+    wanted = known_dialect(dialect)
+    file = Path(place) / f"{name}.sql"
+    if "://" not in place and Path(name).name == name and file.is_file():
+        return structure_database(file, wanted)
+    with closing(Collection(place)) as collection:
+        return written_for(collection.database(name), wanted)
 
 
 def close_all() -> None:

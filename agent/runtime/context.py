@@ -65,7 +65,7 @@ class RunContext:
     """The summary that is being written while its query is judged."""
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
-    _told: Usage = field(default_factory=Usage)
+    _reported: Usage = field(default_factory=Usage)
     """The usage at the end of the last step."""
 
     def __post_init__(self) -> None:
@@ -75,6 +75,11 @@ class RunContext:
     @property
     def strategy(self) -> Strategy:
         return strategy(self.judging.strategy)
+
+    @property
+    def threshold(self) -> float:
+        """The score that an attempt must reach; 0 where nothing is executed, since only executed SQL has a score."""
+        return self.judging.score_threshold if self.execute else 0.0
 
     @property
     def seconds_left(self) -> float:
@@ -103,7 +108,7 @@ class RunContext:
 
     def finished(self, node: str, elapsed_ms: float, task_id: str | None = None, attempt: int | None = None) -> None:
         self._running.discard(node)
-        used, self._told = self._told, self.usage  # steps follow one another, so what is new is this step's
+        used, self._reported = self._reported, self.usage  # steps follow one another, so what is new is this step's
         tokens = StepTokens(
             input=self.usage.input_tokens - used.input_tokens, output=self.usage.output_tokens - used.output_tokens
         )

@@ -24,7 +24,7 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
     results: list[QueryResult] = state.get("query_results", [])
     best = chosen(plan, results)
     last = best[-1] if best else None
-    threshold = context.judging.score_threshold
+    threshold = context.threshold
     kind: str | None = None
     status: Literal["success", "doubtful", "abstained", "error"]
     if last is None:
@@ -57,6 +57,7 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
         database=context.database.name,
         dialect=context.database.dialect,
+        executed=context.execute,
         confidence=probability(last, calibrated=context.model.capabilities.calibrated) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
         doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
@@ -95,6 +96,7 @@ def answer_of_turn(text_of_user: str, ended: TurnEnd, context: RunContext, secon
         model=context.model.name,
         database=context.database.name,
         dialect=context.database.dialect,
+        executed=context.execute,
         clarification=asked,
     )
 

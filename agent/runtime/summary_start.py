@@ -15,7 +15,7 @@ from agent.state import AgentState, QueryResult, standalone
 def begin_summary(state: AgentState, expected: QueryResult, context: RunContext) -> None:
     """Start the summary of `expected`, an attempt with the best score that a judge can give it. Does so only if the
     strategy would otherwise call the judge and the summarizing model one after the other."""
-    strategy, threshold = context.strategy, context.judging.score_threshold
+    strategy, threshold = context.strategy, context.threshold
     capable = context.model.capabilities.remote and not context.model.capabilities.exact_summaries
     asked_for = strategy.summary_ahead and strategy.summary and strategy.judge and not strategy.verify_rounds
     single = len(state["plan"].tasks) == 1 and context.summary_ahead is None

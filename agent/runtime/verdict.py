@@ -44,7 +44,7 @@ def objections(result: QueryResult) -> list[str]:
     return [*report.vetoes, *(e.text for e in against)]
 
 
-def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
+def verdict(status: str, chance: float | None, doubts: Sequence[str], *, executed: bool = True) -> str:
     """The line on how sure an answer is; empty while a clarification is open."""
     if status == "waiting":
         return ""
@@ -56,6 +56,8 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
     if status == "doubtful":
         why = f": {_lower_first(doubts[0].rstrip('.'))}" if doubts else ""
         return f"Doubtful{why}.{odds}"
+    if not executed:
+        return f"Not executed.{odds}"
     if chance is None:
         return "Passed every check."
     if chance >= _VERY_LIKELY:
@@ -65,12 +67,13 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str]) -> str:
     return f"Passed the checks, but the evidence is thin.{odds}"
 
 
-def of_attempt(result: QueryResult, *, calibrated: bool, passes: bool) -> str:
-    """One attempt in a few words: `passes, about 8 in 10 right`. What did not run is told by its status."""
+def of_attempt(result: QueryResult, *, calibrated: bool, passes: bool, executed: bool = True) -> str:
+    """One attempt in a few words: `passes, about 8 in 10 right`. What failed is told by its status."""
     if result.status != "success":
         return result.status
-    said, chance = "passes" if passes else "held back", probability(result, calibrated=calibrated)
-    return said if chance is None else f"{said}, {in_ten(chance).lower()} right"
+    outcome = ("passes" if passes else "held back") if executed else "not executed"
+    chance = probability(result, calibrated=calibrated)
+    return outcome if chance is None else f"{outcome}, {in_ten(chance).lower()} right"
 
 
 def in_ten(chance: float) -> str:

@@ -57,7 +57,7 @@ def serve_command(
         typer.Option(min=1, max=256, metavar="N", help="Processes that answer; more than one need PostgreSQL."),
     ] = None,
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
-    reload: Annotated[bool, typer.Option("--reload", help="Start anew when a source file changes.")] = False,
+    reload: Annotated[bool, typer.Option("--reload", help="Restart when a source file changes.")] = False,
 ) -> None:
     """Serve the page and the HTTP API."""
     from pydantic import ValidationError

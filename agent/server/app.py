@@ -149,7 +149,7 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
         stack.push_async_callback(models.close)
         await live.open()
         stack.push_async_callback(live.close)
-        presets = Presets(config.database, sources)
+        presets = Presets(config.database, config.judging, sources)
         warming = Warmup()
         warming.begin(presets, offline=config.model.offline)
         stack.push_async_callback(warming.end)

@@ -7,7 +7,7 @@ status.
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Literal, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from eval.errors import Text2SQLError
 
 log = logging.getLogger(__name__)
+Record = TypeVar("Record")
 
 Kind = Literal[
     "bad_request",
@@ -73,6 +74,13 @@ class ApiError(Text2SQLError):
         self.status = status
         self.kind: Kind = kind or _KIND_OF.get(status, "internal")
         self.headers = headers or {}
+
+
+def required(record: Record | None, what: str) -> Record:
+    """The record that was looked up. Raises ApiError 404 if there is none."""
+    if record is None:
+        raise ApiError(404, f"There is no such {what}.")
+    return record
 
 
 def error_response(

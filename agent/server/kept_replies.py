@@ -8,13 +8,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from agent.store.records import BoardRecord, KeptParameter, KeptRecord, KeptRows, Tile
-
-
-class _Reply(BaseModel):
-    model_config = ConfigDict(frozen=True)
+from agent.server.replies import Reply
+from agent.store.records import BoardRecord, KeptParameter, KeptRows, Tile
 
 
 class ChartIn(BaseModel):
@@ -49,7 +46,7 @@ class RefreshIn(BaseModel):
     """A value for each parameter, in their order; None: as they are."""
 
 
-class KeptReply(_Reply):
+class KeptReply(Reply):
     """A kept answer with the rows that it returned last."""
 
     kept_id: str
@@ -65,10 +62,6 @@ class KeptReply(_Reply):
     """None: it has not been run since it was kept."""
     created: datetime
 
-    @classmethod
-    def of(cls, record: KeptRecord) -> KeptReply:
-        return cls(**record.model_dump(include=set(cls.model_fields)))
-
 
 class BoardIn(BaseModel):
     title: str = Field(min_length=1, max_length=200)
@@ -82,7 +75,7 @@ class BoardChange(BaseModel):
     """All tiles in their order."""
 
 
-class BoardSummary(_Reply):
+class BoardSummary(Reply):
     board_id: str
     title: str
     tiles: list[Tile]
@@ -91,14 +84,10 @@ class BoardSummary(_Reply):
 
     @classmethod
     def of(cls, record: BoardRecord) -> BoardSummary:
-        return cls(
-            **record.model_dump(include={"board_id", "title", "updated"}),
-            tiles=record.tiles,
-            shared=record.share is not None,
-        )
+        return super().of(record.model_copy(update={"shared": record.share is not None}))
 
 
-class BoardReply(_Reply):
+class BoardReply(Reply):
     """A board with its answers, in the order of its tiles."""
 
     board_id: str
@@ -112,6 +101,6 @@ class BoardReply(_Reply):
     """False where it was reached by a link."""
 
 
-class ShareReply(_Reply):
+class ShareReply(Reply):
     share: str
     """The secret part of the link: `/s/{share}` is the page, `GET /shared/{share}` the board."""

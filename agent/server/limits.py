@@ -181,6 +181,6 @@ class Limits:
         """Renew what is held, and give back what has not been used. Raises StoreError."""
         if self._store is None or not self._held:
             return
-        for key in [key for key, held in self._held.items() if held > self._running.get(key, 0)]:
+        for key in [key for key, count in self._held.items() if count > self._running.get(key, 0)]:
             await self._shrink(key)
         await self._store.renew_shares(self._instance)

@@ -28,7 +28,7 @@ def describe(app: FastAPI) -> None:
             event: Any = TypeAdapter(RunEvent | Event).json_schema(ref_template=_REF, mode="serialization")
             for name, schema in event.pop("$defs", {}).items():
                 schemas.setdefault(name, schema)
-            schemas["StreamEvent"] = event | {"description": "One event of a stream, told apart by `event`."}
+            schemas["StreamEvent"] = event | {"description": "One event of a stream; `event` names its kind."}
             app.openapi_schema = described
         return app.openapi_schema
 

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from agent.access import Person, access_of, audit_of, personal
-from agent.config import DatabaseSettings
+from agent.config import DatabaseSettings, JudgingSettings
+from agent.inspection.semantics import described_schema
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.server.access import Client
 from agent.server.errors import ApiError
@@ -39,8 +40,9 @@ class Preset:
 
 
 class Presets:
-    def __init__(self, settings: DatabaseSettings, sources: Sources) -> None:
+    def __init__(self, settings: DatabaseSettings, judging: JudgingSettings, sources: Sources) -> None:
         self._settings = settings
+        self._judging = judging
         self._sources = sources
         self._access = access_of(settings)
         self._audit = audit_of(settings)
@@ -89,7 +91,9 @@ class Presets:
         return replace(preset, opened=opened)
 
     async def schema(self, preset: Preset) -> tuple[Database, Schema]:
-        """Raises ApiError 503 when the database cannot be opened or read."""
+        """The database and its structure as questions see it, with what the semantic model adds.
+
+        Raises ApiError 503 when the database cannot be opened or read."""
         try:
             database = await preset.opened()
             schema = await asyncio.to_thread(database.schema, ttl=self._settings.schema_ttl)
@@ -97,7 +101,7 @@ class Presets:
             raise ApiError(503, str(error)) from error
         if self._access is None:  # the number is of what this client sees
             self._tables[preset.id] = len(schema.tables)
-        return database, schema
+        return database, described_schema(schema, self._judging)
 
     def _demo(self, demo_id: str) -> Preset:
         demo = demo_named(demo_id)
@@ -138,11 +142,11 @@ class Presets:
 
     def of_source(self, record: SourceRecord) -> Preset:
         """A database that a client brought."""
-        came = "Connected" if record.kind == "connected" else "Uploaded"
+        origin = "Connected" if record.kind == "connected" else "Uploaded"
         reply = PresetReply(
             id=record.source_id,
             name=record.name,
-            description=f"{came} on {record.created:%Y-%m-%d}.",
+            description=f"{origin} on {record.created:%Y-%m-%d}.",
             dialect=record.dialect,
             kind=record.kind,
             tables=self._tables.get(record.source_id),

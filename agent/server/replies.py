@@ -6,19 +6,24 @@ In: records of the store. Out: JSON objects without owners, locations or credent
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
-from agent.store.records import RunRecord, RunStatus, ThreadRecord, Verdict
+from agent.store.records import RunRecord, RunStatus, Verdict
 
 
-class _Reply(BaseModel):
+class Reply(BaseModel):
     model_config = ConfigDict(frozen=True)
 
+    @classmethod
+    def of(cls, record: Any) -> Self:
+        """The fields of a record that the reply has."""
+        return cls.model_validate(record, from_attributes=True)
 
-class PresetReply(_Reply):
+
+class PresetReply(Reply):
     """A database that a client may ask."""
 
     id: str
@@ -35,7 +40,7 @@ class PresetReply(_Reply):
     """How an uploaded file was read."""
 
 
-class ColumnReply(_Reply):
+class ColumnReply(Reply):
     name: str
     type: str
     primary_key: bool
@@ -47,7 +52,7 @@ class ColumnReply(_Reply):
     comment: str | None
 
 
-class TableReply(_Reply):
+class TableReply(Reply):
     name: str
     kind: Literal["table", "view"]
     namespace: str | None
@@ -56,7 +61,7 @@ class TableReply(_Reply):
     columns: list[ColumnReply]
 
 
-class SchemaReply(_Reply):
+class SchemaReply(Reply):
     dialect: str
     fingerprint: str
     total: int
@@ -64,17 +69,17 @@ class SchemaReply(_Reply):
     tables: list[TableReply]
 
 
-class SampleReply(_Reply):
+class SampleReply(Reply):
     columns: list[str]
     rows: list[list[Any]]
 
 
-class ValueCount(_Reply):
+class ValueCount(Reply):
     value: Any
     count: int
 
 
-class ValuesReply(_Reply):
+class ValuesReply(Reply):
     """The most frequent values of a column. What could not be found out in time is null."""
 
     values: list[ValueCount]
@@ -84,7 +89,7 @@ class ValuesReply(_Reply):
     max: Any
 
 
-class ProfileSection(_Reply):
+class ProfileSection(Reply):
     name: str
     """`ddl`, `tables`, `columns`, `keys`, `values`, `ranges`, `formats`, `patterns`, `validation` or `guidance`."""
     title: str
@@ -94,7 +99,7 @@ class ProfileSection(_Reply):
     tokens: int
 
 
-class ProfileReply(_Reply):
+class ProfileReply(Reply):
     """What a database's rows look like, as text in sections and as facts. Values are there only in the privacy mode
     `full`; for `schema` no row was read."""
 
@@ -125,10 +130,7 @@ class ProfileReply(_Reply):
             tokens=report.tokens,
             seconds=profile.seconds,
             complete=profile.complete,
-            sections=[
-                ProfileSection(name=s.name, title=s.title, lines=list(s.lines), left_out=s.left_out, tokens=s.tokens)
-                for s in report.sections
-            ],
+            sections=[ProfileSection.of(section) for section in report.sections],
             tables=list(profile.tables),
             columns=list(profile.columns),
             keys=list(profile.keys),
@@ -151,7 +153,7 @@ class QuestionIn(BaseModel):
     """A model at the configured endpoint, or `offline`."""
 
 
-class _Run(_Reply):
+class _Run(Reply):
     run_id: str
     thread_id: str | None
     turn: int
@@ -173,55 +175,47 @@ class RunSummary(_Run):
 
     @classmethod
     def of(cls, record: RunRecord) -> RunSummary:
-        return cls(**record.model_dump(include=set(cls.model_fields) - {"answer"}), answer=record.short)
+        return super().of(record.model_copy(update={"answer": record.short}))
 
 
 class RunReply(_Run):
     answer: dict[str, Any] | None
     """The whole answer as `agent.runner.Answer` has it, with at most 200 rows a result; None while the run goes on."""
 
-    @classmethod
-    def of(cls, record: RunRecord) -> RunReply:
-        return cls(**record.model_dump(include=set(cls.model_fields)))
 
-
-class RunsReply(_Reply):
+class RunsReply(Reply):
     runs: list[RunSummary]
     next: str | None
     """Cursor of the next page, to be given as `before`; None at the end."""
 
 
-class CancelReply(_Reply):
+class CancelReply(Reply):
     status: RunStatus
 
 
-class ThreadSummary(_Reply):
+class ThreadSummary(Reply):
     thread_id: str
     title: str
     preset: str
     turns: int
     updated: datetime
 
-    @classmethod
-    def of(cls, record: ThreadRecord) -> ThreadSummary:
-        return cls(**record.model_dump(include=set(cls.model_fields)))
-
 
 class ThreadChange(BaseModel):
     title: str = Field(min_length=1, max_length=120)
 
 
-class ThreadsReply(_Reply):
+class ThreadsReply(Reply):
     threads: list[ThreadSummary]
     next: str | None
 
 
-class Waiting(_Reply):
+class Waiting(Reply):
     question: str
     options: list[str]
 
 
-class ThreadReply(_Reply):
+class ThreadReply(Reply):
     thread_id: str
     title: str
     preset: str
@@ -239,11 +233,11 @@ class FeedbackIn(BaseModel):
     comment: str | None = Field(None, max_length=4_000)
 
 
-class FeedbackReply(_Reply):
+class FeedbackReply(Reply):
     feedback_id: str
 
 
-class VerifiedPair(_Reply):
+class VerifiedPair(Reply):
     question: str
     sql: str
     preset: str
@@ -251,7 +245,7 @@ class VerifiedPair(_Reply):
     created: datetime
 
 
-class HealthReply(_Reply):
+class HealthReply(Reply):
     status: Literal["ok"] = "ok"
     version: str
     model: str
@@ -267,7 +261,7 @@ class HealthReply(_Reply):
     """A bearer token is asked for."""
 
 
-class ReadyReply(_Reply):
+class ReadyReply(Reply):
     ready: bool
     checks: dict[str, str]
     """`ok`, or what is wrong, for `state`, `database` and `graph`; `server` only while it is stopping."""
@@ -284,12 +278,12 @@ class SqlIn(BaseModel):
     """What the statement is meant to answer."""
 
 
-class PhantomName(_Reply):
+class PhantomName(Reply):
     name: str
     nearest: list[str]
 
 
-class Phantoms(_Reply):
+class Phantoms(Reply):
     """Names that the database does not have, or (`ambiguous`) has more than once, with the nearest real ones."""
 
     tables: list[PhantomName] = Field(default_factory=list)
@@ -298,7 +292,7 @@ class Phantoms(_Reply):
     ambiguous: list[PhantomName] = Field(default_factory=list)
 
 
-class SqlReply(_Reply):
+class SqlReply(Reply):
     allowed: bool
     reason: str | None
     """Why it may not run."""
@@ -316,13 +310,13 @@ class SqlReply(_Reply):
     run_id: str
 
 
-class ResultColumn(_Reply):
+class ResultColumn(Reply):
     name: str
     kind: str
     """By its values: `number`, `text`, ..., `mixed`, or `empty`."""
 
 
-class RowsReply(_Reply):
+class RowsReply(Reply):
     columns: list[ResultColumn]
     rows: list[list[Any]]
     total: int

@@ -59,7 +59,7 @@ class RunStream(EventSourceResponse):
 
 
 def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:
-    return RunStream(live_events(run, store, after), run.record, runs, run)
+    return RunStream(live_events(run, store, after, runs.__len__), run.record, runs, run)
 
 
 def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:

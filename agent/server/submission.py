@@ -6,6 +6,7 @@ happens before that event; the database is opened inside the run.
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -27,6 +28,7 @@ from agent.server.runs import LiveRun
 from agent.server.services import Services
 from agent.store import StoreError
 from agent.store.records import RunRecord
+from agent.store.threads import new_thread_id
 from eval.databases.types import DatabaseError
 from eval.errors import Busy
 
@@ -73,25 +75,22 @@ async def begin(
         thread = await services.store.thread(client.owner, asked.thread_id)
         preset_id = thread.preset if thread else None
     preset = await services.presets.find(client, preset_id)
-    thread = await services.store.touch_thread(client.owner, asked.thread_id, preset.id, question)
     await services.models.refresh()
     model = services.models.named(asked.model)
     record = RunRecord(
         run_id=uuid.uuid4().hex,
         owner=client.owner,
-        thread_id=thread.thread_id,
-        turn=thread.turns,
+        thread_id=asked.thread_id or new_thread_id(),
         preset=preset.id,
         question=question,
         started=datetime.now(UTC),
         model=model if isinstance(model, str) else model.name,
     )
-    opening = RunEvent(data=RunInfo(**record.model_dump(include=set(RunInfo.model_fields))))
     try:
         return await services.runs.start(
             record,
-            opening,
-            lambda: _answering(services, record, preset, model, before),
+            lambda begun: RunEvent(data=RunInfo.model_validate(begun, from_attributes=True)),
+            lambda begun: functools.partial(_answering, services, begun, preset, model, before),
             resumable=asked.resumable,
             fresh=asked.thread_id is None,
             call=call,
@@ -134,7 +133,13 @@ async def _answering(
     current_run.set(record.run_id)
     conversation = None
     if record.thread_id:
-        conversation = Conversation(record.thread_id, services.checkpointer, turn=record.turn or None, before=before)
+        conversation = Conversation(
+            record.thread_id,
+            services.checkpointer,
+            turn=record.turn or None,
+            before=before,
+            fresh=record.turn == 1 and before is None,
+        )
     events = stream(
         record.question,
         database=database,

@@ -18,6 +18,7 @@ from eval.databases.types import ExecutionResult, Limits
 from eval.databases.values import json_rows
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, table_source
 
 SECONDS = 5.0
 CELL_BYTES = 4 * 1024
@@ -42,7 +43,7 @@ def column_named(table: Table, name: str) -> Column:
 
 async def sample(database: Database, schema: Schema, table: Table, limit: int) -> SampleReply:
     """The first rows as the engine gives them. Raises ApiError 503 where it fails or takes too long."""
-    query = exp.select(*(_column(c) for c in table.columns)).from_(_source(table)).limit(limit)
+    query = exp.select(*(quoted_column(c.name) for c in table.columns)).from_(table_source(table)).limit(limit)
     done = await _run(database, schema, query, limit)
     if not done.ok:
         raise ApiError(503, done.error or "The rows could not be read.")
@@ -51,10 +52,10 @@ async def sample(database: Database, schema: Schema, table: Table, limit: int) -
 
 async def values(database: Database, schema: Schema, table: Table, column: Column, limit: int) -> ValuesReply:
     """The most frequent values, and how many different ones there are. Null if it takes too long."""
-    named = _column(column)
+    named = quoted_column(column.name)
     counts = (
         exp.select(named.copy(), exp.alias_(exp.Count(this=exp.Star()), "n"))
-        .from_(_source(table))
+        .from_(table_source(table))
         .where(exp.Not(this=exp.Is(this=named.copy(), expression=exp.Null())))
         .group_by(named.copy())
         .order_by(exp.Ordered(this=exp.Literal.number(2), desc=True), exp.Ordered(this=exp.Literal.number(1)))
@@ -65,7 +66,7 @@ async def values(database: Database, schema: Schema, table: Table, column: Colum
         exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=named.copy())),
         exp.Min(this=named.copy()),
         exp.Max(this=named.copy()),
-    ).from_(_source(table))
+    ).from_(table_source(table))
     frequent = await _run(database, schema, counts, limit)
     overall = await _run(database, schema, statement, 1)
     totals = json_rows(overall.rows)[0] if overall.ok and overall.rows else [None] * 4
@@ -84,15 +85,6 @@ async def _run(database: Database, schema: Schema, tree: exp.Select, rows: int) 
         raise ApiError(400, f"This table cannot be looked at: {verdict.reason}")
     limits = Limits(seconds=SECONDS, rows=rows, cell_bytes=CELL_BYTES, bytes=1024 * 1024)
     return await database.execute_async(verdict.statement, limits=limits)
-
-
-def _source(table: Table) -> exp.Table:
-    namespace = exp.to_identifier(table.namespace, quoted=True) if table.namespace else None
-    return exp.Table(this=exp.to_identifier(table.name, quoted=True), db=namespace)
-
-
-def _column(column: Column) -> exp.Column:
-    return exp.Column(this=exp.to_identifier(column.name, quoted=True))
 
 
 def _count(value: Any) -> int | None:

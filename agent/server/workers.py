@@ -8,7 +8,6 @@ its socket meanwhile, so that the others get its share.
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import os
@@ -89,12 +88,11 @@ def _load(config: Settings) -> None:
     """Import what every worker needs once, so that a fork starts within a moment and shares its memory."""
     import agent.server.app  # noqa: F401
     from agent.server.telemetry import configure_logging
-    from agent.server.warmup import import_all
+    from agent.server.warmup import collect_seldom, import_all
 
     configure_logging(config)
     import_all(config.model.offline)
-    gc.collect()
-    gc.freeze()
+    collect_seldom()
 
 
 @dataclass(slots=True)
@@ -165,16 +163,16 @@ class _Supervisor:
             slot.listening = bound(self._host, self._port, shared=True)
             slot.listening.listen(BACKLOG)
         context = multiprocessing.get_context("fork" if self._forks else "spawn")
-        slot.tells, told = context.Pipe(duplex=False)
+        slot.tells, sender = context.Pipe(duplex=False)
         others = [s.listening for s in self._slots if s.listening and s is not slot] + [self._woken, self._wakes]
         slot.instance = Instance(worker=slot.number, replaces=slot.gone)
         slot.process = context.Process(  # type: ignore[attr-defined]
             target=_work,
-            args=(slot.listening, self._config, self._url, slot.instance, told, others if self._forks else []),
+            args=(slot.listening, self._config, self._url, slot.instance, sender, others if self._forks else []),
             name=f"worker-{slot.number}",
         )
         slot.process.start()
-        told.close()
+        sender.close()
         slot.since = time.monotonic()
 
     def _wait(self) -> None:
@@ -250,7 +248,7 @@ def _work(
     config: Settings,
     url: str,
     instance: Instance,
-    told: Connection,
+    sender: Connection,
     others: list[socket.socket],
 ) -> NoReturn:
     """The worker's process. `others`: what it got by the fork and has no use for."""
@@ -262,8 +260,8 @@ def _work(
         other.close()
 
     def started() -> None:
-        told.send(True)
-        told.close()
+        sender.send(True)
+        sender.close()
 
     try:
         code = serve(listening, config, url=url, instance=instance, started=started)

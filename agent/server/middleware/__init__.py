@@ -98,7 +98,7 @@ def host_problem(host: str, settings: ServerSettings, database: DatabaseSettings
     if tokens or settings.auth == "off" or is_loopback(host) or host.lower().rstrip(".") == "localhost":
         return None
     return (
-        f"{host} is reachable from other machines, and nobody would be asked for a token: set "
+        f"{host} is reachable from other machines, and no token would be required: set "
         "TEXT2SQL_TOKENS=name=token, or listen at 127.0.0.1."
     )
 

@@ -24,7 +24,7 @@ _MEANING = {
     431: "The headers are too large.",
     500: "A fault inside; the request id finds it in the log.",
     501: "An optional package is not installed.",
-    503: "The server is busy, starting or stopping, or a database it needs is away.",
+    503: "The server is busy, starting or stopping, or a database that it needs is unreachable.",
 }
 
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorReply"}}}

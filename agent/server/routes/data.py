@@ -31,7 +31,7 @@ from agent.results import (
 )
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import disposition
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import refusals
 from agent.server.runs.encoding import few_rows
@@ -60,8 +60,8 @@ _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
 async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
     preset = await services.presets.find(client, asked.preset)
-    if asked.thread_id and await services.store.thread(client.owner, asked.thread_id) is None:
-        raise ApiError(404, "There is no such thread.")
+    if asked.thread_id:
+        required(await services.store.thread(client.owner, asked.thread_id), "thread")
     started = datetime.now(UTC)
     try:
         database = await preset.opened()
@@ -124,7 +124,7 @@ async def rows(
     except ResultError as error:
         raise _refusal(error) from error
     return RowsReply(
-        columns=[ResultColumn(name=c.name, kind=c.kind) for c in result.columns],
+        columns=[ResultColumn.of(c) for c in result.columns],
         rows=page.rows,
         total=page.total,
         offset=offset,
@@ -173,9 +173,7 @@ async def export_rows(
 
 async def _kept(services: Services, client: Client, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = await services.store.run(client.owner, run_id)
-    if record is None:
-        raise ApiError(404, "There is no such run.")
+    record = required(await services.store.run(client.owner, run_id), "run")
     text = _statement(record, task)
     preset = await services.presets.find(client, record.preset)
     try:
@@ -243,7 +241,7 @@ def _is_number(text: str) -> bool:
 def _phantoms(outcome: SqlOutcome) -> Phantoms:
     named: dict[str, list[PhantomName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
     for phantom in outcome.phantoms:
-        named[phantom.kind].append(PhantomName(name=phantom.name, nearest=phantom.nearest))
+        named[phantom.kind].append(PhantomName.of(phantom))
     return Phantoms(
         tables=named["table"], columns=named["column"], functions=named["function"], ambiguous=named["ambiguous"]
     )

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_html, as_markdown, disposition, of_board
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.kept import database_of, parameters_of, refreshed
 from agent.server.kept_replies import (
     BoardChange,
@@ -44,9 +44,7 @@ async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptRep
 @router.post("/kept", status_code=201, responses=refusals(404))
 async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
-    run = await services.store.run(client.owner, asked.run_id)
-    if run is None:
-        raise ApiError(404, "There is no such run.")
+    run = required(await services.store.run(client.owner, asked.run_id), "run")
     if not run.sql or run.status not in ("success", "doubtful"):
         raise ApiError(400, "This run has no result to keep.")
     database = await database_of(services, client, run.preset)
@@ -217,24 +215,15 @@ def document_response(document: Any, wanted: Literal["html", "markdown"]) -> Res
 
 
 async def _answer(services: Services, owner: str, kept_id: str) -> KeptRecord:
-    record = await services.store.kept_answer(owner, kept_id)
-    if record is None:
-        raise ApiError(404, "There is no such kept answer.")
-    return record
+    return required(await services.store.kept_answer(owner, kept_id), "kept answer")
 
 
 async def _board(services: Services, owner: str, board_id: str) -> BoardRecord:
-    record = await services.store.board(owner, board_id)
-    if record is None:
-        raise ApiError(404, "There is no such board.")
-    return record
+    return required(await services.store.board(owner, board_id), "board")
 
 
 async def _shared(services: Services, share: str) -> BoardRecord:
-    record = await services.store.shared_board(share)
-    if record is None:
-        raise ApiError(404, "There is no such board, or it is no longer shared.")
-    return record
+    return required(await services.store.shared_board(share), "board, or it is no longer shared")
 
 
 async def _whole(services: Services, client: Client, record: BoardRecord, *, mine: bool) -> BoardReply:

@@ -24,7 +24,7 @@ def _address(url: str | None) -> str | None:
     if not parts.geturl():
         return None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise ValueError("an endpoint's address begins with http:// or https:// and holds no password")
+        raise ValueError("an endpoint's address begins with http:// or https:// and contains no password")
     return parts.geturl()
 
 

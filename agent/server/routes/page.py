@@ -61,10 +61,10 @@ class Page:
         built = index.stat().st_mtime if index.is_file() else None
         if built != self._built:
             self._built = built
-            self._files = self._found() if built is not None else {}
+            self._files = self._files_inside() if built is not None else {}
         return self._files.get(name)
 
-    def _found(self) -> dict[str, Path]:
+    def _files_inside(self) -> dict[str, Path]:
         folder = self._folder.resolve()
         inside = (p for p in folder.rglob("*") if p.is_file() and p.resolve().is_relative_to(folder))
         return {p.relative_to(folder).as_posix(): p for p in inside}

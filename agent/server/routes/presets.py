@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Response
 
 from agent.inspection.examples import examples_of
 from agent.inspection.schema import profile_report
-from agent.inspection.semantics import described_schema
 from agent.server.access import CurrentClient
 from agent.server.replies import (
     ColumnReply,
@@ -49,7 +48,6 @@ async def schema(
 ) -> Response:
     """The tables and columns of a database, whole or by the page."""
     _, structure = await services.presets.schema(await services.presets.find(client, preset_id))
-    structure = described_schema(structure, services.settings.judging)
     page = structure.tables[offset : None if limit is None else offset + limit]
 
     def made() -> SchemaReply:

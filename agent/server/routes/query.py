@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from agent.server.access import CurrentClient
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.replies import CancelReply, QuestionIn
 from agent.server.routes.answers import EVENTS, refusals
 from agent.server.runs.follow import has_seen_the_end
@@ -57,9 +57,7 @@ async def events(
         if run.log.ended and after >= run.log.last:
             return Response(status_code=204)
         return stream_live(run, services.store, services.runs, after)
-    record = await services.store.run(client.owner, run_id)
-    if record is None:
-        raise ApiError(404, "There is no such run.")
+    record = required(await services.store.run(client.owner, run_id), "run")
     if after and await has_seen_the_end(record, services.store, after):
         return Response(status_code=204)
     return stream_stored(record, services.store, services.runs, after)
@@ -71,9 +69,7 @@ async def cancel(services: CurrentServices, client: CurrentClient, run_id: RunId
     if (run := services.runs.get(client.owner, run_id)) is not None:
         run.stop("cancelled")
         return CancelReply(status="cancelled")
-    record = await services.store.run(client.owner, run_id)
-    if record is None:
-        raise ApiError(404, "There is no such run.")
+    record = required(await services.store.run(client.owner, run_id), "run")
     if record.status != "running":
         return CancelReply(status=record.status)
     await services.runs.cancel(run_id, record.model)

@@ -11,7 +11,7 @@ from fastapi.responses import PlainTextResponse
 
 from agent.server.access import CurrentClient
 from agent.server.documents import as_markdown, of_thread
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.replies import (
     FeedbackIn,
     FeedbackReply,
@@ -57,10 +57,7 @@ async def runs(
 @router.get("/runs/{run_id}", responses=refusals(404))
 async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -> RunReply:
     """One run with its whole answer."""
-    record = await services.store.run(client.owner, run_id)
-    if record is None:
-        raise ApiError(404, "There is no such run.")
-    return RunReply.of(record)
+    return RunReply.of(required(await services.store.run(client.owner, run_id), "run"))
 
 
 @router.get("/threads", responses=refusals())
@@ -128,9 +125,7 @@ async def rename_thread(
 @router.post("/feedback", status_code=201, responses=refusals(404))
 async def feedback(services: CurrentServices, client: CurrentClient, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = await services.store.run(client.owner, verdict.run_id)
-    if record is None:
-        raise ApiError(404, "There is no such run.")
+    record = required(await services.store.run(client.owner, verdict.run_id), "run")
     if record.status == "running":
         raise ApiError(400, "The run has not ended yet.")
     if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
@@ -157,14 +152,12 @@ async def verified(
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
     records = await services.store.feedback(client.owner, preset=preset, verdicts=["right", "corrected"])
-    return [VerifiedPair(**f.model_dump(include=set(VerifiedPair.model_fields))) for f in records]
+    return [VerifiedPair.of(record) for record in records]
 
 
 async def _thread(services: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
-    record = await services.store.thread(owner, thread_id)
-    if record is None:
-        raise ApiError(404, "There is no such thread.")
+    record = required(await services.store.thread(owner, thread_id), "thread")
     listed, _ = await services.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
     records = [await services.store.run(owner, r.run_id) for r in reversed(listed)]
     return record, [r for r in records if r is not None]

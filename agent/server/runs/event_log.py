@@ -19,11 +19,10 @@ MAX_BYTES = 2 * 1024 * 1024
 class EventLog:
     """Belongs to one event loop."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self) -> None:
         self.last = 0
         """Number of the newest event; 0 before the first."""
         self.ended = False
-        self._max_bytes = max_bytes
         self._bytes = 0
         self._events: deque[StoredEvent] = deque()
         self._news = asyncio.Event()
@@ -34,7 +33,7 @@ class EventLog:
         event = StoredEvent(number=self.last, data=data)
         self._events.append(event)
         self._bytes += len(data)
-        while self._bytes > self._max_bytes and len(self._events) > 1:
+        while self._bytes > MAX_BYTES and len(self._events) > 1:
             self._bytes -= len(self._events.popleft().data)
         self._tell()
         return event

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo
 from agent.server.runs.encoding import as_json
@@ -24,12 +24,15 @@ FOLLOW_SECONDS = 2.0
 """Interval in which a reader shows the process of its run that it is there."""
 FOLLOWED = "run_followed"
 """The kind of that signal; it is about `run_id`."""
-GATHER_SECONDS = 0.01
-"""After the first event, in which what comes together is gathered into one piece: a node's end and the next one's
-beginning are a fraction of a millisecond apart."""
+GATHER_SECONDS = 0.025
+"""After the first event, in which what comes together is gathered into one piece: each piece costs a packet, and nobody
+sees a fortieth of a second. It grows with the number of runs that share the processor."""
+MOST_GATHER_SECONDS = 0.1
 
 
-async def live_events(run: LiveRun, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
+async def live_events(
+    run: LiveRun, store: Store, after: int = 0, runs_at_once: Callable[[], int] = lambda: 1
+) -> AsyncGenerator[bytes, None]:
     """The events of a run in this process."""
     position = min(after, run.log.last)
     while True:
@@ -38,7 +41,7 @@ async def live_events(run: LiveRun, store: Store, after: int = 0) -> AsyncGenera
         else:
             events = await store.events_after(run.record.run_id, position)
             if not events:
-                yield _frame(StoredEvent(number=position, data=_said("behind", _BEHIND)))
+                yield _frame(StoredEvent(number=position, data=_error_event("behind", _BEHIND)))
                 yield _frame(StoredEvent(number=position, data=as_json(DoneEvent(data=DoneInfo(elapsed=0.0)))))
                 return
         if events:
@@ -50,13 +53,13 @@ async def live_events(run: LiveRun, store: Store, after: int = 0) -> AsyncGenera
         else:
             await run.log.beyond(position)
             if position:
-                await asyncio.sleep(GATHER_SECONDS)
+                await asyncio.sleep(min(MOST_GATHER_SECONDS, GATHER_SECONDS * (1 + runs_at_once() / 8)))
 
 
 async def stored_events(record: RunRecord, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
     """The events of a run as the store has them; waits for more while its server is at work on it."""
     position, ended = after, False
-    said = -FOLLOW_SECONDS
+    signalled = -FOLLOW_SECONDS
     while True:
         kept = await store.run(record.owner, record.run_id)
         going_on = kept is not None and kept.status == "running"
@@ -67,8 +70,8 @@ async def stored_events(record: RunRecord, store: Store, after: int = 0) -> Asyn
             position, ended = events[-1].number, _is_done(events[-1])
         if ended or kept is None or not going_on:
             break
-        if time.monotonic() - said >= FOLLOW_SECONDS:  # so that its process neither stops it nor writes it late
-            said = time.monotonic()
+        if time.monotonic() - signalled >= FOLLOW_SECONDS:  # so that its process neither stops it nor writes it late
+            signalled = time.monotonic()
             await store.signal(FOLLOWED, run_id=record.run_id)
         await asyncio.sleep(POLL_SECONDS)
     if not ended:
@@ -96,11 +99,11 @@ def _ending(record: RunRecord, last: int, *, whole: bool) -> Iterator[StoredEven
         yield StoredEvent(number=number, data=as_json({"event": "answer", "data": data}))
     if record.status in ("interrupted", "cancelled"):
         number += 1
-        yield StoredEvent(number=number, data=_said(record.status, f"The run was {record.status}."))
+        yield StoredEvent(number=number, data=_error_event(record.status, f"The run was {record.status}."))
     yield StoredEvent(number=number + 1, data=as_json(DoneEvent(data=DoneInfo(elapsed=record.seconds or 0.0))))
 
 
-def _said(kind: str, message: str) -> str:
+def _error_event(kind: str, message: str) -> str:
     return as_json(ErrorEvent(data=ErrorInfo(kind=kind, message=message)))
 
 

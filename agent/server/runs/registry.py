@@ -99,26 +99,27 @@ class LiveRuns:
     async def start(
         self,
         record: RunRecord,
-        opening: BaseModel,
-        work: Work,
+        opening: Callable[[RunRecord], BaseModel],
+        work: Callable[[RunRecord], Work],
         *,
         resumable: bool = False,
         fresh: bool = False,
         call: str = "",
     ) -> LiveRun:
-        """Keep the record and begin; the first event is `opening`. `fresh`: its thread is new. `call`: the name by
-        which `cancel_call` knows it. Raises Busy, StoreError (ThreadBusy where another run of its thread goes on)."""
+        """Keep the record, as the next turn of its thread, and begin; the first event is `opening` of it. `fresh`: its
+        thread is new. `call`: the name by which `cancel_call` knows it. Raises Busy, StoreError (NotFound for a thread
+        that is not the owner's, ThreadBusy where another run of it goes on)."""
         self.require_room()
         self._starting += 1
         try:
             await self._make_way(record.thread_id)
             patience = STOP_SECONDS if self._store.shared else 0.0
-            await self._store.begin_run(record, instance=self.instance.id, fresh=fresh, patience=patience)
+            record = await self._store.begin_turn(record, instance=self.instance.id, fresh=fresh, patience=patience)
         finally:
             self._starting -= 1
-        run = LiveRun(record, work, self._store, resumable=resumable, patience=self._resume_seconds, call=call)
+        run = LiveRun(record, work(record), self._store, resumable=resumable, patience=self._resume_seconds, call=call)
         self._runs[record.run_id] = run
-        run.start(opening)
+        run.start(opening(record))
         assert run.task is not None
         run.task.add_done_callback(lambda _: self._runs.pop(record.run_id, None))
         return run

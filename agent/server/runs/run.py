@@ -45,7 +45,7 @@ TOKEN_SECONDS = 0.04
 
 _SAID: dict[Stop, tuple[str, str]] = {
     "cancelled": ("cancelled", "The run was cancelled."),
-    "left": ("cancelled", "The run was stopped because nobody was reading it any more."),
+    "left": ("cancelled", "The run was stopped because its last reader disconnected."),
     "interrupted": ("interrupted", "The server was stopped before this run had ended; it can be run again."),
 }
 

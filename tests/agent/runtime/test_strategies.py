@@ -79,7 +79,7 @@ def test_each_stage_adds_one_thing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("best", "zero-shot, few-shot"),
         ("full/no-brakes", "no-judge"),
@@ -88,8 +88,8 @@ def test_each_stage_adds_one_thing() -> None:
         ("few-shot-99", "from 0 to 20"),
     ],
 )
-def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         strategy(name)
     with pytest.raises(ValidationError):
         Settings.model_validate({"TEXT2SQL_STRATEGY": name})
@@ -156,6 +156,6 @@ async def test_notes_on_the_data_are_left_out_of_plain_prompting(
     await ask("Which customers live in Lyon?", model, strategy="zero-shot/no-summary")
     await ask("Which customers live in Lyon?", model, strategy="stage-0/no-summary")
 
-    plain, told = (request.prompt for request in server.requests)
+    plain, with_notes = (request.prompt for request in server.requests)
     assert "'Lyon'" not in plain
-    assert "'Lyon'" in told
+    assert "'Lyon'" in with_notes

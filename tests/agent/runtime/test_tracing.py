@@ -77,9 +77,9 @@ async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop
     (root,) = (span for span in finished if span.parent is None)
     assert root.name == "invoke_agent text2sql"
     assert root.attributes["text2sql.status"] == "success"
-    said = " ".join(f"{span.name} {dict(span.attributes)}" for span in finished)
+    text = " ".join(f"{span.name} {dict(span.attributes)}" for span in finished)
     for secret in ("SELECT", "Ana", QUESTION):
-        assert secret not in said
+        assert secret not in text
 
 
 async def test_a_failed_call_has_its_type_and_none_of_the_provider_s_words(

@@ -14,14 +14,8 @@ from tests.openai_server import OpenAIServer
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with the demo databases and the offline engine."""
-    with running(settings_for(tmp_path_factory.mktemp("server"))) as found:
-        yield found
-
-
-@pytest.fixture
-def endpoint() -> Iterator[OpenAIServer]:
-    with OpenAIServer() as found:
-        yield found
+    with running(settings_for(tmp_path_factory.mktemp("server"))) as server:
+        yield server
 
 
 @pytest.fixture
@@ -35,5 +29,5 @@ def model_server(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path) -> Ite
         TEXT2SQL_DB_PATH=shop_file,
         TEXT2SQL_RESUME_SECONDS=0.5,
     )
-    with running(config) as found:
-        yield found
+    with running(config) as server:
+        yield server

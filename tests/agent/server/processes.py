@@ -11,6 +11,9 @@ from pathlib import Path
 
 import httpx
 
+from tests import commands
+
+Server = commands.Process | subprocess.Popen[str]
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -20,30 +23,27 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def started(folder: Path, *options: str, **more: str) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
-    """(process, port, what it said first)."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agent.server", "--port", "0", *options],
-        cwd=folder,
-        env=environment(folder, **more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+def started(folder: Path, *options: str, **more: str) -> Iterator[tuple[Server, int, str]]:
+    """(process, port, its first line). Several workers are a process with imports of its own: where their figures are
+    kept is decided when Prometheus's client is imported."""
+    words, there = ("-m", "agent.server", "--port", "0", *options), environment(folder, **more)
+    out, err = subprocess.PIPE, subprocess.DEVNULL
+    process: Server = (
+        subprocess.Popen([sys.executable, *words], cwd=folder, env=there, stdout=out, stderr=err, text=True)
+        if "--workers" in options
+        else commands.Process(*words, cwd=folder, env=there, stdout=out, stderr=err)
     )
     with process:
         assert process.stdout is not None
-        said = process.stdout.readline()
+        first_line = process.stdout.readline()
         try:
-            yield process, int(said.split("http://127.0.0.1:")[1].split()[0]), said
+            yield process, int(first_line.split("http://127.0.0.1:")[1].split()[0]), first_line
         finally:
             process.kill()
 
 
 def failed(folder: Path, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "agent.server", *options]
-    return subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, timeout=60
-    )
+    return commands.run("-m", "agent.server", *options, cwd=folder, env=environment(folder, **more), timeout=60)
 
 
 @contextlib.contextmanager

@@ -48,12 +48,12 @@ class Running:
     def stream(self, method: str, path: str, **more: Any) -> Stream:
         with self.client() as client, connect_sse(client, method, path, **more) as source:
             assert source.response.status_code == 200, source.response.read()
-            found = [
+            numbered = [
                 (int(e.id), json.loads(e.data, parse_constant=_no_constant))
                 for e in source.iter_sse()
                 if e.data  # a heartbeat is a comment, which this client reports as an empty message
             ]
-            return Stream(found, dict(source.response.headers))
+            return Stream(numbered, dict(source.response.headers))
 
 
 @dataclass
@@ -134,10 +134,10 @@ def raw_query(port: int, body: dict[str, Any], *, receive_buffer: int | None = N
 
 def read_until(connection: socket.socket, mark: bytes) -> bytes:
     """Everything up to and including a mark (or up to the end)."""
-    found = b""
-    while mark not in found and (piece := connection.recv(65536)):
-        found += piece
-    return found
+    received = b""
+    while mark not in received and (piece := connection.recv(65536)):
+        received += piece
+    return received
 
 
 def wait_until(condition: Any, seconds: float = 10.0) -> float:

@@ -187,10 +187,10 @@ def test_an_upload_of_two_gigabytes_is_refused_before_it_is_read(server: Running
             f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {2 << 30}\r\n\r\n--x\r\n"
         )
         connection.sendall(head.encode())
-        said = read_until(connection, b"}}")
+        text = read_until(connection, b"}}")
 
-    assert b" 413 " in said.split(b"\r\n")[0]
-    assert b'"too_large"' in said
+    assert b" 413 " in text.split(b"\r\n")[0]
+    assert b'"too_large"' in text
 
 
 def test_as_many_runs_as_there_is_room_for(tmp_path: Path, endpoint: OpenAIServer) -> None:

@@ -17,8 +17,8 @@ SQL = "SELECT country, COUNT(*) AS n FROM customers WHERE city <> 'Rome' GROUP B
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with two clients."""
-    with running(settings_for(tmp_path_factory.mktemp("boards"), TEXT2SQL_TOKENS=f"ana={ANA},ben={BEN}")) as found:
-        yield found
+    with running(settings_for(tmp_path_factory.mktemp("boards"), TEXT2SQL_TOKENS=f"ana={ANA},ben={BEN}")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -156,6 +156,6 @@ def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client) 
     assert ana.patch(f"/threads/{thread}", json={"title": "Who 100%_delivers"}).json()["title"] == "Who 100%_delivers"
     assert ben.patch(f"/threads/{thread}", json={"title": "x"}).status_code == 404
     for words in ("SUPPLIERS", "100%_", "who suppliers"):
-        found = ana.get("/threads", params={"search": words}).json()["threads"]
-        assert [one["thread_id"] for one in found] == [thread], words
+        reply = ana.get("/threads", params={"search": words}).json()["threads"]
+        assert [one["thread_id"] for one in reply] == [thread], words
     assert ana.get("/threads", params={"search": "100%%"}).json()["threads"] == []

@@ -18,8 +18,11 @@ QUESTION = "How many customers are there?"
 
 
 def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:
-    with started(tmp_path) as (process, port, said):
-        assert said == f"text2sql at http://127.0.0.1:{port} (the built-in offline engine answers). Ctrl-C stops it.\n"
+    with started(tmp_path) as (process, port, first_line):
+        assert (
+            first_line
+            == f"text2sql at http://127.0.0.1:{port} (the built-in offline engine answers). Ctrl-C stops it.\n"
+        )
         assert httpx.get(f"http://127.0.0.1:{port}/health").json()["model"] == "offline"
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
@@ -33,10 +36,10 @@ def test_help_names_every_option_and_exit_code(tmp_path: Path) -> None:
 
 
 def test_a_taken_port_is_told(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        done = failed(tmp_path, "--port", str(taken.getsockname()[1]))
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        done = failed(tmp_path, "--port", str(busy.getsockname()[1]))
 
     assert done.returncode == 3
     assert "cannot listen" in done.stderr

@@ -28,24 +28,24 @@ def served(
 ) -> Iterator[Served]:
     pytest.importorskip("duckdb")
     folder = tmp_path_factory.mktemp("costly")
-    with serving(folder, TEXT2SQL_QUERY_SECONDS=str(SECONDS)) as found:
-        yield found
+    with serving(folder, TEXT2SQL_QUERY_SECONDS=str(SECONDS)) as server:
+        yield server
 
 
 @pytest.mark.parametrize("dialect", SERVED)
 def test_costly_statements_end_in_time_beside_ordinary_questions(served: Served, dialect: Dialect) -> None:
-    found = attack(served, dialect, corpus(dialect, "1/35"))
+    attacked = attack(served, dialect, corpus(dialect, "1/35"))
 
-    for sql in found.late(SECONDS):  # a busy machine gets another try
+    for sql in attacked.late(SECONDS):  # a busy machine gets another try
         started = time.perf_counter()
         served.run(dialect, sql)
         assert time.perf_counter() - started < SECONDS + 3 * GRACE, sql
-    stopped = found.statuses["timeout"] + found.statuses["error"]  # an error: it ran into its memory's bound
-    assert stopped > 0, found.statuses
-    assert found.unanswered == 0
-    assert found.growth_mb < 300
-    assert found.usage.temporary_mb <= 1024
-    assert found.alive
+    stopped = attacked.statuses["timeout"] + attacked.statuses["error"]  # an error: it ran into its memory's bound
+    assert stopped > 0, attacked.statuses
+    assert attacked.unanswered == 0
+    assert attacked.growth_mb < 300
+    assert attacked.usage.temporary_mb <= 1024
+    assert attacked.alive
 
 
 def test_the_corpus_is_large_enough() -> None:
@@ -69,8 +69,10 @@ def test_random_calls_go_on_where_an_earlier_run_ended(tmp_path: Path) -> None:
 
 
 def test_what_a_run_is_not_to_show_is_said() -> None:
-    found = Attack("sqlite", 100.0, seconds={"SELECT 2": 1.7}, alone={"q": [1.0]}, beside={"q": [2.9, 3.1]}, alive=True)
-    assert found.failures(0.6) == [
+    attacked = Attack(
+        "sqlite", 100.0, seconds={"SELECT 2": 1.7}, alone={"q": [1.0]}, beside={"q": [2.9, 3.1]}, alive=True
+    )
+    assert attacked.failures(0.6) == [
         "sqlite: 1 statements were late",
         "sqlite: 1 ordinary questions were more than 3 times slower",
     ]
@@ -81,6 +83,6 @@ def test_random_calls_do_no_harm(dialect: Dialect, tmp_path: Path) -> None:
     if dialect == "duckdb":
         pytest.importorskip("duckdb")
     with scratch(dialect, tmp_path) as url, open_database(url, isolation="process") as database:
-        found = call_at_random(database, calls=300, seed=11, seconds=20)
-    assert found.harm == []
-    assert found.statuses["success"] > 30
+        calls_made = call_at_random(database, calls=300, seed=11, seconds=20)
+    assert calls_made.harm == []
+    assert calls_made.statuses["success"] > 30

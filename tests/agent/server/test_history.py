@@ -27,19 +27,19 @@ def test_runs_are_listed_latest_first_and_by_the_page(server: Running) -> None:
     assert second["runs"][0]["run_id"] == asked[0]
     run = first["runs"][0]
     assert (run["status"], run["preset"], run["question"]) == ("success", "shop", QUESTION)
-    assert run["sql"] == "SELECT COUNT(*) FROM customers"
+    assert run["sql"] == "SELECT COUNT(*) AS customers FROM customers"
     assert run["answer"].startswith("There are **480** customers.")
     assert run["seconds"] > 0
 
 
 def test_a_run_is_kept_whole(server: Running) -> None:
-    said = server.ask(QUESTION)
+    streamed = server.ask(QUESTION)
 
-    run = server.get(f"/runs/{said.run_id}").json()
+    run = server.get(f"/runs/{streamed.run_id}").json()
 
     assert run["answer"]["rows"] == [[480]]
     assert run["answer"]["attempts"][0]["data"] == [[480]]
-    assert set(run["answer"]["dimensions"]) == set(said.of("answer")[0]["dimensions"])
+    assert set(run["answer"]["dimensions"]) == set(streamed.of("answer")[0]["dimensions"])
 
 
 def test_a_thread_holds_its_turns_in_order(server: Running) -> None:
@@ -65,19 +65,19 @@ def test_a_follow_up_leans_on_what_was_said(server: Running) -> None:
 
 
 def test_a_thread_can_be_forgotten(server: Running) -> None:
-    said = server.ask(QUESTION)
+    streamed = server.ask(QUESTION)
 
-    assert httpx.delete(f"{server.url}/threads/{said.thread_id}").status_code == 204
+    assert httpx.delete(f"{server.url}/threads/{streamed.thread_id}").status_code == 204
 
-    assert server.get(f"/threads/{said.thread_id}").status_code == 404
-    assert server.get(f"/runs/{said.run_id}").status_code == 404
-    assert server.get(f"/runs/{said.run_id}/events").status_code == 404
+    assert server.get(f"/threads/{streamed.thread_id}").status_code == 404
+    assert server.get(f"/runs/{streamed.run_id}").status_code == 404
+    assert server.get(f"/runs/{streamed.run_id}/events").status_code == 404
 
 
 def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running) -> None:
-    said = server.ask("<script>alert(1)</script> How many customers are there?")
+    streamed = server.ask("<script>alert(1)</script> How many customers are there?")
 
-    answer = server.get(f"/threads/{said.thread_id}/markdown")
+    answer = server.get(f"/threads/{streamed.thread_id}/markdown")
 
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
     assert "<script>" not in answer.text
@@ -188,14 +188,14 @@ def test_what_one_client_made_is_not_there_for_another(tmp_path: Path) -> None:
     config = settings_for(tmp_path, TEXT2SQL_TOKENS=",".join(f"{n}={t}" for n, t in tokens.items()))
     with running(config) as server:
         ana, bo = ({"Authorization": f"Bearer {token}"} for token in tokens.values())
-        said = server.stream("POST", "/query", json={"question": QUESTION}, headers=ana)
+        streamed = server.stream("POST", "/query", json={"question": QUESTION}, headers=ana)
 
         assert server.get("/runs").status_code == 401
-        assert server.get(f"/runs/{said.run_id}", headers=ana).status_code == 200
-        for path in (f"/runs/{said.run_id}", f"/runs/{said.run_id}/events", f"/runs/{said.run_id}/rows"):
+        assert server.get(f"/runs/{streamed.run_id}", headers=ana).status_code == 200
+        for path in (f"/runs/{streamed.run_id}", f"/runs/{streamed.run_id}/events", f"/runs/{streamed.run_id}/rows"):
             assert server.get(path, headers=bo).status_code == 404
-        assert server.get(f"/threads/{said.thread_id}", headers=bo).status_code == 404
-        assert server.post(f"/runs/{said.run_id}/cancel", headers=bo).status_code == 404
+        assert server.get(f"/threads/{streamed.thread_id}", headers=bo).status_code == 404
+        assert server.post(f"/runs/{streamed.run_id}/cancel", headers=bo).status_code == 404
         assert server.get("/runs", headers=bo).json()["runs"] == []
         assert server.get("/health").json()["auth"] is True
 
@@ -247,3 +247,11 @@ def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
         assert str(tmp_path) not in asked.text
         assert "log says why" in asked.text
         wait_until(lambda: server.get("/ready").json()["ready"])
+
+
+def test_a_state_whose_disk_is_full_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(settings_for(tmp_path)) as server:
+        wait_until(lambda: server.get("/ready").json()["ready"])
+        monkeypatch.setattr("agent.store.store.LEAST_FREE_BYTES", 1 << 62)
+        full = server.get("/ready")
+        assert (full.status_code, full.json()["checks"]["state"]) == (503, "the state database takes no writes")

@@ -77,10 +77,11 @@ def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_
         assert len(alone.of("answer")[0]["rows"]) != 1 or "COUNT" not in alone.of("answer")[0]["sql"]
 
 
-def test_examples_begin_with_what_the_semantic_model_verifies(tmp_path: Path) -> None:
+def test_the_semantic_model_is_in_examples_schema_and_profile(tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text(
-        "name: sales\ntables: [{name: sales, base_table: {table: sales}}]\nverified_queries:\n"
+        "name: sales\ntables: [{name: sales, description: What was sold, base_table: {table: sales}}]\n"
+        "verified_queries:\n"
         '  - {name: a, question: "Which shop sold most?", sql: SELECT shop FROM sales ORDER BY amount DESC LIMIT 1}\n'
         '  - {name: b, question: "Who works where?", sql: SELECT name FROM staff}\n'
     )
@@ -89,5 +90,8 @@ def test_examples_begin_with_what_the_semantic_model_verifies(tmp_path: Path) ->
             "/databases/upload", files={"file": ("sales.csv", b"shop,amount\nnorth,1.5\nsouth,2\n")}
         ).json()
         examples = client.get(f"/schema/{made['id']}/examples").json()
+        schema, profile = (client.get(f"/schema/{made['id']}{part}").json() for part in ("", "/profile"))
+    assert "What was sold" in schema["tables"][0]["comment"]
+    assert profile["fingerprint"] == schema["fingerprint"]
     assert examples[0] == "Which shop sold most?"
     assert "Who works where?" not in examples

@@ -15,6 +15,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from agent.server.app import create_app
 from tests.agent.server.running import Running, settings_for
@@ -82,9 +83,9 @@ OPERATIONS = [
 
 
 def test_every_operation_is_listed_here(tmp_path: Any) -> None:
-    found = {(m.upper(), path) for path, item in described(tmp_path)["paths"].items() for m in item}
+    operations = {(m.upper(), path) for path, item in described(tmp_path)["paths"].items() for m in item}
 
-    assert found == set(OPERATIONS)
+    assert operations == set(OPERATIONS)
 
 
 def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any) -> None:
@@ -98,11 +99,22 @@ def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any) ->
     assert "oneOf" in str(events)
 
 
+@pytest.fixture(scope="module")
+def schema(server: Running) -> OpenApiSchema:
+    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def run_id(server: Running) -> str:
+    """A run that has ended."""
+    return server.ask("How many customers are there?").run_id
+
+
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda v: str(v))
-def test_no_fault_and_no_status_that_is_not_described(server: Running, method: str, path: str) -> None:
+def test_no_fault_and_no_status_that_is_not_described(
+    server: Running, schema: OpenApiSchema, run_id: str, method: str, path: str
+) -> None:
     """Requests that fit the description, and requests that do not, made up at random."""
-    schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
-    run_id = server.ask("How many customers are there?").run_id
     known = {"run_id": run_id, "preset_id": "shop", "table": "customers", "column": "city"}
 
     operation = schema[path][method]

@@ -63,11 +63,11 @@ def test_no_path_leads_out_of_the_folder(built: tuple[Running, Path], path: str)
         connection.sendall(
             f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{built[0].port}\r\nConnection: close\r\n\r\n".encode()
         )
-        said = read_until(connection, b"nothing that would be there")
+        text = read_until(connection, b"nothing that would be there")
 
-    assert b"secret\n" not in said
-    assert b"root:" not in said
-    assert b" 404 " in said.split(b"\r\n")[0]
+    assert b"secret\n" not in text
+    assert b"root:" not in text
+    assert b" 404 " in text.split(b"\r\n")[0]
 
 
 def test_a_new_build_is_seen_without_a_restart(built: tuple[Running, Path]) -> None:

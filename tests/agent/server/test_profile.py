@@ -12,27 +12,27 @@ SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "
 
 
 def test_a_databases_profile_has_its_sections_and_its_facts(server: Running) -> None:
-    found = server.get("/schema/shop/profile").json()
-    status = next(c for c in found["columns"] if (c["table"], c["column"]) == ("orders", "status"))
+    reply = server.get("/schema/shop/profile").json()
+    status = next(c for c in reply["columns"] if (c["table"], c["column"]) == ("orders", "status"))
 
-    assert [s["name"] for s in found["sections"]] == SECTIONS
-    assert (found["database"], found["dialect"], found["privacy"], found["complete"]) == (
+    assert [s["name"] for s in reply["sections"]] == SECTIONS
+    assert (reply["database"], reply["dialect"], reply["privacy"], reply["complete"]) == (
         "shop",
         "sqlite",
         "full",
         True,
     )
     assert sum(v["rows"] for v in status["values"]) == status["rows"] == 3600
-    assert {k["ref_table"] for k in found["keys"] if k["table"] == "orders"} == {"customers"}
-    assert found["tokens"] == sum(s["tokens"] for s in found["sections"]) <= 24_000
-    assert found["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
+    assert {k["ref_table"] for k in reply["keys"] if k["table"] == "orders"} == {"customers"}
+    assert reply["tokens"] == sum(s["tokens"] for s in reply["sections"]) <= 24_000
+    assert reply["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
 
 
 def test_a_budget_shortens_the_text_and_says_so(server: Running) -> None:
-    found = server.get("/schema/shop/profile?budget=900").json()
+    reply = server.get("/schema/shop/profile?budget=900").json()
 
-    assert found["tokens"] <= 900
-    assert any(s["left_out"] for s in found["sections"])
+    assert reply["tokens"] <= 900
+    assert any(s["left_out"] for s in reply["sections"])
     assert server.get("/schema/shop/profile?budget=-1").status_code == 422
 
 
@@ -55,11 +55,11 @@ def test_a_missing_file_is_unavailable(tmp_path: Path) -> None:
 def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
         answer = server.get("/schema/shop/profile")
-        found = answer.json()
+        reply = answer.json()
 
-        assert found["privacy"] == mode
+        assert reply["privacy"] == mode
         assert "Brewing Gear" not in answer.text  # a stored value; what the schema's comments say may be told
-        assert any(c["rows"] for c in found["columns"]) is counts
+        assert any(c["rows"] for c in reply["columns"]) is counts
 
 
 @pytest.mark.parametrize("path", ["/schema/shop", "/schema/shop/profile", "/schema/shop?offset=1&limit=2"])

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.server.runs import registry as live_runs
+from agent.store.records import RunRecord
+from agent.store.threads import ThreadStore
 from tests.agent.server.running import (
     Running,
     raw_query,
@@ -66,12 +68,12 @@ def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running
 def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-    said = one.ask(QUESTION)
+    streamed = one.ask(QUESTION)
 
-    went_on = other.ask(QUESTION, thread_id=said.thread_id)
+    went_on = other.ask(QUESTION, thread_id=streamed.thread_id)
 
     assert went_on.of("run")[0]["turn"] == 2
-    assert [r["turn"] for r in one.get(f"/threads/{said.thread_id}").json()["runs"]] == [1, 2]
+    assert [r["turn"] for r in one.get(f"/threads/{streamed.thread_id}").json()["runs"]] == [1, 2]
 
 
 def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
@@ -80,22 +82,21 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     from agent.store import Store
-    from agent.store.runs import RunStore
 
     async def silent(*_: object, **__: object) -> int:
         return 0
 
-    begin = RunStore.begin_run
+    begin = ThreadStore.begin_turn
 
-    async def short_lease(self: RunStore, *given: object, **named: object) -> None:
-        await begin(self, *given, **{**named, "lease_seconds": 0.3})  # type: ignore[arg-type]
+    async def short_lease(self: ThreadStore, *given: object, **named: object) -> RunRecord:
+        return await begin(self, *given, **{**named, "lease_seconds": 0.3})  # type: ignore[arg-type]
 
     monkeypatch.setattr(Store, "renew", silent)
-    monkeypatch.setattr(RunStore, "begin_run", short_lease)
+    monkeypatch.setattr(ThreadStore, "begin_turn", short_lease)
     with raw_query(one.port, {"question": QUESTION}) as connection:
         run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
         wait_until(lambda: other.get(f"/runs/{run_id}").json()["status"] == "interrupted")
-        monkeypatch.setattr(RunStore, "begin_run", begin)
+        monkeypatch.setattr(ThreadStore, "begin_turn", begin)
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
         again = other.stream("POST", f"/runs/{run_id}/again")
 

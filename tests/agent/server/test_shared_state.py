@@ -47,8 +47,8 @@ QUESTION = "How many customers are there?"
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[OpenAIServer]:
-    with OpenAIServer() as found:
-        yield found
+    with OpenAIServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -219,9 +219,14 @@ def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thr
     reading = threading.Thread(target=read)
     reading.start()
     assert model.arrived.wait(60)
-    listed = server.services.store.tasks("local")
-    found, _ = asyncio.run_coroutine_threadsafe(listed, loop_of(server)).result(30)
-    return next(task.task_id for task in found if task.active), reading, seen
+
+    def active() -> list[str]:
+        listed = server.services.store.tasks("local")
+        kept, _ = asyncio.run_coroutine_threadsafe(listed, loop_of(server)).result(30)
+        return [task.task_id for task in kept if task.active]
+
+    wait_until(lambda: bool(active()))  # the task is stored beside the model's call, not before it
+    return active()[0], reading, seen
 
 
 def loop_of(server: Running) -> asyncio.AbstractEventLoop:
@@ -281,11 +286,11 @@ async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_u
 
     await store.end_leases("gone")
     seen = [event async for event in SharedEvents(lambda: here).subscribe("t1", after=version)]
-    found = await known.get("t1", caller)
+    reply = await known.get("t1", caller)
 
     assert [one.event.status.state for one in seen] == [TaskState.TASK_STATE_FAILED]
-    assert found.task.status.state == TaskState.TASK_STATE_FAILED
-    assert "is gone" in found.task.status.message.parts[0].text
+    assert reply.task.status.state == TaskState.TASK_STATE_FAILED
+    assert "is gone" in reply.task.status.message.parts[0].text
     assert [task.id for task in (await known.list(ListTasksRequest(context_id="c1"), caller)).tasks] == ["t1"]
     await store.prune_tasks(days=0)
     assert await known.get("t1", caller) is None
@@ -339,9 +344,9 @@ async def test_limits_count_the_requests_of_all_servers_together(postgres_url: s
     for number, (limits, store) in enumerate(zip(both, stores, strict=True)):
         limits.share(store, f"instance {number}")
 
-    taken = [await both[n % 2].take("ana") for n in range(12)]
-    assert taken[:10] == [0] * 10, "ten at once"
-    assert all(1 <= wait <= 3 for wait in taken[10:])
+    waits = [await both[n % 2].take("ana") for n in range(12)]
+    assert waits[:10] == [0] * 10, "ten at once"
+    assert all(1 <= wait <= 3 for wait in waits[10:])
     assert await both[1].take("bo") == 0
     failed = [await both[n % 2].failed("10.0.0.1") for n in range(11)]
     assert failed[:10] == [0] * 10

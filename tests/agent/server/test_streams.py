@@ -16,31 +16,31 @@ QUESTION = "How many customers are there?"
 
 
 def test_a_question_is_answered_in_numbered_events(server: Running) -> None:
-    said = server.ask(QUESTION)
+    streamed = server.ask(QUESTION)
 
-    assert [number for number, _ in said.numbered] == list(range(1, len(said.numbered) + 1))
-    assert said.names[0] == "run"
-    assert said.names[-2:] == ["answer", "done"]
-    assert said.of("run") == [
+    assert [number for number, _ in streamed.numbered] == list(range(1, len(streamed.numbered) + 1))
+    assert streamed.names[0] == "run"
+    assert streamed.names[-2:] == ["answer", "done"]
+    assert streamed.of("run") == [
         {
-            "run_id": said.run_id,
-            "thread_id": said.thread_id,
+            "run_id": streamed.run_id,
+            "thread_id": streamed.thread_id,
             "preset": "shop",
             "model": "offline",
             "question": QUESTION,
             "turn": 1,
         }
     ]
-    assert said.of("answer")[0]["rows"] == [[480]]
-    nodes = [e["node"] for e in said.events if e["event"] == "node" and e["status"] == "done"]
+    assert streamed.of("answer")[0]["rows"] == [[480]]
+    nodes = [e["node"] for e in streamed.events if e["event"] == "node" and e["status"] == "done"]
     assert nodes[-7:-3] == ["schema_analyzer", "planner", "set_first_task", "query_generator"]
     assert nodes[-3:] == ["executor_eval", "check_remaining", "summarizer"]
 
 
 def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Running) -> None:
-    said = server.ask(QUESTION)
-    run_id = said.of("run")[0]["run_id"]
-    last = len(said.events)
+    streamed = server.ask(QUESTION)
+    run_id = streamed.of("run")[0]["run_id"]
+    last = len(streamed.events)
 
     again = httpx.get(f"{server.url}/runs/{run_id}/events", headers={"Last-Event-ID": str(last)})
     earlier = httpx.get(f"{server.url}/runs/{run_id}/events", headers={"Last-Event-ID": str(last - 1)})
@@ -89,18 +89,18 @@ def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: Ope
 def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
 
-    said = model_server.ask(QUESTION)
+    streamed = model_server.ask(QUESTION)
 
-    assert "".join(str(text) for text in said.of("token")) == "The answer is in the rows, all of them, one by one."
-    assert said.of("answer")[0]["status"] == "success"
+    assert "".join(str(text) for text in streamed.of("token")) == "The answer is in the rows, all of them, one by one."
+    assert streamed.of("answer")[0]["status"] == "success"
 
 
 def test_infinities_in_rows_are_valid_json(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT id, amount FROM blobs")
 
-    said = model_server.ask("Show the id and amount of all blobs.")  # the reader refuses NaN and Infinity
+    streamed = model_server.ask("Show the id and amount of all blobs.")  # the reader refuses NaN and Infinity
 
-    assert said.of("query_result")[0]["data"] == [[1, "Infinity"], [2, "-Infinity"]]
+    assert streamed.of("query_result")[0]["data"] == [[1, "Infinity"], [2, "-Infinity"]]
 
 
 def test_a_stream_carries_at_most_200_rows_and_says_how_many_there_are(server: Running) -> None:
@@ -110,13 +110,13 @@ def test_a_stream_carries_at_most_200_rows_and_says_how_many_there_are(server: R
 
 
 def test_a_reader_goes_on_where_it_stopped(server: Running) -> None:
-    said = server.ask(QUESTION)
+    streamed = server.ask(QUESTION)
 
-    by_header = server.stream("GET", f"/runs/{said.run_id}/events", headers={"Last-Event-ID": "5"})
-    by_query = server.stream("GET", f"/runs/{said.run_id}/events?after=5")
+    by_header = server.stream("GET", f"/runs/{streamed.run_id}/events", headers={"Last-Event-ID": "5"})
+    by_query = server.stream("GET", f"/runs/{streamed.run_id}/events?after=5")
 
-    assert by_header.numbered == said.numbered[5:]
-    assert by_query.numbered == said.numbered[5:]
+    assert by_header.numbered == streamed.numbered[5:]
+    assert by_query.numbered == streamed.numbered[5:]
 
 
 def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Running, endpoint: OpenAIServer) -> None:
@@ -172,11 +172,11 @@ def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpo
 
 
 def test_a_run_can_be_asked_again_on_its_thread(server: Running) -> None:
-    said = server.ask(QUESTION)
+    streamed = server.ask(QUESTION)
 
-    again = server.stream("POST", f"/runs/{said.run_id}/again")
+    again = server.stream("POST", f"/runs/{streamed.run_id}/again")
 
-    assert again.thread_id == said.thread_id
+    assert again.thread_id == streamed.thread_id
     assert again.of("run")[0]["turn"] == 2
     assert again.of("run")[0]["question"] == QUESTION
 
@@ -201,20 +201,20 @@ def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
         model_server.post(f"/runs/{run_id}/cancel")
 
-        said = model_server.ask(QUESTION, thread_id=thread_id)
+        streamed = model_server.ask(QUESTION, thread_id=thread_id)
 
-    assert said.of("answer")[0]["rows"] == [[4]]
-    assert said.of("run")[0]["turn"] == 2
+    assert streamed.of("answer")[0]["rows"] == [[4]]
+    assert streamed.of("run")[0]["turn"] == 2
 
 
 @pytest.mark.parametrize("model", ["offline", None])
 def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer, model: str | None) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
 
-    said = model_server.ask(QUESTION, model=model)
+    streamed = model_server.ask(QUESTION, model=model)
 
-    assert said.of("run")[0]["model"] == (model or "scripted")
-    assert said.of("answer")[0]["model"] == (model or "scripted")
+    assert streamed.of("run")[0]["model"] == (model or "scripted")
+    assert streamed.of("answer")[0]["model"] == (model or "scripted")
 
 
 def test_what_a_client_held_right_is_shown_for_later_questions(model_server: Running, endpoint: OpenAIServer) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.agent.server.processes import at_worker, failed, started
+from tests.agent.server.processes import Server, at_worker, failed, started
 from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted, wait_until
 from tests.openai_server import OpenAIServer
 
@@ -35,12 +34,12 @@ def shared(postgres_url: str, endpoint: OpenAIServer, shop_file: Path) -> dict[s
 
 
 @pytest.fixture
-def two(tmp_path: Path, shared: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def two(tmp_path: Path, shared: dict[str, str]) -> Iterator[tuple[Server, int]]:
     with started(tmp_path, *WORKERS, **shared) as (process, port, _):
         yield process, port
 
 
-def pids(process: subprocess.Popen[str]) -> list[int]:
+def pids(process: Server) -> list[int]:
     """The workers of a supervisor."""
     return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
 
@@ -56,7 +55,7 @@ def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -
 
 
 def test_a_taken_port_is_told_before_any_worker_starts(
-    two: tuple[subprocess.Popen[str], int], tmp_path: Path, shared: dict[str, str]
+    two: tuple[Server, int], tmp_path: Path, shared: dict[str, str]
 ) -> None:
     _, port = two
 
@@ -74,7 +73,7 @@ def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
 
 
 def test_each_worker_says_whether_it_is_ready_and_any_answers_for_all_figures(
-    two: tuple[subprocess.Popen[str], int],
+    two: tuple[Server, int],
 ) -> None:
     process, port = two
     for number in (1, 2):
@@ -86,13 +85,13 @@ def test_each_worker_says_whether_it_is_ready_and_any_answers_for_all_figures(
         counted = [
             re.search(r'text2sql_runs_total\{status="success"\} (\S+)', c.get("/metrics").text) for c in (one, other)
         ]
-    assert [found and found[1] for found in counted] == ["2.0", "2.0"]
+    assert [match and match[1] for match in counted] == ["2.0", "2.0"]
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
 
 
 def test_a_killed_worker_is_replaced_and_its_run_becomes_interrupted_at_once(
-    two: tuple[subprocess.Popen[str], int], endpoint: OpenAIServer
+    two: tuple[Server, int], endpoint: OpenAIServer
 ) -> None:
     process, port = two
     finished = httpx.post(f"http://127.0.0.1:{port}/query", json={"question": QUESTION}, timeout=60)
@@ -136,7 +135,7 @@ def test_told_to_stop_the_workers_let_running_questions_finish(
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-def test_a_killed_supervisor_takes_its_workers_along(two: tuple[subprocess.Popen[str], int]) -> None:
+def test_a_killed_supervisor_takes_its_workers_along(two: tuple[Server, int]) -> None:
     process, _ = two
     workers = pids(process)
     process.kill()

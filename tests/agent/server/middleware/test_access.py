@@ -315,6 +315,6 @@ def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) 
     ],
 )
 def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None) -> None:
-    found = host_problem(host, ServerSettings.model_validate(variables))
+    refusal = host_problem(host, ServerSettings.model_validate(variables))
 
-    assert (problem in found) if problem and found else (found is None and problem is None)
+    assert (problem in refusal) if problem and refusal else (refusal is None and problem is None)

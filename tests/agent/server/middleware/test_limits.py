@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from contextlib import AsyncExitStack
 
 import httpx
 import pytest
@@ -129,11 +130,10 @@ def test_too_many_requests_are_told_when_to_come_back(serve: Serve) -> None:
 
 async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=3)
-    async with httpx.AsyncClient(base_url=server.url, timeout=10) as client:
-        streams = [asyncio.create_task(client.get("/stream?seconds=1")) for _ in range(3)]
-        await asyncio.sleep(0.5)
+    async with httpx.AsyncClient(base_url=server.url, timeout=10) as client, AsyncExitStack() as begun:
+        streams = [await begun.enter_async_context(client.stream("GET", "/stream?seconds=1")) for _ in range(3)]
         refused = await client.get("/runs")
-        done = await asyncio.gather(*streams)
+        done = [await stream.aread() for stream in streams]
         for _ in range(100):  # a place is free a moment after the last byte has gone out
             after = await client.get("/runs")
             if after.is_success:
@@ -141,7 +141,7 @@ async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve) -> 
             await asyncio.sleep(0.05)
 
     assert refused.status_code == 429
-    assert [d.text for d in done] == ["data: 1\n\ndata: 2\n\n"] * 3
+    assert done == [b"data: 1\n\ndata: 2\n\n"] * 3
     assert after.is_success
 
 
@@ -158,8 +158,8 @@ async def test_a_reader_that_leaves_frees_its_place(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=1)
     async with httpx.AsyncClient(base_url=server.url) as client:
         with pytest.raises(httpx.ReadTimeout):
-            await client.get("/stream?seconds=30", timeout=0.3)
-        for _ in range(50):
+            await client.get("/stream?seconds=30", timeout=httpx.Timeout(10, read=0.3))
+        for _ in range(500):
             if (await client.get("/runs")).is_success:
                 break
             await asyncio.sleep(0.02)
@@ -200,9 +200,9 @@ def test_every_answer_carries_its_headers(serve: Serve) -> None:
     [("abc-123.X_y", True), ("a" * 64, True), ("a" * 65, False), ("a b", False), ("<script>", False), ("", False)],
 )
 def test_a_sane_request_id_is_kept(serve: Serve, given: str, kept: bool) -> None:
-    found = httpx.get(f"{serve().url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
+    reply = httpx.get(f"{serve().url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
 
-    assert (found == given) is kept
+    assert (reply == given) is kept
 
 
 def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:

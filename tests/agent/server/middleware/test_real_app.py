@@ -29,14 +29,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def routes(server: Running) -> list[tuple[str, str]]:
     """(method, path) of everything that is routed, placeholders filled in."""
     described = server.app.openapi()["paths"]
-    found = [(method.upper(), _filled(path)) for path, methods in described.items() for method in methods]
+    requests = [(method.upper(), _filled(path)) for path, methods in described.items() for method in methods]
     for route in server.app.routes:
         path = _filled(str(getattr(route, "path", "")))
         if isinstance(route, Mount):
-            found += [("GET", f"{path}/x"), ("POST", f"{path}/x")]
+            requests += [("GET", f"{path}/x"), ("POST", f"{path}/x")]
         elif isinstance(route, Route):
-            found += [(method, path) for method in (route.methods or {"GET", "POST", "DELETE"})]
-    return found
+            requests += [(method, path) for method in (route.methods or {"GET", "POST", "DELETE"})]
+    return requests
 
 
 def _filled(path: str) -> str:

@@ -60,16 +60,16 @@ def test_a_line_is_json_without_secrets(lines: io.StringIO) -> None:
     except ValueError:
         log.exception("It failed")
 
-    found = [json.loads(line) for line in lines.getvalue().splitlines()]
-    assert len(found) == 4
+    reply = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert len(reply) == 4
     text = lines.getvalue()
     for secret in (KEY, TOKEN, PASSWORD, ROW, "abc.def-ghi", "something-else"):
         assert secret not in text
-    assert found[1]["api_key"] == "***"
-    assert found[1]["url"] == "mysql://***@h/d"
-    assert found[3]["error"] == "ValueError"
-    assert re.search(r"test_observing\.py:\d+ test_a_line_is_json", found[3]["at"][-1])
-    assert all({"timestamp", "level", "logger", "event"} <= line.keys() for line in found)
+    assert reply[1]["api_key"] == "***"
+    assert reply[1]["url"] == "mysql://***@h/d"
+    assert reply[3]["error"] == "ValueError"
+    assert re.search(r"test_observing\.py:\d+ test_a_line_is_json", reply[3]["at"][-1])
+    assert all({"timestamp", "level", "logger", "event"} <= line.keys() for line in reply)
 
 
 def test_each_record_is_written_once_however_often_logging_is_set_up(lines: io.StringIO) -> None:
@@ -141,16 +141,16 @@ def test_a_run_leaves_lines_without_rows_secrets_or_sql(tmp_path: Path, capfd: p
         httpx.get(f"{server.url}/schema/nothing", headers=BEARER)
     text = capfd.readouterr().err
 
-    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    reply = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     for secret in (ROW, TOKEN, KEY, "wrong-marker", "SELECT", "List the name"):
         assert secret not in text
-    run = next(line for line in found if line["event"] == "run")
+    run = next(line for line in reply if line["event"] == "run")
     assert (run["status"], run["retries"], run["client"]) == ("success", 1, "ana")
     assert run["tokens"] == {"input": 500, "output": 100, "calls": 5}
-    asked = next(line for line in found if line["event"] == "request" and line["path"] == "/query")
+    asked = next(line for line in reply if line["event"] == "request" and line["path"] == "/query")
     assert (asked["method"], asked["status"], asked["client"], asked["stream"]) == ("POST", 200, "ana", True)
     assert run["request_id"] == asked["request_id"]
-    statuses = [line["status"] for line in found if line["event"] == "request"]
+    statuses = [line["status"] for line in reply if line["event"] == "request"]
     assert statuses == [200, 400, 401, 404]
 
 

@@ -1,0 +1,136 @@
+"""Dialects without an engine: SQL is written and checked against a structure, never executed, and says so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.a2a.answer import answered
+from agent.a2a.task import read_task
+from agent.cli.exits import exit_code
+from agent.cli.report import how_sure
+from agent.config import Settings
+from agent.parser.engine import read
+from agent.runner import run
+from agent.runtime.catalogue import resolve_database
+from eval.databases.types import DatabaseError
+from eval.engines import ENGINES
+from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
+from eval.sql import ReadStatement, check, parse, resolve
+
+DDL = """
+CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);
+CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers (customer_id),
+  order_date DATE, shipped_at TIMESTAMP, paid BOOLEAN, total DECIMAL(10, 2));
+"""
+
+
+@pytest.fixture
+def structure(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.sql"
+    path.write_text(DDL)
+    return path
+
+
+def settings(dialect: str) -> Settings:
+    return Settings(_env_file=None, TEXT2SQL_DIALECT=dialect)
+
+
+@pytest.mark.parametrize("dialect", WRITTEN_DIALECTS)
+async def test_a_question_on_a_structure_is_written_checked_and_labelled(dialect: Dialect, structure: Path) -> None:
+    config = settings(dialect)
+    database = resolve_database(str(structure), config.database)
+    answer = await run("Which 3 customers have the most orders?", database=database, model="offline", settings=config)
+    assert answer.sql
+    assert answer.rows == []
+    assert (
+        answer.answer == f"Written for {ENGINES[dialect].title} and checked against the given structure; not executed."
+    )
+    assert (answer.status, answer.doubts, answer.executed) == ("success", [], False)
+    assert answer.verdict == "Not executed. About 8 in 10 such answers are right."
+    assert answer.attempts[-1].verdict == "not executed, about 8 in 10 right"
+    assert (how_sure(answer), exit_code(answer)) == (f"How sure: n{answer.verdict[1:]}", 0)
+    parsed = parse(answer.sql, dialect)
+    assert check(parsed, database.schema()).allowed
+    assert not resolve(parsed, database.schema()).phantoms
+
+
+def test_names_that_do_not_exist_are_found_without_an_engine(structure: Path) -> None:
+    database = resolve_database(str(structure), settings("snowflake").database)
+    refusal = database.refusal(ReadStatement("SELECT nam FROM customers", "snowflake"))
+    assert refusal == "there is no column nam (nearest: name)"
+    assert database.refusal(ReadStatement("SELECT name FROM other.customers", "snowflake"))
+    assert database.refusal(ReadStatement("SELECT DATEADD(DAY, 1, order_date) FROM public.orders", "snowflake")) is None
+    assert not database.execute(ReadStatement("SELECT 1", "snowflake")).ok
+
+
+def test_the_tables_of_any_database_can_be_written_for() -> None:
+    database = resolve_database("shop", settings("SQL Server").database)
+    assert (database.dialect, database.executes) == ("tsql", False)
+    assert database.schema().table("customers")
+    with pytest.raises(DatabaseError, match="unknown SQL dialect 'cobol'"):
+        resolve_database("shop", settings("cobol").database)
+
+
+async def test_a2a_says_that_nothing_was_executed() -> None:
+    task = read_task({"question": "How many customers are there?", "schema": DDL, "dialect": "BigQuery"})
+    answer = await answered(task, Settings(_env_file=None), "offline")
+    assert answer.sql == "SELECT COUNT(*) AS customers FROM customers"
+    assert answer.reasoning is not None
+    assert answer.reasoning.endswith("Written for BigQuery and checked against the given structure; not executed.")
+
+
+def test_batches_write_for_structures_and_for_databases(structure: Path) -> None:
+    line = json.dumps({"id": 1, "db": "shop", "question": "What is the average age of customers?"})
+    command = [sys.executable, "-m", "agent.batch", "answer", "--databases", str(structure.parent), "--offline", "-q"]
+    done = subprocess.run([*command, "--dialect", "tsql"], input=line, capture_output=True, text=True, check=True)
+    reply = json.loads(done.stdout)
+    assert reply["sql"] == "SELECT AVG(CAST(age AS FLOAT)) AS average_age FROM customers"
+    assert "not executed" in reply["answer"]
+
+
+ORDERS = (
+    Table(
+        "orders",
+        (
+            *(Column("order_id", "INTEGER", primary_key=True), Column("order_date", "DATE")),
+            *(Column("shipped_at", "TIMESTAMP"), Column("paid", "BOOLEAN"), Column("total", "DECIMAL(10, 2)")),
+        ),
+        primary_key=("order_id",),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "question", "sql"),
+    [
+        (
+            "trino",
+            "orders after 2024-03-01",
+            "SELECT order_id FROM orders WHERE order_date >= CAST('2024-03-02' AS DATE)",
+        ),
+        ("oracle", "paid orders", "SELECT order_id FROM orders WHERE paid = 1"),
+        ("tsql", "paid orders", "SELECT order_id FROM orders WHERE paid = 1"),
+        ("snowflake", "paid orders", "SELECT order_id FROM orders WHERE paid = TRUE"),
+    ],
+)
+def test_values_are_written_as_the_dialect_compares_them(dialect: Dialect, question: str, sql: str) -> None:
+    assert read(question, Schema(dialect, ORDERS), dialect=dialect, threshold=0.0).guess == sql
+
+
+@pytest.mark.parametrize("dialect", WRITTEN_DIALECTS)
+@pytest.mark.parametrize("period", ["month", "quarter", "week", "weekday", "year"])
+def test_periods_are_written_and_grouped_by_their_expression(dialect: Dialect, period: str) -> None:
+    schema = Schema(dialect, ORDERS)
+    sql = read(f"number of orders per {period}", schema, dialect=dialect, threshold=0.0).guess
+    parsed = parse(sql, dialect)
+    assert check(parsed, schema).allowed, sql
+    assert not resolve(parsed, schema).phantoms, sql
+    assert "%w" not in sql
+    assert "WRITTEN" not in sql.upper()
+    if dialect in ("tsql", "oracle", "trino"):  # which group by no alias
+        assert f"GROUP BY {period}" not in " ".join(sql.split())
