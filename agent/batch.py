@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli import exits
 from agent.cli.kit_option import KitOption
+from agent.cli.reporting import errors_reported
+from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.jsonl import LineError, Record, Submit, text_field
 from eval.spreading import answer_file, answer_with
 
@@ -36,20 +37,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 _Databases = Annotated[
     str, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
 ]
-_File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
-_Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
 _Model = Annotated[str | None, typer.Option(metavar="NAME", help="Model to use; default: the configured one.")]
 _Offline = Annotated[bool, typer.Option("--offline", help="Use the built-in engine.")]
-_On = Annotated[
-    str | None,
-    typer.Option(
-        "--on", metavar="WHERE", help="here (processes), ray (a cluster on this machine), auto, ray://HOST:PORT."
-    ),
-]
-_Out = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write here; a run that was stopped goes on.")
-]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
 
 @app.callback()
@@ -60,72 +49,66 @@ def _commands() -> None:
 @app.command()
 def answer(
     databases: _Databases,
-    file: _File = None,
+    file: File = None,
     model: _Model = None,
     offline: _Offline = False,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="How questions are worked on; default: as the settings say.")
     ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D", help="Write this dialect for the tables of DIR/DB.sql, or of the database; no SQL is executed."
+        ),
+    ] = None,
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Answer each line {id, db, question, evidence?} with {id, sql, confidence, abstained, reason, rows, answer,
     retries, seconds}; a line that cannot be answered gets {id, error}."""
-    from pydantic import ValidationError
-
-    from agent.config import settings, settings_problem
     from agent.runtime.strategies import strategy as known
 
     try:
         name = known(strategy).name if strategy is not None else None
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    if offline and model not in (None, "offline"):
-        raise typer.BadParameter("--offline and --model exclude each other")
-    try:
-        chosen = "offline" if offline or (model is None and settings().model.offline) else model
-    except ValidationError as error:
-        typer.echo(settings_problem(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
+    chosen = _chosen(model, offline)
     if chosen == "offline" or on is not None:
-        answer_file(functools.partial(_answer_here, databases, chosen, name), file, jobs, on, out, quiet)
-    answer_with(lambda: _one_loop(lambda record: _answered(databases, chosen, name, record), jobs), file, out, quiet)
+        answer_file(functools.partial(_answer_here, databases, chosen, name, dialect), file, jobs, on, out, quiet)
+    answer_with(
+        lambda: _one_loop(lambda record: _answered(databases, chosen, name, dialect, record), jobs), file, out, quiet
+    )
 
 
 @app.command()
 def converse(
     databases: _Databases,
-    file: _File = None,
+    file: File = None,
     model: _Model = None,
     offline: _Offline = False,
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Conversations under way at once.")] = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Hold the conversation of each line {id, db, turns: [question…]}: {id, turns: [{question, read_as, sql,
     confidence, abstained, answer}…]}; each turn knows the ones before it, and `read_as` is the question as it stands
     alone."""
-    from agent.config import settings
-
-    if offline and model not in (None, "offline"):
-        raise typer.BadParameter("--offline and --model exclude each other")
-    chosen = "offline" if offline or (model is None and settings().model.offline) else model
-    answer_file(functools.partial(_conversed, databases, chosen), file, jobs, on, out, quiet)
+    answer_file(functools.partial(_conversed, databases, _chosen(model, offline)), file, jobs, on, out, quiet)
 
 
 @app.command()
 def score(
     databases: _Databases,
-    file: _File = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    file: File = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Score each line {id, db, question, sql} as the gate does with no model at hand: {id, score, correctness,
     dimensions, vetoes, evidence}; relevance is neutral, the offline engine's reading is the second opinion."""
@@ -135,11 +118,11 @@ def score(
 @app.command()
 def opinion(
     databases: _Databases,
-    file: _File = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    file: File = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
     where it reads nothing."""
@@ -149,16 +132,16 @@ def opinion(
 @app.command()
 def link(
     databases: _Databases,
-    file: _File = None,
+    file: File = None,
     budget: Annotated[
         int | None,
         typer.Option(min=0, metavar="TOKENS", help="Tokens of the linked part; default: all of a schema of up to 60 "
                      "columns, 40 % of a larger one."),
     ] = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:  # fmt: skip
     """The part of the schema that each line {id, db, question} needs: {id, tables, columns, values[{text, table,
     column, value}], tokens, tokens_full}. `columns` are `table.column`."""
@@ -168,16 +151,26 @@ def link(
 @app.command()
 def select(
     databases: _Databases,
-    file: _File = None,
-    jobs: _Jobs = 1,
-    on: _On = None,
-    out: _Out = None,
-    quiet: _Quiet = False,
+    file: File = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
 ) -> None:
     """Choose among the candidates of each line {id, db, question, candidates[{system, sql}]}: {id, sql, system,
     probability}, by the evidence for each and by agreement of their results. Where none can be run `sql` and `system`
     are null, and `reason` says why."""
     answer_file(functools.partial(_selected, databases), file, jobs, on, out, quiet)
+
+
+def _chosen(model: str | None, offline: bool) -> str | None:
+    """The model that the options and the settings choose."""
+    from agent.config import settings
+
+    if offline and model not in (None, "offline"):
+        raise typer.BadParameter("--offline and --model exclude each other")
+    with errors_reported():
+        return "offline" if offline or (model is None and settings().model.offline) else model
 
 
 def _scored(databases: str, record: Record) -> Record:
@@ -276,12 +269,16 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
         raise LineError(str(error)) from None
 
 
-def _answer_here(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
+def _answer_here(
+    databases: str, model: str | None, strategy: str | None, dialect: str | None, record: Record
+) -> Record:
     """The parser computes, so batches of it use processes; a model is waited for, and its questions share one loop."""
-    return asyncio.run(_answered(databases, model, strategy, record))
+    return asyncio.run(_answered(databases, model, strategy, dialect, record))
 
 
-async def _answered(databases: str, model: str | None, strategy: str | None, record: Record) -> Record:
+async def _answered(
+    databases: str, model: str | None, strategy: str | None, dialect: str | None, record: Record
+) -> Record:
     """One question answered. Raises LineError when there is no question or no database."""
     from agent.config import settings
     from agent.runner import run
@@ -292,7 +289,7 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
     evidence = record.get("evidence")
     name = text_field(record, "db")
     try:
-        database = await asyncio.to_thread(_database, databases, name)
+        database = await asyncio.to_thread(_database, databases, name, dialect)
     except DatabaseError as error:
         raise LineError(str(error)) from None
     return _line(
@@ -306,11 +303,13 @@ async def _answered(databases: str, model: str | None, strategy: str | None, rec
     )
 
 
-def _database(databases: str, name: str) -> Database:
-    """Raises DatabaseError."""
+def _database(databases: str, name: str, dialect: str | None = None) -> Database:
+    """With a dialect, the structure alone: that of `DIR/{db}.sql`, else of the database. Raises DatabaseError."""
     from agent.config import settings
-    from agent.runtime.catalogue import as_person
+    from agent.runtime.catalogue import as_person, written_database
 
+    if dialect is not None:
+        return as_person(written_database(databases, name, dialect), settings().database)
     return as_person(_collection(databases).database(name), settings().database)
 
 
@@ -374,7 +373,9 @@ async def _cancel_all() -> None:
 
 def main() -> None:
     """Entry point of `python -m agent.batch`."""
-    app(prog_name="python -m agent.batch")
+    from agent import batch  # by its name: processes elsewhere import its functions, and there is no `__main__` there
+
+    batch.app(prog_name="python -m agent.batch")
 
 
 if __name__ == "__main__":

@@ -86,13 +86,12 @@ async def gate(state: AgentState, runtime: Runtime[RunContext]) -> Literal["chec
     context = await context_of(state, runtime)
     attempts = attempts_at(state["current_task"].id, state["query_results"])
     last = attempts[-1]
-    settings = context.judging
-    if passes(last, settings.score_threshold) or (last.status == "success" and not context.execute):
+    if passes(last, context.threshold):
         return "check_remaining"
     is_new = last.sql not in {earlier.sql for earlier in attempts[:-1]}
     if not (is_new and context.may_retry(state.get("retry_count", 0)) and not last.failure):
         return "check_remaining"
-    wanted = diagnose(last, settings.score_threshold)[0] in context.strategy.retry_on
+    wanted = diagnose(last, context.threshold)[0] in context.strategy.retry_on
     return "retry_handler" if wanted else "check_remaining"
 
 

@@ -59,7 +59,7 @@ def _strategies() -> list[str]:
 
 
 @app.command(epilog=_EPILOG)
-def ask(
+def ask(  # noqa: PLR0913 (an argument for each option)
     question: Annotated[
         list[str] | None,
         typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input; none opens a prompt."),
@@ -82,6 +82,14 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print the plan, the attempts, the score and the evidence.")
     ] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="SQL dialect to write where nothing can be executed: for a .sql file of CREATE TABLE statements as "
+            "--db, or snowflake, bigquery, redshift, databricks, trino, sqlserver, oracle for any database's tables.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL alone, checked but not executed.")] = False,
     interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask one question after another.")] = False,
     strategy: Annotated[
@@ -114,7 +122,7 @@ def ask(
 
     progress = progress_console(not no_color)
     output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
-    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy)
+    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, dialect)
     try:
         nothing_said = not question and sys.stdin.isatty() and not as_json
         code = _prompted(asker, output, question) if interactive or nothing_said else _answered(asker, output, question)
@@ -140,7 +148,7 @@ def _answered(asker: Asker, output: Output, words: list[str] | None) -> int:
     text, problem = _question(words)
     answer = failed(text, "question", problem) if problem else asker.ask(text)
     output.show(answer)
-    return exits.exit_code(answer, executed=asker.execute)
+    return exits.exit_code(answer)
 
 
 def _prompted(asker: Asker, output: Output, words: list[str] | None) -> int:

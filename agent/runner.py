@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -208,7 +209,8 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
-    semantics = await asyncio.to_thread(semantics_of, config.judging)
+    has_semantics = bool(config.judging.semantic_model or config.judging.glossary)
+    semantics = await asyncio.to_thread(semantics_of, config.judging) if has_semantics else None
     if semantics is not None and isinstance(database, PersonalDatabase):
         semantics = await asyncio.to_thread(without_unseen, semantics, database)
     model, owned = await chosen_model(request.model, config.model, database, semantics)
@@ -221,14 +223,16 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         schema_ttl=config.database.schema_ttl,
         emit=emit,
         deadline=started + config.limits.run_seconds,
-        execute=request.execute,
+        execute=request.execute and database.executes,
         semantics=semantics,
     )
     try:
-        context.memory = await asyncio.to_thread(memory_of, config.judging, semantics, kit, request.confirmed)
-        context.local_judge = await asyncio.to_thread(
-            local_judge, config.judging.learned, *(request.judged_as or (OWNER, database.name))
-        )
+        if semantics or kit or request.confirmed or config.judging.examples:
+            context.memory = await asyncio.to_thread(memory_of, config.judging, semantics, kit, request.confirmed)
+        if config.judging.learned:
+            context.local_judge = await asyncio.to_thread(
+                local_judge, config.judging.learned, *(request.judged_as or (OWNER, database.name))
+            )
         async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:
@@ -296,7 +300,7 @@ def _question_problem(question: str) -> str | None:
 
 async def _graph() -> Any:
     """The compiled graph; its import takes more than a second the first time, so it happens off the loop."""
-    return await asyncio.to_thread(_import_graph)
+    return _import_graph() if "agent.graph" in sys.modules else await asyncio.to_thread(_import_graph)
 
 
 def _import_graph() -> Any:

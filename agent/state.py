@@ -6,6 +6,8 @@ The nodes read the state and return the channels that they change; `query_result
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -100,6 +102,11 @@ class Failure(_Value):
 
     kind: Literal["database", "model_auth", "model", "timeout", "abstained"]
     message: str
+
+
+def headers(columns: Sequence[str], units: Sequence[str]) -> list[str]:
+    """The names of the columns, each with its unit where there is one."""
+    return [f"{name} ({unit})" if unit else name for name, unit in zip_longest(columns, units[: len(columns)])]
 
 
 class QueryResult(_Value):

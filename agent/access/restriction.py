@@ -20,6 +20,7 @@ from eval.databases.types import DatabaseError
 from eval.language.inflection import light_stem
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
+from eval.sql.quoted_names import quoted_column, quoted_name, table_source
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -27,6 +28,8 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 ALL_ROWS = 9_223_372_036_854_775_807
 """LIMIT of a table with a condition on rows. No engine moves a condition of the query into a subquery with a LIMIT, so
 no error of such a condition can tell of a hidden row."""
+_SPARKS_MOST = 2_147_483_647
+"""Spark's LIMIT is a 32-bit number: of a table with a condition on rows, no more visible rows are read."""
 
 
 class NotVisible(DatabaseError):
@@ -46,6 +49,7 @@ class TableView:
     columns: tuple[tuple[Column, exp.Expr | None], ...]
     """The visible columns with the expression of those that are masked."""
     rows: exp.Expr | None
+    limit: int = ALL_ROWS
 
     @property
     def whole(self) -> bool:
@@ -62,17 +66,16 @@ class TableView:
     @cached_property
     def query(self) -> exp.Select:
         """The visible columns and rows; copy it to use it."""
-        name = exp.to_identifier(self.source.name, quoted=True)
-        namespace = exp.to_identifier(self.source.namespace, quoted=True) if self.source.namespace else None
         query = exp.Select(
             expressions=[
-                _column(c) if mask is None else exp.alias_(mask.copy(), c.name, quoted=True) for c, mask in self.columns
+                quoted_column(c.name) if mask is None else exp.alias_(mask.copy(), c.name, quoted=True)
+                for c, mask in self.columns
             ],
-            from_=exp.From(this=exp.Table(this=name, db=namespace)),
+            from_=exp.From(this=table_source(self.source)),
         )
         if self.rows is not None:
             query.set("where", exp.Where(this=self.rows.copy()))
-            query.set("limit", exp.Limit(expression=exp.Literal.number(ALL_ROWS)))
+            query.set("limit", exp.Limit(expression=exp.Literal.number(self.limit)))
         return query
 
 
@@ -153,7 +156,8 @@ def _view(table: Table, rule: TableRule, grant: Grant, schema: Schema) -> TableV
     if not rule.rows:
         return TableView(table, tuple(columns), None)
     rows = _expression(rule.rows, table, grant, schema)
-    return None if rows is None else TableView(table, tuple(columns), rows)
+    limit = _SPARKS_MOST if schema.dialect == "spark" else ALL_ROWS
+    return None if rows is None else TableView(table, tuple(columns), rows, limit)
 
 
 def _expression(text: str, table: Table, grant: Grant, schema: Schema) -> exp.Expr | None:
@@ -172,7 +176,7 @@ def _expression(text: str, table: Table, grant: Grant, schema: Schema) -> exp.Ex
         literals = _literals(value)
         placeholder.replace(literals if isinstance(placeholder.parent, exp.In) else literals[0])
     query = tree.copy()
-    query.set("from_", exp.From(this=TableView(table, (), None).query.args["from_"].this.copy()))
+    query.set("from_", exp.From(this=table_source(table)))
     verdict = check(parsed_from_tree(query, schema.dialect), schema)
     phantoms = resolve(parsed_from_tree(query, schema.dialect), schema).phantoms
     if not verdict.allowed or phantoms:
@@ -195,10 +199,6 @@ def _literal(value: str | int | float | bool) -> exp.Expr:
     if isinstance(value, str):
         return exp.Literal.string(value)
     return exp.convert(value)
-
-
-def _column(column: Column) -> exp.Column:
-    return exp.Column(this=exp.to_identifier(column.name, quoted=True))
 
 
 def _visible(view: TableView, schema: Schema, views: dict[tuple[str | None, str], TableView]) -> Table:
@@ -232,7 +232,10 @@ def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:
     for node in tree.find_all(exp.In) if allowed.schema.dialect == "sqlite" else ():
         if node.args.get("field") is not None:  # SQLite reads `x IN name` from a table
             raise NotVisible("table", "behind IN without SELECT")
-    for cte in list(tree.find_all(exp.CTE)):
+    for select in tree.find_all(exp.Select) if allowed.schema.dialect == "clickhouse" else ():
+        if select.args.get("prewhere") is not None:  # which only a table itself may have
+            select.where(select.args["prewhere"].pop().this, copy=False)
+    for cte in [cte for cte in tree.find_all(exp.CTE) if not cte.args.get("scalar")]:
         cte.args["alias"].set("this", _renamed(cte.args["alias"].this))
     read = []
     for table, is_cte in references:
@@ -271,7 +274,7 @@ def _cte(table: exp.Table, dialect: str) -> bool:
 
 
 def _renamed(name: exp.Identifier) -> exp.Identifier:
-    return exp.to_identifier(f"{name.name.casefold()} of the query", quoted=True)
+    return quoted_name(f"{name.name.casefold()} of the query")
 
 
 def _name_anew(table: exp.Table) -> None:

@@ -22,7 +22,7 @@ class Choice:
     """Where it is among those that ran."""
 
 
-LEAD = 1.5
+LEAD = 1.25
 """Log-odds by which another result must lead the most voted one to be taken in its place (docs/candidates.md)."""
 
 

@@ -95,10 +95,10 @@ def _as_listed(tree: exp.Select, reading: Reading) -> list[exp.Expr]:
     items = [frozenset(question_words(item)) for item in _ITEMS.split(listing(reading)) if item.strip()]
     if len(items) < 2 or not _may_project(tree):
         return []
-    found = [_named_by(item, reading.output) for item in items]
-    if None in found or len(set(found)) < len(found):
+    columns_named = [_named_by(item, reading.output) for item in items]
+    if None in columns_named or len(set(columns_named)) < len(columns_named):
         return []
-    return [tree.expressions[place] for place in found if place is not None]
+    return [tree.expressions[place] for place in columns_named if place is not None]
 
 
 def _named_by(item: frozenset[str], output: Sequence[exp.Expr]) -> int | None:
@@ -111,8 +111,8 @@ def _named_by(item: frozenset[str], output: Sequence[exp.Expr]) -> int | None:
 
 def _words_of(expression: exp.Expr) -> frozenset[str]:
     call = expression.find(exp.AggFunc)
-    said = (light_stem(word) for word in SAID.get(type(call), ())) if call is not None else ()
-    return frozenset((*said, *(part for c in every(expression, exp.Column) for part in name_words(c.name))))
+    stems = (light_stem(word) for word in SAID.get(type(call), ())) if call is not None else ()
+    return frozenset((*stems, *(part for c in every(expression, exp.Column) for part in name_words(c.name))))
 
 
 def _without_identifiers(tree: exp.Select, case: Case, reading: Reading) -> str:

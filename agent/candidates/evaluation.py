@@ -40,17 +40,15 @@ def examined(
     database: Database,
     schema: Schema,
     opinion: SecondOpinion | None = None,
-    limits: Limits = LIMITS,
-    seconds: float = SECONDS,
 ) -> Examination:
     """Run and judge each candidate, its statement once however many wrote it."""
-    until = monotonic() + seconds
+    until = monotonic() + SECONDS
     known: dict[str, Ran | str] = {}
     ran: list[Ran] = []
     problems: list[str] = []
     for candidate in candidates:
         if candidate.sql not in known:
-            left = replace(limits, seconds=max(0.05, min(limits.seconds, until - monotonic())))
+            left = replace(LIMITS, seconds=max(0.05, min(LIMITS.seconds, until - monotonic())))
             known[candidate.sql] = (
                 "there was no time left to run it"
                 if monotonic() >= until

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.judging.local import LocalJudge
-from eval.scoring.correctness import Coefficients, coefficients, logistic, logit
+from eval.scoring.correctness import Coefficients, coefficients, logit
+from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.evidence_kinds import sign
 from eval.scoring.regression import fit
 
@@ -27,6 +28,8 @@ PENALTY = 20.0
 """Holds the weights near the shipped ones: a weight moves far only if some twenty answers say so."""
 TRUST = 10.0
 """Answers that the shipped prior is worth beside a writer's own."""
+_RANGE = (0.02, 0.98)
+_EXACTLY = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,10 @@ def _held_out(lessons: Sequence[Lesson], *, weights: bool, priors: bool) -> floa
     for fold in range(FOLDS):
         known = [lesson for lesson in lessons if _fold(lesson) != fold]
         own = _priors(known, shipped) if priors else {}
-        moved = _weights(known, own, shipped) if weights else shipped.weights
+        judge = replace(shipped, weights=_weights(known, own, shipped)) if weights else shipped
         for lesson in lessons:
             if _fold(lesson) == fold:
-                start = logit(own.get(lesson.writer, shipped.prior))
-                chance = logistic(start + sum(moved.get(n, 0.0) * v for n, v in lesson.features.items()))
+                chance = judge.probability(_observed(lesson), own.get(lesson.writer))
                 total -= math.log(max(1e-6, chance if lesson.right else 1 - chance))
     return total / len(lessons)
 
@@ -89,11 +91,30 @@ def _fold(lesson: Lesson) -> int:
 
 
 def _priors(lessons: Sequence[Lesson], shipped: Coefficients) -> dict[str, float]:
-    priors = {}
-    for writer in sorted({lesson.writer for lesson in lessons if lesson.writer}):
-        right = [lesson.right for lesson in lessons if lesson.writer == writer]
-        priors[writer] = round((sum(right) + TRUST * shipped.prior) / (len(right) + TRUST), 4)
-    return priors
+    return {
+        writer: prior_of([lesson for lesson in lessons if lesson.writer == writer], shipped)
+        for writer in sorted({lesson.writer for lesson in lessons if lesson.writer})
+    }
+
+
+def prior_of(lessons: Sequence[Lesson], judge: Coefficients) -> float:
+    """The prior with which a judge expects of these answers as many right ones as there were.
+
+    It is not their share of right answers: where their evidence speaks for them on average, the prior is lower. `TRUST`
+    answers without evidence, right as often as the judge's own prior says, count as well.
+    """
+    seen = [_observed(lesson) for lesson in lessons]
+    right = sum(lesson.right for lesson in lessons) + TRUST * judge.prior
+    least, most = _RANGE
+    while most - least > _EXACTLY:
+        prior = (least + most) / 2
+        expected = sum(judge.probability(observed, prior) for observed in seen) + TRUST * prior
+        least, most = (prior, most) if expected < right else (least, prior)
+    return round((least + most) / 2, 4)
+
+
+def _observed(lesson: Lesson) -> tuple[Observation, ...]:
+    return tuple(Observation(name, value) for name, value in lesson.features.items())
 
 
 def _weights(lessons: Sequence[Lesson], priors: Mapping[str, float], shipped: Coefficients) -> dict[str, float]:

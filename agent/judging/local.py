@@ -1,4 +1,4 @@
-"""What was learned on a database, kept in one JSON file: each writer's share of right answers, and weights.
+"""What was learned on a database, kept in one JSON file: each writer's prior, and weights.
 
 In: a path and a name, `owner/database`. Out: a `LocalJudge`. The one before is kept beside it, so that `forget` brings
 it back.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.errors import Text2SQLError
+from eval.tasks.cache_folder import write_private
 
 OWNER = "local"
 """Whose the answers of the command line are."""
@@ -29,7 +28,7 @@ class BadJudge(Text2SQLError):
 @dataclass(frozen=True, slots=True)
 class LocalJudge:
     priors: dict[str, float] = field(default_factory=dict)
-    """By the writer's name, the share (0..1) of its answers that are right."""
+    """By the writer's name, the probability (0..1) that an answer of which nothing is seen is right."""
     weights: dict[str, float] | None = None
     """In place of the shipped ones; None where too few answers were judged, or they gained nothing."""
     answers: int = 0
@@ -82,13 +81,9 @@ def forget(path: Path, name: str) -> bool:
 
 def _write(path: Path, known: Mapping[str, list[LocalJudge]]) -> None:
     """In one step, so that a reader never sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({name: [asdict(judge) for judge in judges] for name, judges in known.items()}, indent=1)
     try:
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        Path(part).replace(path)
+        write_private(path, text + "\n")
     except OSError as error:
         raise BadJudge(f"{path} cannot be written: {error.strerror}") from None
 

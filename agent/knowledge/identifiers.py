@@ -10,6 +10,8 @@ from eval.schema import Dialect
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _PLAIN_ANY_CASE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
+FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
+"""Where bare names become upper case: a name in mixed case was quoted when it was made."""
 RESERVED = frozenset(
     """
     add all alter analyse analyze and any array as asc asymmetric attach between both by call cascade case cast change
@@ -36,7 +38,9 @@ def quoted_if_needed(name: str, dialect: Dialect) -> str:
     """`name` as SQL text that means exactly this name. PostgreSQL folds bare names to lower case, so capitals are
     quoted there."""
     plain = _PLAIN if dialect == "postgres" else _PLAIN_ANY_CASE
-    if plain.match(name) and name.lower() not in RESERVED:
+    one_case = dialect not in FOLDS_UPPER or name in (name.lower(), name.upper())
+    if plain.match(name) and one_case and name.lower() not in RESERVED:
         return name
     quote = ENGINES[dialect].quote
-    return quote + name.replace(quote, quote * 2) + quote
+    end = "]" if quote == "[" else quote
+    return quote + name.replace(end, end * 2) + end

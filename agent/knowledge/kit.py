@@ -61,10 +61,10 @@ def read_kit(folder: str | Path) -> Kit:
     """The kit in a folder, read again when a file has changed. Raises BadMemory."""
     path = Path(folder)
     if not path.is_dir():
-        raise BadMemory(path, [Problem(1, "a kit is a folder, and this is none")])
+        raise BadMemory(path, [Problem(1, "a kit must be a folder")])
     files = [path / name for name in CONTENT if (path / name).is_file()]
     if not files and not (path / EVIDENCE).is_file():
-        raise BadMemory(path, [Problem(1, f"the folder holds none of {', '.join(CONTENT)}")])
+        raise BadMemory(path, [Problem(1, f"the folder has none of {', '.join(CONTENT)}")])
     return _read(path, tuple((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files))
 
 

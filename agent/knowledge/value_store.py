@@ -29,7 +29,6 @@ from agent.knowledge.values import (
     VALUES_PER_COLUMN,
     ValueHit,
     ValueIndex,
-    ValueSpan,
     fold,
     likeness,
     may_hold_names,
@@ -102,29 +101,6 @@ class StoredValueIndex(ValueIndex):
         most = min(beyond, first + VALUES_PER_COLUMN)
         return tuple(text for (text,) in self._rows("SELECT text FROM stored WHERE id >= ? AND id < ?", (first, most)))
 
-    def find(self, phrase: str, *, fuzzy: bool = False) -> tuple[ValueHit, ...]:
-        """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too."""
-        folded = fold(phrase)
-        if not folded:
-            return ()
-        hits = self._like(phrase, folded)
-        if fuzzy and not hits:
-            hits = self._holding_phrase(singular(folded)) or self._misspelt(folded)
-        return tuple(sorted(hits, key=lambda h: -h.score)[:24])
-
-    def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
-        """Every run of words that is a stored value (no fuzzy matches), longest first at each start."""
-        spans = []
-        for start in range(len(words)):
-            if not fold(words[start]):
-                continue
-            for end in range(min(len(words), start + self._longest_span), start, -1):
-                if fold(words[end - 1]):
-                    hits = self.find(" ".join(words[start:end]))
-                    if hits:
-                        spans.append(ValueSpan(start, end, hits))
-        return tuple(spans)
-
     def _rows(self, sql: str, given: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._file_lock:
             return self._file.execute(sql, given).fetchall()
@@ -132,15 +108,18 @@ class StoredValueIndex(ValueIndex):
     def _hit(self, number: int, text: str, score: float) -> ValueHit:
         return ValueHit(*self._places[bisect_right(self._firsts, number) - 1], text, score)
 
-    def _like(self, phrase: str, folded: str) -> list[ValueHit]:
+    def _may_be_stored(self, folded: Sequence[str]) -> bool:  # noqa: ARG002
+        """`find` itself is one look-up."""
+        return True
+
+    def _same(self, phrase: str, folded: str) -> list[ValueHit]:
         rows = self._rows("SELECT id, text FROM stored WHERE form = ? LIMIT ?", (singular(folded), _CANDIDATES))
         return [
             self._hit(number, text, 1.0 if text == phrase else 0.97 if fold(text) == folded else 0.9)
             for number, text in rows
         ]
 
-    def _holding_phrase(self, form: str) -> list[ValueHit]:
-        """Values that contain the phrase."""
+    def _containing(self, form: str) -> list[ValueHit]:
         words = form.split()
         telling = [w for w in words if len(w) > 2 or w.isdecimal()]
         if not telling:
@@ -151,7 +130,7 @@ class StoredValueIndex(ValueIndex):
             if f" {form} " in f" {value} "
         ]
 
-    def _misspelt(self, folded: str) -> list[ValueHit]:
+    def _misspelled(self, folded: str) -> list[ValueHit]:
         """Values with the same words, some of them spelt differently or joined."""
         if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
@@ -247,14 +226,14 @@ def _with_forms(values: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((singular(folded), value) for value in values if (folded := folding(value)))
 
 
-def complete_value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
+def complete_value_index(database: Database, schema: Schema) -> ValueIndex:
     """The index of all values: the one in memory if it is complete, else the one on disk, built if it does not exist
     (one second for some 200,000 values). Never raises: if the build fails, the index in memory is returned."""
-    small = value_index(database, schema, cache_dir=cache_dir)
+    small = value_index(database, schema)
     if not database.holds_rows or _holds_all(small, schema):
         return small
     try:
-        path = _path(database, schema, cache_dir)
+        path = _path(database, schema)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return _opened(kept_file(path, lambda unfinished: _fill(unfinished, database, schema)))
     except (OSError, sqlite3.Error):
@@ -268,7 +247,7 @@ def values_soon(database: Database, schema: Schema) -> ValueIndex:
     if not database.holds_rows or _holds_all(small, schema):
         return small
     try:
-        path = _path(database, schema, None)
+        path = _path(database, schema)
         if path.exists():
             return _opened(path)
     except (OSError, sqlite3.Error):
@@ -280,8 +259,8 @@ def values_soon(database: Database, schema: Schema) -> ValueIndex:
     return small
 
 
-def _path(database: Database, schema: Schema, cache_dir: Path | None) -> Path:
-    return cache_folder(cache_dir) / "values" / f"{values_key(database, schema)}-{_FORMAT}.sqlite"
+def _path(database: Database, schema: Schema) -> Path:
+    return cache_folder() / "values" / f"{values_key(database, schema)}-{_FORMAT}.sqlite"
 
 
 @lru_cache(maxsize=16)
@@ -316,15 +295,13 @@ def _distinct(database: Database, schema: Schema, table: Table, column: Column, 
     from sqlglot import exp
 
     from eval.sql import check, parsed_from_tree
+    from eval.sql.quoted_names import quoted_column, table_source
 
-    name: exp.Expression = exp.column(exp.to_identifier(column.name, quoted=True))
+    name: exp.Expression = quoted_column(column.name)
     if schema.dialect != "sqlite":
         name = exp.cast(name, exp.DataType.Type.TEXT)
-    source = exp.Table(
-        this=exp.to_identifier(table.name, quoted=True),
-        db=exp.to_identifier(table.namespace, quoted=True) if table.namespace else None,
-    )
-    verdict = check(parsed_from_tree(exp.select(exp.alias_(name, "value")).distinct().from_(source), schema.dialect))
+    query = exp.select(exp.alias_(name, "value")).distinct().from_(table_source(table))
+    verdict = check(parsed_from_tree(query, schema.dialect))
     left = deadline - time.monotonic()
     if verdict.statement is None or left <= 0:
         return

@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
-import tempfile
 import time
 import unicodedata
 from collections.abc import Sequence
@@ -21,9 +19,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
 from eval.language.inflection import lemma
 from eval.schema import Column, Schema, Table
-from eval.tasks.cache_folder import cache_folder
+from eval.tasks.cache_folder import cache_folder, write_private
 
 if TYPE_CHECKING:
     from eval.databases.base import Database
@@ -39,7 +38,7 @@ BUILD_SECONDS = 10.0
 """Time limit for reading values; tables not reached in time are left out of the index."""
 SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
-_FORMAT = 4
+_FORMAT = 5
 
 _WORDS = re.compile(r"\w+")
 _TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b|uuid", re.I)
@@ -87,18 +86,18 @@ def singular(folded: str) -> str:
 class ValueIndex:
     """Stored values by phrase. Build with `value_index`, or from columns and their values directly."""
 
+    _longest_span = SPAN_WORDS
+
     def __init__(self, columns: Sequence[tuple[str, str, Sequence[str]]]) -> None:
         """`columns`: (table, column, distinct values)."""
         self._columns = [(table, column) for table, column, _ in columns]
         self._by_column = {(table, column): tuple(values) for table, column, values in columns}
         self._exact: dict[str, list[tuple[int, str]]] = {}
-        self._longest = 0
         for i, (_, _, values) in enumerate(columns):
             for value in values:
                 folded = fold(value)
                 if folded:
                     self._exact.setdefault(folded, []).append((i, value))
-                    self._longest = max(self._longest, folded.count(" ") + 1)
 
     def __len__(self) -> int:
         return sum(len(v) for v in self._by_column.values())
@@ -112,35 +111,46 @@ class ValueIndex:
         folded = fold(phrase)
         if not folded:
             return ()
-        hits = [
-            ValueHit(*self._columns[i], value, 1.0 if value == phrase else 0.97)
-            for i, value in self._exact.get(folded, ())
-        ]
-        form = singular(folded)
-        for other in self._inflected.get(form, ()):
-            if other != folded:
-                hits.extend(ValueHit(*self._columns[i], value, 0.9) for i, value in self._exact[other])
+        hits = self._same(phrase, folded)
         if fuzzy and not hits:
-            hits = self._containing(form) or self._misspelled(folded)
+            hits = self._containing(singular(folded)) or self._misspelled(folded)
         return tuple(sorted(hits, key=lambda h: -h.score)[:24])
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
-        """Every run of up to `SPAN_WORDS` words that is a stored value (no fuzzy matches), longest first at each
-        start."""
+        """Every run of words that is a stored value (no fuzzy matches), longest first at each start."""
         folded = [fold(w) for w in words]
         spans = []
         for start in range(len(words)):
             if not folded[start]:
                 continue
-            for end in range(min(len(words), start + SPAN_WORDS), start, -1):
-                if not folded[end - 1]:
-                    continue
-                key = " ".join(f for f in folded[start:end] if f)
-                if key in self._exact or singular(key) in self._inflected:
+            for end in range(min(len(words), start + self._longest_span), start, -1):
+                if folded[end - 1] and self._may_be_stored(folded[start:end]):
                     hits = self.find(" ".join(words[start:end]))
                     if hits:
                         spans.append(ValueSpan(start, end, hits))
         return tuple(spans)
+
+    def _may_be_stored(self, folded: Sequence[str]) -> bool:
+        """Whether `find` is worth its time for these words."""
+        key = " ".join(f for f in folded if f)
+        return key in self._exact or singular(key) in self._inflected
+
+    def _same(self, phrase: str, folded: str) -> list[ValueHit]:
+        """The values with this text, or with an inflection of it."""
+        hits = [
+            ValueHit(*self._columns[i], value, 1.0 if value == phrase else 0.97)
+            for i, value in self._exact.get(folded, ())
+        ]
+        for other in self._inflected.get(singular(folded), ()):
+            if other != folded:
+                hits.extend(ValueHit(*self._columns[i], value, 0.9) for i, value in self._exact[other])
+        return hits
+
+    @cached_property
+    def date_forms(self) -> dict[tuple[str, str], str]:
+        """The columns whose values are dates, each with their form."""
+        forms = {key: date_form(values, dated_name(key[1])) for key, values in self._by_column.items()}
+        return {key: form for key, form in forms.items() if form}
 
     @cached_property
     def _inflected(self) -> dict[str, list[str]]:
@@ -161,6 +171,7 @@ class ValueIndex:
         return by_word
 
     def _containing(self, form: str) -> list[ValueHit]:
+        """Values that contain the phrase."""
         words = form.split()
         telling = [w for w in words if len(w) > 2 or w.isdecimal()]
         if not telling:
@@ -240,14 +251,16 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
 
 def values_key(database: Database, schema: Schema) -> str:
     """The cache key of a database's current values: the database's identity, a hyphen, and its state."""
-    return f"{_hash(database.url)}-{_hash(f'{_FORMAT}|{schema.fingerprint}|{_data_version(database)}')}"
+    return f"{digest(database.url)}-{digest(f'{_FORMAT}|{schema.fingerprint}|{data_state(database)}')}"
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
+    """A short name for a text, as part of a file's name."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _data_version(database: Database) -> str:
+def data_state(database: Database) -> str:
+    """`data_version`, or empty where the engine cannot tell."""
     try:
         return database.data_version()
     except Exception:  # noqa: BLE001 - an engine that cannot tell must not stop the question
@@ -266,14 +279,10 @@ def _load(path: Path) -> Columns | None:
 
 
 def _store(path: Path, columns: Columns) -> None:
-    """Write the file atomically, readable only by its owner because it holds row values. Files of earlier states of the
-    database are removed, including the index on disk; a process that still reads one keeps its open file."""
+    """Write the file and remove those of earlier states of the database, including the index on disk; a process that
+    still reads one keeps its open file."""
     with contextlib.suppress(OSError, ValueError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(columns, file, ensure_ascii=True, separators=(",", ":"))
-        Path(temporary).replace(path)
+        write_private(path, json.dumps(columns, separators=(",", ":")))
         for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
             if not other.name.startswith(path.stem):
                 other.unlink(missing_ok=True)
@@ -285,17 +294,22 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     budget = VALUES_IN_ALL
     deadline = time.monotonic() + BUILD_SECONDS
     for table in schema.tables:
-        wanted = [c for c in table.columns if may_hold_names(table, c)]
+        dated = {c.name for c in table.columns if _may_hold_dates(table, c, schema)}
+        wanted = [c for c in table.columns if may_hold_names(table, c) or c.name in dated]
         if budget <= 0 or time.monotonic() > deadline:
             break
         if not wanted:
             continue
         by_column: dict[str, list[str]] = {c.name: [] for c in wanted}
         for number, value in _distinct(database, schema, table, wanted):
+            if isinstance(value, int) and wanted[number].name in dated:
+                value = str(value)
             if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
                 by_column[wanted[number].name].append(value)
         for column in wanted:
             kept = by_column[column.name][:budget]
+            if column.name in dated:
+                kept = kept[:SAMPLE] if date_form(kept, dated=True) not in ("", ISO) else []
             budget -= len(kept)
             if kept:
                 columns.append((table.name, column.name, kept))
@@ -314,22 +328,38 @@ def may_hold_names(table: Table, column: Column) -> bool:
     )
 
 
+_DATED = re.compile(r"date|time|stamp|epoch|(?:^|_)(?:dt|ts|at|on)(?:_|$)|(?-i:[a-z](?:At|On|Dt|Ts)$)", re.I)
+
+
+def dated_name(name: str) -> bool:
+    """Whether a column's name says that it holds dates."""
+    return _DATED.search(name) is not None
+
+
+def _may_hold_dates(table: Table, column: Column, schema: Schema) -> bool:
+    """Whether a column that is no text may hold dates in a form that its type does not tell: a number, or in SQLite
+    anything."""
+    if table.kind == "view" or column.primary_key or may_hold_names(table, column):
+        return False
+    if re.search("int|num|dec", column.type, re.I):
+        return dated_name(column.name)
+    return schema.dialect == "sqlite" and re.search("date|time", column.type, re.I) is not None
+
+
 def _distinct(database: Database, schema: Schema, table: Table, columns: list[Column]) -> list[tuple[int, object]]:
     from sqlglot import exp
 
     from eval.databases.types import Limits
     from eval.sql import check, parsed_from_tree
+    from eval.sql.quoted_names import quoted_column, table_source
 
     parts: list[exp.Select] = []
     for number, column in enumerate(columns):
-        name = exp.column(exp.to_identifier(column.name, quoted=True))
+        name = quoted_column(column.name)
         value: exp.Expression = name
         if schema.dialect != "sqlite":
             value = exp.cast(name, exp.DataType.Type.TEXT)
-        source: exp.Expression = exp.Table(
-            this=exp.to_identifier(table.name, quoted=True),
-            db=exp.to_identifier(table.namespace, quoted=True) if table.namespace else None,
-        )
+        source: exp.Expression = table_source(table)
         if table.row_count is None or table.row_count > SCANNED_ROWS:
             source = exp.select(name.copy()).from_(source).limit(SCANNED_ROWS).subquery("scanned")
         distinct = exp.select(exp.alias_(value, "value")).distinct().from_(source).limit(VALUES_PER_COLUMN)

@@ -7,11 +7,13 @@ names (`custname`, `orderDetails`, `emp_id`) are split by case, signs and the wo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from eval.language.inflection import lemma, root, stem
-from eval.language.lexicon import abbreviations, synonyms, word_set
+from agent.knowledge.stored_dates import ISO
+from eval.language.inflection import lemma, plural_phrase, root, stem
+from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_set
 from eval.schema import Column, Schema, Table
 
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
@@ -22,9 +24,15 @@ _DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
-_WHOLE_NAMES = tuple((who, "name") for who in ("company", "business", "organization", "customer", "client", "person"))
+_WHOLE_NAMES = (
+    *((who, "name") for who in ("company", "business", "organization", "customer", "client", "person")),
+    ("company",),
+    ("business",),
+    ("organization",),
+)
 """Names of rows, whatever the table is called (`accounts.company_name`)."""
-_TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table"}
+_TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table",
+                   "lkp", "lkup", "lookup", "lu", "mst", "mstr"}  # fmt: skip
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
 
@@ -41,6 +49,8 @@ class ColumnWord:
     foreign: bool
     owner: tuple[str, ...] = ()
     """The words of the table's name."""
+    form: str = ""
+    """How its dates are stored, if neither as a date nor as ISO text; see `stored_dates`."""
 
     @property
     def name(self) -> str:
@@ -64,6 +74,11 @@ class TableWord:
     def name(self) -> str:
         return self.table.name
 
+    @property
+    def plural(self) -> str:
+        """The words that name several rows: `order items`."""
+        return plural_phrase(self.words)
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -79,15 +94,34 @@ class Vocabulary:
     """Schema word -> tables and columns whose names contain it."""
     joined: dict[str, tuple[TableWord | ColumnWord, ...]] = field(repr=False)
     """Multi-word names written as one word (`wifi` for Wi-Fi)."""
+    shortened: tuple[tuple[str, str], ...] = ()
+    """Abbreviations as they stand in the schema's names, with the schema word that each was taken for."""
 
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may refer to."""
+        meant = self._affinities(word)
+        if not open_lexicon(word):
+            for full in abbreviations().get(word, ()):
+                meant = self._affinities(full) | meant
+        return meant
+
+    def _affinities(self, word: str) -> dict[str, float]:
         scores: dict[str, float] = {}
         for form in (lemma(word), "~" + stem(word), "^" + root(word)):
             for schema_word, score in self.forms.get(form, ()):
                 if score > scores.get(schema_word, 0.0):
                     scores[schema_word] = score
+        if max(scores.values(), default=0.0) < _SAME_WORD:
+            base = lemma(word)
+            for short, schema_word in self.shortened:
+                if abbreviates(short, base):
+                    scores[schema_word] = _ABBREVIATED
         return scores
+
+    def table_named(self, word: str) -> TableWord | None:
+        """The first table whose name ends in this word, which may be in the plural."""
+        noun = lemma(word.lower())
+        return next((t for t in self.tables.values() if t.words[-1:] == (noun,)), None)
 
     def name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         """The columns that identify a row of this table to a person; empty if there are none."""
@@ -107,8 +141,8 @@ class Vocabulary:
             return (titled[0],)
         if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
             return (next((c for c in named if not c.numeric), named[0]),)
-        whole = [c for c in named if c.words in _WHOLE_NAMES and not c.numeric]
-        if whole:
+        whole = [c for c in (*named, *columns) if c.words in _WHOLE_NAMES and not c.numeric and not c.foreign]
+        if whole and whole[0] is (*named, *whole)[0]:  # the company of a stay's guest does not name the stay
             return (whole[0],)
         same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
         if same:
@@ -128,17 +162,25 @@ class Vocabulary:
         return None
 
 
-_cache: dict[str, Vocabulary] = {}
+_SAME_WORD = 0.9
+_ABBREVIATED = 0.9
+"""The affinity of a word to its abbreviation in a name."""
+
+_Key = tuple[str, tuple[tuple[tuple[str, str], str], ...]]
+_cache: dict[_Key, Vocabulary] = {}
 
 
-def vocabulary(schema: Schema) -> Vocabulary:
-    """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept)."""
-    known = _cache.get(schema.fingerprint)
+def vocabulary(schema: Schema, date_forms: Mapping[tuple[str, str], str] | None = None) -> Vocabulary:
+    """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept). `date_forms`: columns
+    whose values are dates, with their form."""
+    forms = date_forms or {}
+    key = (schema.fingerprint, tuple(forms.items()))
+    known = _cache.get(key)
     if known is None:
-        known = _build(schema)
+        known = _build(schema, forms)
         while len(_cache) >= 32:
-            _cache.pop(next(iter(list(_cache)), ""), None)
-        _cache[schema.fingerprint] = known
+            _cache.pop(next(iter(list(_cache)), key), None)
+        _cache[key] = known
     return known
 
 
@@ -176,6 +218,11 @@ def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
     return (piece,)
 
 
+_FLAGS = {"act": "active", "del": "deleted", "avail": "available", "canc": "cancelled"}
+"""Abbreviations that mean a state in the name of a yes-or-no column."""
+_EVENTS = {"cls": "closed", "prom": "promised", "canc": "cancelled", "rtn": "returned",
+           "ret": "returned", "term": "terminated", "dep": "departure", "rec": "received"}  # fmt: skip
+"""Abbreviations that mean an event in the name of a date."""
 _NO_KEYS = word_set("paid void grid said avoid valid rapid solid fluid covid humid maid acid laid bid")
 """Words that end in `id` without being a key."""
 _TAILS = word_set("name names id ids code date time number num no type price count year title key")
@@ -194,7 +241,7 @@ def _known_words(schema: Schema) -> frozenset[str]:
     return frozenset(vocabulary)
 
 
-def _build(schema: Schema) -> Vocabulary:
+def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     known = _known_words(schema)
     tables: dict[str, TableWord] = {}
     columns: dict[tuple[str, str], ColumnWord] = {}
@@ -212,6 +259,7 @@ def _build(schema: Schema) -> Vocabulary:
             and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
         )
         infos = tuple(_column(table, c, known, c.name.casefold() in foreign, trimmed or words) for c in table.columns)
+        infos = tuple(_dated(c, forms.get(c.key, "")) for c in infos)
         by_table[table.name] = infos
         columns.update({(table.name, c.name): c for c in infos})
     holders: dict[str, list[TableWord | ColumnWord]] = {}
@@ -231,19 +279,62 @@ def _build(schema: Schema) -> Vocabulary:
         _forms(holders),
         {word: tuple(items) for word, items in holders.items()},
         {word: tuple(items) for word, items in joined.items()},
+        _shortened(schema, holders),
     )
+
+
+_VOWELS = frozenset("aeiou")
+
+
+def _shortened(schema: Schema, holders: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """The abbreviations in the schema's names: those of the word list, whose author may have meant another word, and
+    short words that no dictionary has."""
+    names = (name for t in schema.tables for name in (t.name, *(c.name for c in t.columns)))
+    pieces = {p.lower() for name in names for p in _SPLIT.findall(name)}
+    listed = {p: abbreviations()[p] for p in pieces if p in abbreviations()}
+    found = {(p, words[0]) for p, words in listed.items() if len(words) == 1 and words[0] in holders}
+    opaque = (w for w in holders if 2 <= len(w) <= 5 and w.isalpha() and _is_abbreviation(w))
+    return tuple(sorted(found | {(w, w) for w in opaque}))
+
+
+def _is_abbreviation(word: str) -> bool:
+    return not set(word[1:]) & _VOWELS or (len(word) > 2 and word not in synonyms() and not open_lexicon(word))
+
+
+def abbreviates(short: str, word: str) -> bool:
+    """Whether an abbreviation may stand for a word: `shp` for shipment, `mk` for make, `seg` for segment."""
+    if set(short[1:]) & _VOWELS:
+        return len(word) >= len(short) + 3 and word.startswith(short)
+    consonants = "".join(c for k, c in enumerate(word) if k == 0 or (c not in _VOWELS and c != word[k - 1]))
+    if len(word) <= len(short) or word[0] != short[0]:
+        return False
+    if len(short) == 2:
+        return short == consonants
+    letters = iter(word)
+    return all(c in letters for c in short) and 2 * len(short) >= len(consonants)
+
+
+def _event(word: str, name: str) -> str:
+    """What a word in the name of a date means: `dt_cls` is closed, not class."""
+    pieces = [p.lower() for p in _SPLIT.findall(name)]
+    short = next((p for p in pieces if p in _EVENTS and word in (p, *abbreviations().get(p, ()))), None)
+    return _EVENTS[short] if short is not None else word
 
 
 def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, owner: tuple[str, ...]) -> ColumnWord:
     words = split_name(column.name, known) or (column.name.lower(),)
     if len(words) > 1 and len(words[0]) == 1 and any(words[0] == w[0] for w in owner):
         words = words[1:]  # `DPhone` of a department
+    if words[-1] == "flag":
+        words = tuple(_FLAGS.get(w, w) for w in words)
+    elif words[0] == "date" or words[-1] == "date":
+        words = tuple(_event(w, column.name) for w in words)
     numeric = bool(_NUMERIC.search(column.type))
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"
     if words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
         role = "id"
-    elif _FLAGGED.match(column.name) or re.search("bool", column.type, re.I):
+    elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or re.search("bool", column.type, re.I):
         role = "flag"
     elif words[-1] == "year" or (words[0] == "year" and len(words) == 1):
         role = "year"
@@ -254,6 +345,13 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
     elif numeric:
         role = "id" if primary or foreign else "number"
     return ColumnWord(table.name, column, words, role, numeric, primary, foreign, owner)
+
+
+def _dated(column: ColumnWord, form: str) -> ColumnWord:
+    """The column as its stored values show it: a date, where they are dates."""
+    if not form or column.primary or column.foreign:
+        return column
+    return replace(column, role="date", numeric=False, form="" if form == ISO else form)
 
 
 def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[tuple[str, float], ...]]:

@@ -98,12 +98,12 @@ class McpEndpoint:
             body += message.get("body", b"")
             more = message.get("more_body", False)
         try:
-            said = json.loads(body)
+            call = json.loads(body)
         except (ValueError, RecursionError):
-            said = None
-        said = said if isinstance(said, dict) else {}
-        if said.get("method") == "notifications/cancelled" and isinstance(said.get("params"), dict):
-            name = call_name(client, session_of(scope), said["params"].get("requestId"))
+            call = None
+        call = call if isinstance(call, dict) else {}
+        if call.get("method") == "notifications/cancelled" and isinstance(call.get("params"), dict):
+            name = call_name(client, session_of(scope), call["params"].get("requestId"))
             with contextlib.suppress(StoreError):
                 await self._services().runs.cancel_call(name)
         read = False
@@ -120,4 +120,4 @@ class McpEndpoint:
                 message["headers"] = [*message["headers"], (SESSION_HEADER, uuid.uuid4().hex.encode())]
             await send(message)
 
-        return again, named if said.get("method") == "initialize" else send
+        return again, named if call.get("method") == "initialize" else send

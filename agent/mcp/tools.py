@@ -83,10 +83,9 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     @server.tool(annotations=_READS)
     async def list_databases(context: Context) -> Databases:
         """List the databases that can be asked."""
-        with _told():
+        with _errors_reported():
             presets = await services().presets.listed(caller(context, services()))
-        fields = set(DatabaseInfo.model_fields)
-        return Databases(databases=[DatabaseInfo(**p.model_dump(include=fields)) for p in presets])
+        return Databases(databases=[DatabaseInfo.model_validate(preset, from_attributes=True) for preset in presets])
 
     @server.tool(annotations=_READS)
     async def describe_schema(
@@ -95,7 +94,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         table: Annotated[str, Field(max_length=200, description="Only this table; empty means all.")] = "",
     ) -> SchemaInfo:
         """Tables, columns, keys and comments of a database."""
-        with _told():
+        with _errors_reported():
             return await structure(services(), caller(context, services()), database, table)
 
     @server.tool(annotations=_READS)
@@ -107,7 +106,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         """Run one read-only SQL statement. Anything but a single SELECT is refused."""
         here = services()
         settings = here.settings
-        with _told():
+        with _errors_reported():
             preset = await here.presets.find(caller(context, here), database or None)
             opened = await preset.opened()
             limits = Limits(seconds=settings.limits.query_seconds, rows=MAX_ROWS)
@@ -133,7 +132,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     ) -> Answered:
         """Answer a question about a database: writes SQL, runs it read-only, checks it and says how sure it is."""
         here = services()
-        with _told():
+        with _errors_reported():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
             client = caller(context, here)
             run = await begin(here, client, asked, call=call_of(context, client))
@@ -228,7 +227,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_reported() -> Iterator[None]:
     """Turn known failures into sentences for the caller. All others are logged and not shown."""
     try:
         yield

@@ -94,9 +94,13 @@ async def _shown(
         result = _without_statement(step, draft, number, f"internal error: {type(error).__name__}")
     if before is not None and stands(result, before):
         replaces = [before.attempt]
-    calibrated, threshold = step.context.model.capabilities.calibrated, step.context.judging.score_threshold
-    said = of_attempt(result, calibrated=calibrated, passes=passes(result, threshold))
-    result = result.model_copy(update={"verdict": said, "replaces": list(replaces), "agreeing": draft.agreeing})
+    verdict = of_attempt(
+        result,
+        calibrated=step.context.model.capabilities.calibrated,
+        passes=passes(result, step.context.threshold),
+        executed=step.context.execute,
+    )
+    result = result.model_copy(update={"verdict": verdict, "replaces": list(replaces), "agreeing": draft.agreeing})
     step.context.emit(QueryResultEvent(data=result))
     return result
 

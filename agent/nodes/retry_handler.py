@@ -27,7 +27,7 @@ async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any
     task = state["current_task"]
     attempts = attempts_at(task.id, state["query_results"])
     last = attempts[-1]
-    threshold = context.judging.score_threshold
+    threshold = context.threshold
     category, feedback = diagnose(last, threshold)
     privacy = privacy_of(context.model)
     if privacy != "full":
@@ -93,4 +93,4 @@ def _phantoms(of: Hallucinations) -> list[str]:
 def _against(result: QueryResult) -> str:
     """The checkable objections to the attempt. Habits are left out, because they could spoil a correct query."""
     lines = objections(result)[:6]
-    return "\nWhat speaks against it:\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
+    return "\nEvidence against it:\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

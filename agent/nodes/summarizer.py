@@ -19,15 +19,16 @@ from agent.runtime.attempts import chosen, doubts, failure_text
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
 from agent.state import AgentState, QueryResult, standalone
+from eval.engines import ENGINES, NOT_EXECUTED
 
 log = logging.getLogger(__name__)
 
 
 async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
     results = chosen(state["plan"], state.get("query_results", []))
-    stated = doubts(results, context.judging.score_threshold)
+    stated = doubts(results, context.threshold)
     if any(r.status == "success" for r in results):
-        text = await _written(state, results, stated, context) if context.execute else ""
+        text = await _written(state, results, stated, context) if context.execute else _not_executed(context)
     else:
         text = _nothing_to_report(results)
         context.emit(TokenEvent(data=text))
@@ -39,6 +40,15 @@ async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
         "clarified": None,
         "evidence": "",
     }
+
+
+def _not_executed(context: RunContext) -> str:
+    """What an answer without rows says where there is no engine; empty for a dry run, which asked for the SQL alone."""
+    if context.database.executes:
+        return ""
+    text = NOT_EXECUTED.format(title=ENGINES[context.database.dialect].title)
+    context.emit(TokenEvent(data=text))
+    return text
 
 
 async def _written(

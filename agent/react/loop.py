@@ -53,8 +53,8 @@ class _Run:
     """The last query that ran."""
     problem: str = ""
     """What was last said against a query that did not run."""
-    told: list[str] = field(default_factory=list)
-    """The steps as the model is told of them."""
+    transcript: list[str] = field(default_factory=list)
+    """The steps, as the model reads them."""
     trace: list[str] = field(default_factory=list)
     thought: str = ""
     taken: int = 0
@@ -62,7 +62,7 @@ class _Run:
 
     async def to_end(self) -> SqlReply:
         if self.request.failed_sql:
-            self.told.append(f"an earlier try\n{self.request.failed_sql}\n→ {self.request.feedback}")
+            self.transcript.append(f"an earlier try\n{self.request.failed_sql}\n→ {self.request.feedback}")
         tools = Toolbox(self.request, self.context)
         while allowed := following(self.last, self.ok):
             if not asks_model(allowed):
@@ -112,7 +112,7 @@ class _Run:
             schema_context=self.request.schema_context,
             schema=self.request.schema,
             allowed=allowed,
-            steps=tuple(self.told),
+            steps=tuple(self.transcript),
             evidence=self.request.evidence,
             left=OWN_STEPS - self.taken + 1,
             glossary=self.request.glossary,
@@ -144,7 +144,7 @@ class _Run:
             *([thought] if thought else []),
             *([written] if written else []),
         ]
-        self.told.append("\n".join(parts) + (f"\n→ {outcome.text[:_SHOWN]}" if outcome.text else ""))
+        self.transcript.append("\n".join(parts) + (f"\n→ {outcome.text[:_SHOWN]}" if outcome.text else ""))
         self.trace.append(tool if outcome.ok else f"{tool} ✗")
         info = StepInfo(
             task_id=self.request.task.id,

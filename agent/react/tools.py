@@ -71,12 +71,12 @@ class Toolbox:
         try:
             return Outcome(True, linked_text(self.asked, self.context.database, request.schema, self.privacy))
         except DatabaseError as error:
-            return Outcome(True, f"Nothing could be looked up: {self._told(str(error), '')}")
+            return Outcome(True, f"Nothing could be looked up: {self._error_text(str(error), '')}")
 
     def _validated(self, sql: str) -> Outcome:
         case = self._inspected(sql)
         if case.verdict.statement is None:
-            return Outcome(False, self._told(case.parsed.error or case.verdict.reason or "refused", sql))
+            return Outcome(False, self._error_text(case.parsed.error or case.verdict.reason or "refused", sql))
         if case.references.phantoms:
             lines = [f"- {phantom.text}" for phantom in case.references.phantoms]
             return Outcome(False, "The query names things that this database does not have:\n" + "\n".join(lines))
@@ -85,7 +85,7 @@ class Toolbox:
     def _against_constraints(self, sql: str) -> Outcome:
         objections = advice(self._inspected(sql))[:_ADVICE]
         if not objections:
-            return Outcome(True, "Nothing speaks against its form.")
+            return Outcome(True, "No objection to its form.")
         return Outcome(False, "\n".join(f"- {one.guard}: {one.text}" for one in objections))
 
     def _inspected(self, sql: str) -> Case:
@@ -96,19 +96,19 @@ class Toolbox:
         try:
             case = await examined(Query(self.asked, sql), self.context)
         except DatabaseError as error:
-            return Outcome(False, self._told(str(error), sql))
+            return Outcome(False, self._error_text(str(error), sql))
         if case.runnable is None:
-            return Outcome(False, self._told(case.verdict.reason or "refused", sql))
+            return Outcome(False, self._error_text(case.verdict.reason or "refused", sql))
         if not self.context.execute:
             refusal = await self.context.database.refusal_async(case.runnable)
             return Outcome(
-                refusal is None, self._told(refusal, sql) if refusal else "It would run; nothing is run here."
+                refusal is None, self._error_text(refusal, sql) if refusal else "It would run; nothing is run here."
             )
         if case.result is None or not case.result.ok:
-            return Outcome(False, self._told((case.result and case.result.error) or "it failed", sql))
+            return Outcome(False, self._error_text((case.result and case.result.error) or "it failed", sql))
         return Outcome(True, result_text(case.result, self.privacy))
 
-    def _told(self, message: str, sql: str) -> str:
+    def _error_text(self, message: str, sql: str) -> str:
         return message_text(message, self.privacy, self.request.schema, sql, self.asked)
 
 

@@ -89,11 +89,11 @@ def json_chunks(names: Sequence[str], batches: Batches) -> Iterator[bytes]:
 
 def unique_names(names: Sequence[str]) -> list[str]:
     """The names with repeated ones numbered: a, a_2, a_3."""
-    taken = set(map(_text, names))
+    used = set(map(_text, names))
     given: list[str] = []
     for name in map(_text, names):
         unique, number = name, 1
-        while unique in given or (number > 1 and unique in taken):
+        while unique in given or (number > 1 and unique in used):
             number += 1
             unique = f"{name}_{number}"
         given.append(unique)

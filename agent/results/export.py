@@ -8,7 +8,6 @@ that cannot be exported is refused before the first byte.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -37,8 +36,6 @@ class Export:
     """A file in progress. Iterate it once, synchronously or asynchronously. Leaving early stops the work and removes
     the temporary file."""
 
-    file_name: str
-    """Plain ASCII, safe in a Content-Disposition header."""
     media_type: str
     chunks: Iterator[bytes]
     """Blocking. Empty chunks mean that the work is still in progress."""
@@ -76,7 +73,6 @@ def export(
     filters: Sequence[Filter] = (),
     bom: bool = False,
     guard_formulas: bool = False,
-    name: str = "result",
 ) -> Export:
     """Start an export; `bom` and `guard_formulas` are for CSV. Blocks for a few ms: call it from a thread.
 
@@ -90,11 +86,7 @@ def export(
     elif file_format == "parquet":
         check_installed()
     rows = result.batches(sort, filters, PARQUET_ROWS if file_format == "parquet" else 2000)
-    return Export(
-        f"{_plain_name(name)}.{file_format}",
-        MEDIA_TYPES[file_format],
-        _chunks(result, file_format, names, rows, bom, guard_formulas),
-    )
+    return Export(MEDIA_TYPES[file_format], _chunks(result, file_format, names, rows, bom, guard_formulas))
 
 
 def _chunks(
@@ -114,7 +106,3 @@ def _chunks(
             yield from xlsx_chunks(names, rows, truncated=result.truncated, folder=result.folder)
         else:
             yield from parquet_chunks(result.columns, rows, folder=result.folder)
-
-
-def _plain_name(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:80] or "result"

@@ -207,11 +207,6 @@ class ResultStore:
             self.sweep()
         return KeptResult.read(result_id, path)
 
-    def forget(self, result_id: str, *, owner: str = "") -> None:
-        """Remove a result if it exists."""
-        with suppress(OSError, ResultGone):
-            self._path(result_id, owner).unlink()
-
     def sweep(self) -> None:
         """Remove results that were unused for too long, then the least recently used ones until the rest fits."""
         self._swept = time.monotonic()

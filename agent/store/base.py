@@ -9,18 +9,21 @@ order for one thread instead of polling the file's lock.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import select
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Column, Connection, Engine, RowMapping, Select, and_, create_engine, event, or_, text
+from sqlalchemy.exc import InvalidatePoolError
 
 from agent.store.encryption import Sealer
 from agent.store.errors import told_plainly
 from agent.store.location import Location, private_file
+from agent.store.paging import cursor, page_size, position
 from agent.store.tables import migrate
 
 BUSY_SECONDS = 10
@@ -48,6 +51,7 @@ class Base:
         self._sealer = sealer
         self._engine = _engine(location)
         self._for_writing = self._engine.execution_options(writes=True)
+        self._for_reading = self._engine if location.sqlite else _one_by_one(self._engine)
         self._reading = ThreadPoolExecutor(_READERS if location.sqlite else _SERVER_THREADS, "state")
         self._writing = ThreadPoolExecutor(1, "state-writer") if location.sqlite else self._reading
 
@@ -71,8 +75,21 @@ class Base:
         self._engine.dispose()
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` on a consistent view of the state and return its result. Raises StoreError."""
-        return await self._done(work, self._reading, self._engine.connect)
+        """Run `work` and return its result. Raises StoreError."""
+        return await self._done(work, self._reading, self._for_reading.connect)
+
+    async def _page(
+        self, query: Select[Any], when: Column[int], record_id: Column[str], limit: int, before: str | None
+    ) -> tuple[Sequence[RowMapping], str | None]:
+        """The latest rows that a query selects, and the cursor of the next page. Raises BadCursor, StoreError."""
+        if before is not None:
+            at, last = position(before)
+            query = query.where(or_(when < at, and_(when == at, record_id < last)))
+        size = page_size(limit)
+        query = query.order_by(when.desc(), record_id.desc()).limit(size + 1)
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        more = cursor(rows[size - 1][when], rows[size - 1][record_id]) if len(rows) > size else None
+        return rows[:size], more
 
     async def _write(self, work: Callable[[Connection], T]) -> T:
         """Do `work` in one transaction, all or nothing. Raises StoreError."""
@@ -92,26 +109,46 @@ class Base:
             return await asyncio.get_running_loop().run_in_executor(threads, inside)
 
 
+def has_news(connection: Any) -> bool:
+    """Whether an idle connection to PostgreSQL has something to read: nearly always that its server has gone. A system
+    call instead of a round trip."""
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([connection], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _one_by_one(engine: Engine) -> Engine:
+    """Statements without a transaction around them. PostgreSQL's transactions show each statement what is committed
+    then, so for reading they would only add round trips."""
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
 def _engine(location: Location) -> Engine:
     if not location.sqlite:
-        return create_engine(
+        engine = create_engine(
             location.url,
-            pool_pre_ping=True,  # the first request after the state server restarts must not fail
             pool_size=8,
             max_overflow=_SERVER_THREADS - 8,
             # a server that has vanished must not hold a thread, and so the end of the process, for hours
             connect_args={"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": BUSY_SECONDS * 1000},
         )
+
+        @event.listens_for(engine, "checkout")
+        def taken(connection: Any, _: Any, __: Any) -> None:
+            if connection.closed or has_news(connection):
+                raise InvalidatePoolError  # the first request after the state server restarts must not fail
+
+        return engine
     engine = create_engine(location.url, connect_args={"timeout": BUSY_SECONDS}, pool_size=_READERS + 1)
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin where `began` says, not where the driver guesses
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut, the last moments
-        cursor.execute("PRAGMA trusted_schema=OFF")
-        cursor.close()
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut, the last moments
+        connection.execute("PRAGMA trusted_schema=OFF")
 
     @event.listens_for(engine, "begin")
     def began(connection: Any) -> None:

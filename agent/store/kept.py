@@ -45,7 +45,7 @@ class KeptStore(Base):
     async def remove_kept(self, owner: str, kept_id: str) -> bool:
         """Remove an answer, also from the owner's boards. False when the owner has none of that id."""
 
-        def gone(connection: Connection) -> bool:
+        def removed(connection: Connection) -> bool:
             mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
             if not connection.execute(mine).rowcount:
                 return False
@@ -56,7 +56,7 @@ class KeptStore(Base):
                     _changed(connection, boards, "board_id", board.board_id, {"tiles": left})
             return True
 
-        return await self._write(gone)
+        return await self._write(removed)
 
     async def add_board(self, board: BoardRecord) -> None:
         await self._write(lambda connection: connection.execute(boards.insert(), _values(board.model_dump())))

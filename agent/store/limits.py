@@ -43,19 +43,19 @@ class LimitStore(Base):
         """Take tokens from a bucket. 0 when it had as many, else the seconds until it will; then none is taken."""
         given = {"key": storable(key), "count": count, "burst": burst, "per_micro": per_second / 1e6}
 
-        def taken(connection: Connection) -> float:
+        def spend(connection: Connection) -> float:
             if connection.scalar(_TAKE, given) is not None:
                 return 0.0
             level = float(connection.scalar(_LEFT, given) or 0.0)
             return max(0.001, (count - level) / per_second)
 
-        return await self._write(taken)
+        return await self._write(spend)
 
     async def hold_share(self, key: str, instance: str, wanted: int, *, limit: int) -> int:
         """Set the instance's share of `limit` to `wanted`, or to what the others leave; returns it."""
         its = {"key": storable(key), "instance": instance}
 
-        def held(connection: Connection) -> int:
+        def grant(connection: Connection) -> int:
             if not wanted:
                 connection.execute(_DROP, its)
                 return 0
@@ -64,7 +64,7 @@ class LimitStore(Base):
             connection.execute(_HOLD, {**its, "held": granted, "micros": int(SHARE_SECONDS * 1e6)})
             return granted
 
-        return await self._write(held)
+        return await self._write(grant)
 
     async def renew_shares(self, instance: str) -> None:
         renewed = {"instance": instance, "micros": int(SHARE_SECONDS * 1e6)}

@@ -7,69 +7,39 @@ The lease also locks the run's thread: while one run of a thread is leased, no o
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, literal_column, or_, select, update
+from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, literal_column, select, text, update
 
 from agent.store.base import Base, micros, moment, now, storable
-from agent.store.errors import ThreadBusy
-from agent.store.paging import cursor, page_size, position
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 from agent.store.tables import events as streamed
 from agent.store.tables import runs, threads
 
 LEASE_SECONDS = 30.0
 """Duration of a lease without renewal. The clocks of replicas must differ by much less than this."""
-_AGAIN_SECONDS = 0.1
 SHORT = 300
 """Characters of an answer that a list shows."""
 
 _FINISHED = update(runs).where(runs.c.run_id == bindparam("of"))
+_EVENTS_AT_ONCE = text(
+    f"INSERT INTO {streamed.name} (run_id, number, data, size) SELECT :run_id, CAST(one->>0 AS integer), one->>1, "
+    "length(one->>1) FROM json_array_elements(CAST(:events AS json)) AS one"
+)
 _LISTED = [column for column in runs.c if column.name not in ("answer", "instance", "leased_until")]
 
 
 class RunStore(Base):
-    async def begin_run(
-        self,
-        run: RunRecord,
-        *,
-        instance: str = "",
-        lease_seconds: float = LEASE_SECONDS,
-        fresh: bool = False,
-        patience: float = 0.0,
-    ) -> None:
-        """Store a run that starts now, leased to `instance`. Raises ThreadBusy while another run is active on its
-        thread. `fresh`: the thread was just created for this run, so no other run can be active on it. `patience`:
-        seconds to wait for the other run, which may be stopping in another process."""
+    async def begin_run(self, run: RunRecord, *, instance: str = "", lease_seconds: float = LEASE_SECONDS) -> None:
+        """Store a run that is no turn of a thread, leased to `instance` while it goes on; `begin_turn` is for the
+        others."""
+        await self._write(lambda connection: self._insert_run(connection, run, instance, lease_seconds))
 
-        def begun(connection: Connection) -> bool:
-            asked = run.thread_id is not None and run.status == "running" and not fresh
-            if asked and self._busy(connection, str(run.thread_id)):
-                if not last:
-                    return False
-                connection.execute(  # the turn counted for this run did not take place
-                    update(threads)
-                    .where(threads.c.thread_id == run.thread_id, threads.c.owner == run.owner)
-                    .where(threads.c.turns == run.turn, threads.c.turns > 0)
-                    .values(turns=threads.c.turns - 1)
-                )
-                return False
-            leased = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
-            connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": leased})
-            return True
-
-        until = time.monotonic() + patience
-        while True:
-            last = time.monotonic() >= until
-            if await self._write(begun):
-                return
-            if last:
-                raise ThreadBusy
-            await asyncio.sleep(_AGAIN_SECONDS)
+    def _insert_run(self, connection: Connection, run: RunRecord, instance: str, lease_seconds: float) -> None:
+        leased = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
+        connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": leased})
 
     async def finish_run(
         self,
@@ -103,7 +73,7 @@ class RunStore(Base):
                 same = and_(streamed.c.run_id == run_id, streamed.c.number >= events[0].number)
                 connection.execute(delete(streamed).where(same))
             if events and done.rowcount:
-                connection.execute(streamed.insert(), event_rows(run_id, events))
+                insert_events(connection, run_id, events)
             return bool(done.rowcount)
 
         return await self._write(finished)
@@ -120,14 +90,8 @@ class RunStore(Base):
         query = select(*_LISTED).where(runs.c.owner == owner)
         if thread_id is not None:
             query = query.where(runs.c.thread_id == storable(thread_id))
-        if before is not None:
-            at, last = position(before)
-            query = query.where(or_(runs.c.started < at, and_(runs.c.started == at, runs.c.run_id < last)))
-        size = page_size(limit)
-        query = query.order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(size + 1)
-        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
-        more = cursor(rows[size - 1]["started"], rows[size - 1]["run_id"]) if len(rows) > size else None
-        return [_record(one) for one in rows[:size]], more
+        rows, more = await self._page(query, runs.c.started, runs.c.run_id, limit, before)
+        return [_record(row) for row in rows], more
 
     async def mark_interrupted(self) -> int:
         """Mark runs whose instance is gone as `interrupted`; returns how many. If the server was only slow and the run
@@ -147,11 +111,16 @@ class RunStore(Base):
         return False
 
 
-def event_rows(run_id: str, sent: Sequence[StoredEvent]) -> list[dict[str, Any]]:
-    return [
-        {"run_id": run_id, "number": one.number, "data": (data := storable(one.data)), "size": len(data)}
-        for one in sent
-    ]
+def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEvent]) -> None:
+    """One statement for all: PostgreSQL would else be sent one for each row."""
+    rows = [(one.number, storable(one.data)) for one in sent]
+    if connection.dialect.name == "postgresql":
+        connection.execute(_EVENTS_AT_ONCE, {"run_id": run_id, "events": json.dumps(rows, ensure_ascii=False)})
+        return
+    connection.execute(
+        streamed.insert(),
+        [{"run_id": run_id, "number": number, "data": data, "size": len(data)} for number, data in rows],
+    )
 
 
 def _values(run: RunRecord) -> dict[str, Any]:

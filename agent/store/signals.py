@@ -43,8 +43,9 @@ class SignalStore(Base):
         """Tell all processes. Raises StoreError."""
         if self.shared:
             payload = json.dumps({"kind": kind, **about})
-            said = text("SELECT pg_notify(:channel, :payload)")
-            await self._write(lambda connection: connection.execute(said, {"channel": CHANNEL, "payload": payload}))
+            statement = text("SELECT pg_notify(:channel, :payload)")
+            given = {"channel": CHANNEL, "payload": payload}
+            await self._write(lambda connection: connection.execute(statement, given))
 
     def heed(self, kind: str, act: Act) -> None:
         """Call `act` on the event loop with what each signal of this kind is about."""

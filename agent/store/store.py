@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, delete, select, update
@@ -15,7 +17,7 @@ from sqlalchemy import Connection, and_, delete, select, update
 from agent.config import StateSettings
 from agent.store.base import now
 from agent.store.encryption import Sealer
-from agent.store.errors import StateUnusable, ThreadBusy
+from agent.store.errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
 from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
 from agent.store.limits import LimitStore
@@ -31,6 +33,9 @@ from agent.store.threads import ThreadStore
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
+
+LEAST_FREE_BYTES = 2 << 20
+"""Room on the disk of a SQLite state that a few questions need."""
 
 
 class Store(
@@ -67,6 +72,11 @@ class Store(
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away or takes no writes: it is locked, or its disk is full."""
+        if self._location.sqlite:  # a small write may still fit into the log file of a full disk
+            with told_plainly(self.place):
+                room = await asyncio.to_thread(shutil.disk_usage, Path(self._location.url.database or "").parent)
+            if room.free < LEAST_FREE_BYTES:
+                raise StateUnavailable(f"The state database {self.place} has no room left on its disk.")
         written = update(version).values(version=version.c.version)
         if not await self._write(lambda connection: connection.execute(written).rowcount):
             raise StateUnusable(f"The state database {self.place} is empty.")
@@ -77,10 +87,10 @@ class Store(
         oldest = now() - int(days * 86_400e6)
         old = select(threads.c.owner, threads.c.thread_id).where(threads.c.updated < oldest)
         rows = await self._read(lambda connection: connection.execute(old).all())
-        gone = 0
+        removed = 0
         for one in rows:
             with contextlib.suppress(ThreadBusy):
-                gone += await self.delete_thread(one.owner, one.thread_id)
+                removed += await self.delete_thread(one.owner, one.thread_id)
         single = and_(runs.c.thread_id.is_(None), runs.c.started < oldest, runs.c.status != "running")
 
         def pruned(connection: Connection) -> int:
@@ -89,7 +99,7 @@ class Store(
                 connection.execute(delete(table).where(table.c.run_id.in_(its_runs)))
             return connection.execute(delete(runs).where(single)).rowcount
 
-        return gone + await self._write(pruned)
+        return removed + await self._write(pruned)
 
 
 async def open_store(settings: StateSettings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:

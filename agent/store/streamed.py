@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select
 
 from agent.store.base import Base, now, storable
 from agent.store.records import StoredEvent
-from agent.store.runs import event_rows
+from agent.store.runs import insert_events
 from agent.store.tables import events, runs
 
 EVENT_DAYS = 3.0
@@ -24,7 +24,7 @@ class EventStore(Base):
         """Store events in one transaction; several events cost little more than one."""
         if not sent:
             return
-        await self._write(lambda connection: connection.execute(events.insert(), event_rows(run_id, sent)))
+        await self._write(lambda connection: insert_events(connection, run_id, sent))
 
     async def events_after(self, run_id: str, number: int = 0, *, owner: str | None = None) -> list[StoredEvent]:
         """The events of a run from `number` + 1 on, in order; none if `owner` is given and the run is not theirs."""
@@ -47,14 +47,14 @@ class EventStore(Base):
         oldest = now() - int(days * 86_400e6)
         rows = await self._read(lambda connection: connection.execute(per_run).all())
         total = 0
-        gone: list[str] = []
+        expired: list[str] = []
         for one in rows:
             total += int(one.size)
             if one.status != "running" and (one.started < oldest or total > size):
-                gone.append(one.run_id)
-        for start in range(0, len(gone), 500):  # in batches, so that other writers get their turn
-            await self._forget(gone[start : start + 500])
-        return len(gone)
+                expired.append(one.run_id)
+        for start in range(0, len(expired), 500):  # in batches, so that other writers get their turn
+            await self._forget(expired[start : start + 500])
+        return len(expired)
 
     async def _forget(self, run_ids: Sequence[str]) -> None:
         query = delete(events).where(events.c.run_id.in_(run_ids))

@@ -140,8 +140,8 @@ class TaskStore(Base):
         oldest = now() - int(days * 86_400e6)
 
         def pruned(connection: Connection) -> None:
-            gone = delete(tasks).where(tasks.c.saved < oldest).returning(tasks.c.owner, tasks.c.task_id)
-            for one in connection.execute(gone).all():
+            expired = delete(tasks).where(tasks.c.saved < oldest).returning(tasks.c.owner, tasks.c.task_id)
+            for one in connection.execute(expired).all():
                 its = and_(task_events.c.owner == one.owner, task_events.c.task_id == one.task_id)
                 connection.execute(delete(task_events).where(its))
 

@@ -8,54 +8,109 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, RowMapping, and_, delete, or_, select, update
+from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, or_, select, update
 
 from agent.store.base import moment, now, storable
 from agent.store.errors import NotFound, ThreadBusy
-from agent.store.paging import cursor, page_size, position
-from agent.store.records import ThreadRecord
-from agent.store.runs import RunStore
+from agent.store.records import RunRecord, ThreadRecord
+from agent.store.runs import LEASE_SECONDS, RunStore
 from agent.store.tables import events, feedback, runs, threads
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+_AGAIN_SECONDS = 0.1
+_COUNTED = (
+    update(threads)
+    .where(threads.c.owner == bindparam("its_owner"), threads.c.thread_id == bindparam("its_id"))
+    .values(turns=threads.c.turns + 1, updated=bindparam("new_updated"), preset=bindparam("new_preset"))
+    .returning(*threads.c)
+)
 TITLE = 120
 """Maximum characters of a thread's title, taken from its first question."""
+
+
+def new_thread_id() -> str:
+    return secrets.token_urlsafe(12)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A question that is asked on a thread."""
+
+    owner: str
+    thread_id: str
+    preset: str
+    question: str
+    fresh: bool
+    """The thread is to be created."""
+
+    def counted(self, connection: Connection) -> ThreadRecord:
+        """The thread with this turn's number. Raises NotFound for a thread that is not the owner's."""
+        at = now()
+        if self.fresh:
+            values = {
+                "thread_id": self.thread_id,
+                "owner": self.owner,
+                "title": storable(_title(self.question)),
+                "preset": storable(self.preset),
+                "turns": 1,
+                "created": at,
+                "updated": at,
+            }
+            connection.execute(threads.insert(), values)
+            return _record(values)
+        given = {"its_owner": self.owner, "its_id": storable(self.thread_id)}
+        values = {"updated": at, "preset": storable(self.preset)}
+        row = (
+            connection.execute(_COUNTED, given | {f"new_{name}": value for name, value in values.items()})
+            .mappings()
+            .first()
+        )
+        if row is None:
+            raise NotFound("There is no such thread.")
+        return _record(row)
 
 
 class ThreadStore(RunStore):
     checkpointer: BaseCheckpointSaver[Any] | None = None
     """Holds the threads' own state; deleting a thread deletes it there, too."""
 
-    async def touch_thread(self, owner: str, thread_id: str | None, preset: str, question: str) -> ThreadRecord:
-        """Count a turn of the owner's thread, or create a thread (`thread_id` None) whose first turn this is. `turns`
-        of the returned record is this turn's number. Raises NotFound for a thread that is not the owner's."""
-        at = now()
-        if thread_id is None:
-            values = {
-                "thread_id": secrets.token_urlsafe(12),
-                "owner": owner,
-                "title": storable(_title(question)),
-                "preset": storable(preset),
-                "turns": 1,
-                "created": at,
-                "updated": at,
-            }
-            await self._write(lambda connection: connection.execute(threads.insert(), values))
-            return _record(values)
-        counted = (
-            update(threads)
-            .where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-            .values(turns=threads.c.turns + 1, updated=at, preset=storable(preset))
-            .returning(*threads.c)
-        )
-        row = await self._write(lambda connection: connection.execute(counted).mappings().first())
-        if row is None:
-            raise NotFound("There is no such thread.")
-        return _record(row)
+    async def begin_turn(
+        self,
+        run: RunRecord,
+        *,
+        instance: str = "",
+        lease_seconds: float = LEASE_SECONDS,
+        fresh: bool = False,
+        patience: float = 0.0,
+    ) -> RunRecord:
+        """Count a turn of the run's thread, or create the thread (`fresh`), and store the run, all or nothing. The
+        returned record has the turn's number. Raises NotFound for a thread that is not the owner's, and ThreadBusy
+        while another run is active on it. `patience`: seconds to wait for that, which may be stopping in another
+        process."""
+        touch = Touch(run.owner, str(run.thread_id), run.preset, run.question, fresh=fresh)
+
+        def begun(connection: Connection) -> RunRecord:
+            thread = touch.counted(connection)  # locks the thread's row, so two runs that start at once are serialised
+            if not fresh and self._busy(connection, thread.thread_id):
+                raise ThreadBusy
+            numbered = run.model_copy(update={"turn": thread.turns})
+            self._insert_run(connection, numbered, instance, lease_seconds)
+            return numbered
+
+        until = time.monotonic() + patience
+        while True:
+            try:
+                return await self._write(begun)
+            except ThreadBusy:
+                if time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
         query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
@@ -74,14 +129,8 @@ class ThreadStore(RunStore):
             )
             found_in = threads.c.title.icontains(word, autoescape=True)
             query = query.where(or_(found_in, threads.c.thread_id.in_(asked)))
-        if before is not None:
-            at, last = position(before)
-            query = query.where(or_(threads.c.updated < at, and_(threads.c.updated == at, threads.c.thread_id < last)))
-        size = page_size(limit)
-        query = query.order_by(threads.c.updated.desc(), threads.c.thread_id.desc()).limit(size + 1)
-        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
-        more = cursor(rows[size - 1]["updated"], rows[size - 1]["thread_id"]) if len(rows) > size else None
-        return [_record(one) for one in rows[:size]], more
+        rows, more = await self._page(query, threads.c.updated, threads.c.thread_id, limit, before)
+        return [_record(row) for row in rows], more
 
     async def rename_thread(self, owner: str, thread_id: str, title: str) -> ThreadRecord:
         """Raises NotFound for a thread that is not the owner's."""
@@ -101,7 +150,7 @@ class ThreadStore(RunStore):
         this owner's. Raises ThreadBusy while a question runs on it."""
         loop = asyncio.get_running_loop()
 
-        def gone(connection: Connection) -> bool:
+        def removed(connection: Connection) -> bool:
             mine = and_(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
             if connection.scalar(select(threads.c.thread_id).where(mine).with_for_update()) is None:
                 return False
@@ -116,7 +165,7 @@ class ThreadStore(RunStore):
             connection.execute(delete(threads).where(mine))
             return True
 
-        return await self._write(gone)
+        return await self._write(removed)
 
 
 def _title(question: str) -> str:

@@ -12,9 +12,11 @@ import pytest
 from agent.config import Settings
 from agent.events import AnswerEvent, Event
 from agent.models.protocol import Model
+from agent.models.quirks import forget
 from agent.runner import Answer, stream
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.openai_server import OpenAIServer
 from tests.settings import overridden
 
 TABLES = """
@@ -67,3 +69,12 @@ def ask(shop: Database, config: Settings) -> Run:
         return events, answers[0].data
 
     return asked
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OpenAIServer]:
+    """A server of scripted replies; models that earlier tests connected to are forgotten."""
+    forget()
+    with OpenAIServer() as server:
+        yield server
+    forget()

@@ -63,7 +63,7 @@ def test_each_line_gets_its_answer_from_its_database(answer: Answer) -> None:
 
     assert list(first) == FIELDS
     assert (first["id"], first["rows"], first["abstained"], first["retries"]) == ("a", [[3]], False, 0)
-    assert (second["id"], second["sql"], second["rows"]) == (2, "SELECT COUNT(*) FROM ships", [[2]])
+    assert (second["id"], second["sql"], second["rows"]) == (2, "SELECT COUNT(*) AS ships FROM ships", [[2]])
     assert 0 < first["confidence"] <= 1
     assert first["seconds"] > 0
 
@@ -172,10 +172,10 @@ def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_noth
     done = CliRunner().invoke(app, ["converse", "--offline", "-q", "--databases", str(databases)], input=lines)
 
     assert done.exit_code in (0, 1), done.output
-    told, failed = (json.loads(line) for line in done.stdout.splitlines())
-    assert [turn["question"] for turn in told["turns"]] == talk["turns"]
-    assert told["turns"][1]["read_as"] == "How many animals are there?"
-    assert told["turns"][1]["sql"] == told["turns"][2]["sql"] == "SELECT COUNT(*) FROM animals"
-    assert told["turns"][2]["read_as"] == "How many animals are there?"
-    assert list(told["turns"][0]) == ["question", "read_as", "sql", "confidence", "abstained", "answer"]
+    body, failed = (json.loads(line) for line in done.stdout.splitlines())
+    assert [turn["question"] for turn in body["turns"]] == talk["turns"]
+    assert body["turns"][1]["read_as"] == "How many animals are there?"
+    assert body["turns"][1]["sql"] == body["turns"][2]["sql"] == "SELECT COUNT(*) AS animals FROM animals"
+    assert body["turns"][2]["read_as"] == "How many animals are there?"
+    assert list(body["turns"][0]) == ["question", "read_as", "sql", "confidence", "abstained", "answer"]
     assert "turns" in failed["error"]

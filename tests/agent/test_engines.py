@@ -45,8 +45,8 @@ def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
 
 
 @pytest.fixture(scope="module")
-def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_path("shop", tmp_path_factory.mktemp("sqlite demo"))
+def demo_file() -> Path:
+    return demo_path("shop")
 
 
 @pytest.mark.parametrize("engine", ["duckdb_url", "postgres_url", "mysql_url"])

@@ -104,7 +104,7 @@ def _node(node: Any, path: Path) -> Node:
         for key, value in node.value:
             name = str(key.value)
             if key.id != "scalar" or name in entries:
-                raise BadMemory(path, [Problem(key.start_mark.line + 1, f"{name!r} stands there twice")])
+                raise BadMemory(path, [Problem(key.start_mark.line + 1, f"{name!r} appears twice")])
             entries[name] = _node(value, path)
         return Node(line, entries)
     return Node(line, None if node.tag.endswith(":null") else str(node.value))

@@ -8,10 +8,7 @@ earlier one. Only one computation per database runs at a time.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -23,9 +20,10 @@ from pathlib import Path
 from agent.knowledge.privacy import Privacy
 from agent.knowledge.profile.builder import PROFILE_SECONDS, compute_profile
 from agent.knowledge.profile.facts import Profile, profile_from_json
+from agent.knowledge.values import data_state, digest
 from eval.databases.base import Database
 from eval.schema import Schema
-from eval.tasks.cache_folder import cache_folder
+from eval.tasks.cache_folder import cache_folder, write_private
 
 _FORMAT = 2
 _KEPT = 32
@@ -49,15 +47,10 @@ _under_way: dict[str, Future[Profile]] = {}
 
 
 def kept_profile(
-    database: Database,
-    schema: Schema,
-    *,
-    privacy: Privacy = "full",
-    cache_dir: Path | None = None,
-    seconds: float = PROFILE_SECONDS,
+    database: Database, schema: Schema, *, privacy: Privacy = "full", cache_dir: Path | None = None
 ) -> Profile:
     """The profile from memory or the cache folder, else computed now. Never raises."""
-    return _under_way_or_begun(database, schema, privacy, cache_dir, seconds).result()
+    return _under_way_or_begun(database, schema, privacy, cache_dir).result()
 
 
 def profile_soon(
@@ -72,13 +65,13 @@ def profile_soon(
     if known is not None and time.monotonic() - known.since < FRESH_SECONDS:
         return known.profile
     try:
-        return _under_way_or_begun(database, schema, privacy, cache_dir, PROFILE_SECONDS).result(timeout=wait)
+        return _under_way_or_begun(database, schema, privacy, cache_dir).result(timeout=wait)
     except TookTooLong:
         return known.profile if known is not None else None
 
 
 def _under_way_or_begun(
-    database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None, seconds: float
+    database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None
 ) -> Future[Profile]:
     place = _place(database, privacy)
     with _lock:
@@ -90,7 +83,7 @@ def _under_way_or_begun(
 
     def work() -> None:
         try:
-            begun.set_result(_current(database, schema, privacy, cache_dir, seconds))
+            begun.set_result(_current(database, schema, privacy, cache_dir))
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             begun.set_exception(error)
         finally:
@@ -101,7 +94,7 @@ def _under_way_or_begun(
     return begun
 
 
-def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None, seconds: float) -> Profile:
+def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None) -> Profile:
     place, key = _place(database, privacy), _key(database, schema)
     try:
         path: Path | None = cache_folder(cache_dir) / "profiles" / f"{place}.json"
@@ -113,7 +106,7 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
         known = _load(path)
     profile = known.profile if known is not None else None
     if known is None or known.key != key or not known.profile.complete:
-        profile = compute_profile(database, schema, seconds=seconds, before=profile, privacy=privacy)
+        profile = compute_profile(database, schema, seconds=PROFILE_SECONDS, before=profile, privacy=privacy)
         if path is not None:
             _store(path, _Kept(key, schema.fingerprint, profile))
     assert profile is not None
@@ -126,19 +119,11 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
 
 
 def _place(database: Database, privacy: Privacy) -> str:
-    return _hash(f"{_FORMAT}|{privacy}|{database.url}")
+    return digest(f"{_FORMAT}|{privacy}|{database.url}")
 
 
 def _key(database: Database, schema: Schema) -> str:
-    try:
-        version = database.data_version()
-    except Exception:  # noqa: BLE001 - an engine that cannot tell must not stop the question
-        version = ""
-    return _hash(f"{schema.fingerprint}|{version}")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    return digest(f"{schema.fingerprint}|{data_state(database)}")
 
 
 def _load(path: Path) -> _Kept | None:
@@ -152,9 +137,5 @@ def _load(path: Path) -> _Kept | None:
 def _store(path: Path, kept: _Kept) -> None:
     """Write the file atomically."""
     with contextlib.suppress(OSError, ValueError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            written = {"key": kept.key, "fingerprint": kept.fingerprint, "profile": kept.profile.as_json()}
-            json.dump(written, file, ensure_ascii=True, separators=(",", ":"))
-        Path(temporary).replace(path)
+        written = {"key": kept.key, "fingerprint": kept.fingerprint, "profile": kept.profile.as_json()}
+        write_private(path, json.dumps(written, separators=(",", ":")))

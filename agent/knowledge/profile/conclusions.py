@@ -123,7 +123,7 @@ def _of_column(c: ColumnFacts) -> Iterator[Pitfall]:
     elif any(s != s.strip() for s in c.samples if s.strip()):
         yield Pitfall(c.table, c.column, "values with spaces around them: trim before comparing")
     if c.kind == "empty" and c.rows:
-        yield Pitfall(c.table, c.column, "holds no value in any row looked at")
+        yield Pitfall(c.table, c.column, "has no value in any row that was read")
     elif c.nulls > 0 and filled and not c.key and (c.kind in ("number", "date") or _is_date(c)):
         first = "averages leave them out, " if c.kind == "number" else ""
         yield Pitfall(c.table, c.column, f"{c.nulls:,} NULLs: {first}comparisons are never true")
@@ -155,7 +155,7 @@ def _fan_outs(keys: Sequence[KeyFacts]) -> Iterator[Pitfall]:
                 behind[key.ref_table].append(key.table)
     for (table, ref), columns in twice.items():
         if len(columns) > 1:
-            text = f"refers to {ref} in {len(columns)} ways ({', '.join(columns[:4])}): choose the one that is meant"
+            text = f"refers to {ref} in {len(columns)} ways ({', '.join(columns[:4])}): choose the intended one"
             yield Pitfall(table, "", text)
     for ref, children in behind.items():
         if len(children) > 1:

@@ -7,7 +7,10 @@ and put on one line.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from eval.schema import Dialect
 
@@ -137,33 +140,10 @@ class Profile:
 
 
 def profile_from_json(stored: Any) -> Profile:
-    """The profile that `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+    """The profile that `as_json` wrote. Raises ValueError for anything else."""
+    return _reader().validate_python(stored)
 
-    def counted(rows: Any) -> tuple[Counted, ...]:
-        return tuple(Counted(**row) for row in rows)
 
-    columns = tuple(
-        ColumnFacts(
-            **{
-                **c,
-                "samples": tuple(c["samples"]),
-                "values": counted(c["values"]),
-                "formats": tuple(Format(**f) for f in c["formats"]),
-                "null_likes": counted(c["null_likes"]),
-            }
-        )
-        for c in stored["columns"]
-    )
-    keys = tuple(
-        KeyFacts(**{**k, "columns": tuple(k["columns"]), "ref_columns": tuple(k["ref_columns"])})
-        for k in stored["keys"]
-    )
-    return Profile(
-        dialect=stored["dialect"],
-        tables=tuple(TableFacts(**t) for t in stored["tables"]),
-        columns=columns,
-        keys=keys,
-        patterns=tuple(Pattern(**{**p, "columns": tuple(p["columns"])}) for p in stored["patterns"]),
-        guidance=tuple(Pitfall(**p) for p in stored["guidance"]),
-        seconds=float(stored["seconds"]),
-    )
+@cache
+def _reader() -> TypeAdapter[Profile]:
+    return TypeAdapter(Profile)

@@ -17,6 +17,7 @@ from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Column, Dialect, ForeignKey, Table
 from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, quoted_name, table_source
 
 SAMPLE_ROWS = 5_000
 SAMPLE_CELLS = 300_000
@@ -71,7 +72,7 @@ def read_rows(database: Database, table: Table, *, until: float) -> Rows:
     how, condition = "the first rows", None
     if not large and table.kind == "table":
         how = "all rows"
-    source: exp.Expression = _source(table)
+    source: exp.Expression = table_source(table)
     if large and database.dialect in ("postgres", "duckdb") and (table.row_count or 0) > rows:
         how, source = "the engine's sample", _sampled(source, rows, table.row_count or 0, database.dialect)
     elif large:
@@ -101,21 +102,21 @@ def read_rows(database: Database, table: Table, *, until: float) -> Rows:
 def orphans(database: Database, table: Table, key: ForeignKey, ref: Table, *, until: float) -> tuple[int, int] | None:
     """The number of rows with this key that were looked up, and how many of them have no match. Of a large table, only
     the first rows with a key are looked up. None if it could not be done in time."""
-    names = [exp.column(_quoted(c)) for c in key.columns]
+    names = [quoted_column(c) for c in key.columns]
     filled = exp.and_(*(n.copy().is_(exp.null()).not_() for n in names))
-    children = exp.select(*names).from_(_source(table)).where(filled).limit(SAMPLE_ROWS * 4).subquery("child")
+    children = exp.select(*names).from_(table_source(table)).where(filled).limit(SAMPLE_ROWS * 4).subquery("child")
     if len(names) == 1:  # every engine hashes a list of values; a correlated subquery may not be optimised
-        ref_name = exp.column(_quoted(key.ref_columns[0]))
-        listed = exp.select(ref_name).from_(_source(ref)).where(ref_name.copy().is_(exp.null()).not_())
-        known: exp.Expression = exp.In(this=exp.column(_quoted(key.columns[0])), query=listed.subquery())
+        ref_name = quoted_column(key.ref_columns[0])
+        listed = exp.select(ref_name).from_(table_source(ref)).where(ref_name.copy().is_(exp.null()).not_())
+        known: exp.Expression = exp.In(this=quoted_column(key.columns[0]), query=listed.subquery())
     else:
         on = exp.and_(
             *(
-                exp.EQ(this=exp.column(_quoted(c), table="child"), expression=exp.column(_quoted(r), table="parent"))
+                exp.EQ(this=quoted_column(c, "child"), expression=quoted_column(r, "parent"))
                 for c, r in zip(key.columns, key.ref_columns, strict=True)
             )
         )
-        parent = exp.select(exp.Literal.number(1)).from_(exp.alias_(_source(ref), "parent", table=True)).where(on)
+        parent = exp.select(exp.Literal.number(1)).from_(exp.alias_(table_source(ref), "parent", table=True)).where(on)
         known = exp.Exists(this=parent)
     lost = exp.Sum(this=exp.Case().when(known, exp.Literal.number(0)).else_(exp.Literal.number(1)))
     result = _run(database, exp.select(exp.Count(this=exp.Star()), lost).from_(children), until, 1)
@@ -133,24 +134,16 @@ def _run(database: Database, tree: exp.Expression, until: float, rows: int) -> E
     return database.execute(verdict.statement, limits=Limits(seconds=seconds, rows=rows, cell_bytes=4 * CELL_READ))
 
 
-def _quoted(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
-
-
-def _source(table: Table) -> exp.Table:
-    return exp.Table(this=_quoted(table.name), db=_quoted(table.namespace) if table.namespace else None)
-
-
 def _cell(column: Column, dialect: Dialect) -> exp.Expr:
     """The column, with long texts cut by the engine so that they are not transferred."""
-    name = exp.column(_quoted(column.name))
+    name = quoted_column(column.name)
     if not _TEXT.search(column.type) or (dialect == "clickhouse" and not _CLICKHOUSE_TEXT.match(column.type)):
         return name
     text: exp.Expression = name
     if dialect == "postgres" and re.search(r"json|xml", column.type, re.I):
         text = exp.cast(name, exp.DataType.Type.TEXT)
     cut = exp.Anonymous(this="substr", expressions=[text, exp.Literal.number(1), exp.Literal.number(CELL_READ)])
-    return exp.alias_(cut, _quoted(column.name))
+    return exp.alias_(cut, quoted_name(column.name))
 
 
 def _sampled(source: exp.Expression, rows: int, total: int, dialect: Dialect) -> exp.Expression:
@@ -172,8 +165,10 @@ def _ranges(database: Database, table: Table, rows: int, until: float) -> exp.Ex
         key = table.column(table.primary_key[0]) if len(table.primary_key) == 1 else None
         if key is None or not re.search("int", key.type, re.I):
             return None
-        place = exp.column(_quoted(key.name))
-    ends = _run(database, exp.select(exp.Min(this=place), exp.Max(this=place.copy())).from_(_source(table)), until, 1)
+        place = quoted_column(key.name)
+    ends = _run(
+        database, exp.select(exp.Min(this=place), exp.Max(this=place.copy())).from_(table_source(table)), until, 1
+    )
     low, high = ends.rows[0] if ends.ok and ends.rows else (None, None)
     if not isinstance(low, int) or not isinstance(high, int):
         return None
@@ -202,13 +197,13 @@ def pass_over(database: Database, table: Table, read: Rows, *, until: float) -> 
     chosen = read.columns[:COLUMNS_AT_ONCE]
     wanted: list[exp.Expression] = [exp.Count(this=exp.Star())]
     for column in chosen:
-        name = exp.column(_quoted(column.name))
+        name = quoted_column(column.name)
         wanted.append(exp.Count(this=name))
         ordered = bool(_ORDERED.search(column.type))
         wanted.append(exp.Min(this=name.copy()) if ordered else exp.null())
         wanted.append(exp.Max(this=name.copy()) if ordered else exp.null())
     named = [exp.alias_(w, f"c{i}") for i, w in enumerate(wanted)]
-    result = _run(database, exp.select(*named).from_(_source(table)), until, 1)
+    result = _run(database, exp.select(*named).from_(table_source(table)), until, 1)
     if not result.ok or not result.rows:
         return {}
     total, *rest = result.rows[0]

@@ -156,11 +156,11 @@ def _columns(schema: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
                 f"{one_line(table.name, _NAME)}.{one_line(column.name, _NAME)} {one_line(column.type, CELL)}".strip()
             )
             facts = known.get((table.name, column.name))
-            text = _told(facts, depth) if facts is not None else "not read"
+            text = _column_line(facts, depth) if facts is not None else "not read"
             yield f"{named}: {text}{_comment(column.comment, depth)}"
 
 
-def _told(c: ColumnFacts, depth: Depth) -> str:
+def _column_line(c: ColumnFacts, depth: Depth) -> str:
     nulls = f", {c.nulls:,} NULL" if c.nulls else ""
     frequent = ", ".join(
         _text(s, depth.cell) if c.kind == "text" else one_line(s, depth.cell) for s in c.samples[: depth.samples]

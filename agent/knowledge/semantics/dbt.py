@@ -68,14 +68,14 @@ class _Manifest:
         node = model.get("node_relation") or {}
         fields, keys = [], []
         for entity in _list(model.get("entities")):
-            column = text(entity.get("expr")) or text(entity.get("name"))
+            column = _column(entity)
             fields.append(Field(text(entity.get("name")), Expression(column), (), text(entity.get("description"))))
             if entity.get("type") in ("primary", "unique"):
                 keys.append((column,))
             elif entity.get("type") == "natural":
                 self.reader.note(f"{place}.entities[{entity.get('name')}]", "natural keys are not used")
         for dimension in _list(model.get("dimensions")):
-            column = text(dimension.get("expr")) or text(dimension.get("name"))
+            column = _column(dimension)
             fields.append(
                 Field(
                     text(dimension.get("name")),
@@ -87,7 +87,7 @@ class _Manifest:
                 )
             )
         for measure in _list(model.get("measures")):
-            column = text(measure.get("expr")) or text(measure.get("name"))
+            column = _column(measure)
             if not column.replace("_", "a").isalnum():
                 fields.append(
                     Field(text(measure.get("name")), Expression(column), (), text(measure.get("description")))
@@ -173,9 +173,7 @@ class _Manifest:
         dataset = Dataset(text(model.get("name")), "")
         from agent.knowledge.semantics.snowflake import qualified
 
-        column = qualified(
-            text(measure.get("expr")) or text(measure.get("name")) or text(metric.get("name")), dataset, ""
-        )
+        column = qualified(_column(measure) or text(metric.get("name")), dataset, "")
         condition = qualified(condition, dataset, "") if condition else ""
         return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)
 
@@ -207,8 +205,8 @@ def _list(value: Any) -> list[Record]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _column(entity: Record) -> str:
-    return text(entity.get("expr")) or text(entity.get("name"))
+def _column(record: Record) -> str:
+    return text(record.get("expr")) or text(record.get("name"))
 
 
 def _label(record: Record) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
 
 
 def _place(schema: Schema, dataset: Dataset) -> tuple[str, str]:
-    table = schema.table(dataset.table, dataset.namespace) or schema.table(dataset.table)
+    table = dataset.table_in(schema)
     return (table.namespace or "", table.name) if table else ("", "")
 
 
@@ -63,23 +63,7 @@ def _comment(present: str | None, description: str, names: Iterable[str], own: s
 
 def _keys(schema: Schema, model: SemanticModel) -> Iterable[tuple[tuple[str, str], ForeignKey]]:
     """The relationships as foreign keys that the database does not know yet."""
-    for relation in model.relationships:
-        source, target = model.dataset(relation.source), model.dataset(relation.target)
-        if source is None or target is None:
-            continue
-        ours = schema.table(source.table, source.namespace) or schema.table(source.table)
-        theirs = schema.table(target.table, target.namespace) or schema.table(target.table)
-        if ours is None or theirs is None:
-            continue
-        pairs = [(_column(ours, source, a), _column(theirs, target, b)) for a, b in relation.columns]
-        joined = [(a.name, b.name) for a, b in pairs if a is not None and b is not None]
-        if not pairs or len(joined) < len(pairs):
-            continue
-        key = ForeignKey(tuple(a for a, _ in joined), theirs.name, tuple(b for _, b in joined), inferred=True)
+    for ours, theirs, pairs in model.joins(schema):
+        key = ForeignKey(tuple(a for a, _ in pairs), theirs.name, tuple(b for _, b in pairs), inferred=True)
         if not any(k.columns == key.columns and k.ref_table == key.ref_table for k in ours.foreign_keys):
             yield (ours.namespace or "", ours.name), key
-
-
-def _column(table: Table, dataset: Dataset, name: str) -> Column | None:
-    field = dataset.field(name)
-    return table.column(field.column if field and field.column else name) or table.column(name)

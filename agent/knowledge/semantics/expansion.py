@@ -200,7 +200,7 @@ class ViewBuilder:
         for metric in self.model.metrics:
             self._metric(metric)
         for dataset in self.model.datasets:
-            table = self.table(dataset)
+            table = dataset.table_in(self.schema)
             if table is None:
                 self.problems.append((dataset.name, f"there is no table {dataset.table}"))
                 continue
@@ -214,26 +214,18 @@ class ViewBuilder:
     def _other_names(self) -> Iterator[tuple[str, str]]:
         """The names and synonyms of datasets, in singular and plural, that nothing else in the schema is called."""
         words = {_spoken(name) for t in self.schema.tables for name in (t.name, *(c.name for c in t.columns))}
-        taken = {light_stem(word) for word in words} | {light_stem(_spoken(name)) for _, name in self.meanings}
+        used_stems = {light_stem(word) for word in words} | {light_stem(_spoken(name)) for _, name in self.meanings}
         for dataset in self.model.datasets:
-            table = self.table(dataset)
+            table = dataset.table_in(self.schema)
             for synonym in (dataset.name, *dataset.synonyms) if table is not None else ():
                 spoken = _spoken(synonym)
-                if table is not None and spoken and light_stem(spoken) not in taken:
+                if table is not None and spoken and light_stem(spoken) not in used_stems:
                     yield spoken, _spoken(table.name)
                     yield f"{spoken}s", _spoken(table.name)
 
-    def table(self, dataset: Dataset) -> Table | None:
-        return self.schema.table(dataset.table, dataset.namespace) or self.schema.table(dataset.table)
-
     def _steps(self) -> Iterator[Step]:
-        for relation in self.model.relationships:
-            source, target = self.model.dataset(relation.source), self.model.dataset(relation.target)
-            ours, theirs = (self.table(source) if source else None), (self.table(target) if target else None)
-            if source and target and ours and theirs:
-                pairs = tuple((_plain(source, a), _plain(target, b)) for a, b in relation.columns)
-                if all(ours.column(a) and theirs.column(b) for a, b in pairs):
-                    yield Step(ours.name, theirs.name, pairs)
+        for join in self.model.joins(self.schema):
+            yield Step(join.source.name, join.target.name, join.columns)
         for table in self.schema.tables:
             for key in table.foreign_keys:
                 yield Step(table.name, key.ref_table, tuple(zip(key.columns, key.ref_columns, strict=False)))
@@ -293,7 +285,7 @@ class ViewBuilder:
         box = exp.paren(parsed.tree.expressions[0].unalias().copy(), copy=False)
         for column in list(box.find_all(exp.Column)):
             owner = self.model.dataset(column.table) if column.table else dataset or self._owner(column)
-            table = self.table(owner) if owner else self.schema.table(column.table) if column.table else None
+            table = owner.table_in(self.schema) if owner else self.schema.table(column.table) if column.table else None
             if table is None:
                 raise ValueError(f"there is no dataset {column.table or 'for ' + column.name}")
             known = owner.field(column.name) if owner else None
@@ -319,7 +311,7 @@ class ViewBuilder:
         return None
 
     def _has(self, dataset: Dataset, name: str) -> bool:
-        table = self.table(dataset)
+        table = dataset.table_in(self.schema)
         return bool(dataset.field(name)) or (table is not None and table.column(name) is not None)
 
     def _joined(self, used: list[str]) -> tuple[str, tuple[Step, ...]]:
@@ -368,11 +360,6 @@ def _in_dialect(expression: Expression, dialect: Dialect) -> str:
     if written is None:
         raise ValueError("the expression cannot be read")
     return written
-
-
-def _plain(dataset: Dataset, name: str) -> str:
-    field = dataset.field(name)
-    return (field.column if field else None) or name
 
 
 def _slug(name: str) -> str:

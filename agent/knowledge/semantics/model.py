@@ -6,8 +6,11 @@ columns of its dataset; in a metric they name `dataset.field`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from eval.schema import Schema, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,14 @@ class Dataset:
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name.casefold() == name.casefold()), None)
 
+    def column_name(self, name: str) -> str:
+        """The column that a field of this name is; the name itself where no field has it."""
+        field = self.field(name)
+        return (field.column if field else None) or name
+
+    def table_in(self, schema: Schema) -> Table | None:
+        return schema.table(self.table, self.namespace) or schema.table(self.table)
+
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
@@ -63,6 +74,14 @@ class Relationship:
     target: str
     columns: tuple[tuple[str, str], ...]
     """(column of the source, column of the target)."""
+
+
+class Join(NamedTuple):
+    """A relationship with the tables and columns of a schema."""
+
+    source: Table
+    target: Table
+    columns: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +119,24 @@ class SemanticModel:
 
     def dataset(self, name: str) -> Dataset | None:
         return next((d for d in self.datasets if d.name.casefold() == name.casefold()), None)
+
+    def joins(self, schema: Schema) -> Iterator[Join]:
+        """The relationships whose tables and columns the schema has."""
+        for relation in self.relationships:
+            source, target = self.dataset(relation.source), self.dataset(relation.target)
+            ours, theirs = (source.table_in(schema) if source else None), (target.table_in(schema) if target else None)
+            if not (source and target and ours and theirs and relation.columns):
+                continue
+            pairs = [
+                (
+                    ours.column(source.column_name(a)) or ours.column(a),
+                    theirs.column(target.column_name(b)) or theirs.column(b),
+                )
+                for a, b in relation.columns
+            ]
+            columns = tuple((a.name, b.name) for a, b in pairs if a and b)
+            if len(columns) == len(pairs):
+                yield Join(ours, theirs, columns)
 
 
 Record = dict[str, Any]

@@ -110,6 +110,18 @@ def build(url: str, statements: list[str]) -> None:
         with psycopg.connect(url, autocommit=True) as server:
             for statement in statements:
                 server.execute(statement.encode())
+    elif parts.scheme == "chdb":
+        from tests.conftest import chdb_client
+
+        with chdb_client(url) as client:
+            client.command("SET data_type_default_nullable = 1")
+            for statement in statements:
+                merge_tree = " ENGINE = MergeTree ORDER BY tuple()" if statement.startswith("CREATE TABLE") else ""
+                client.command(statement + merge_tree)
+    elif parts.scheme == "sc":
+        from tests.spark_servers import write
+
+        write(url, *statements)
     else:
         import pymysql
 

@@ -1,4 +1,4 @@
-"""The company on four engines, as everything and as Anna's copy."""
+"""The company on every engine, as everything and as Anna's copy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.agent.access.company import POLICIES, build, visible, whole
+from tests.optional import needs_chdb, needs_sail, needs_spark
 
 Urls = tuple[str, str]
 """(the company, Anna's copy)"""
@@ -21,7 +22,15 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
+_ENGINES = [
+    *("sqlite", "duckdb", "postgres", "mysql"),
+    pytest.param("clickhouse", marks=needs_chdb),
+    pytest.param("sail", marks=needs_sail),
+    pytest.param("spark", marks=[needs_spark, pytest.mark.slow]),
+]
+
+
+@pytest.fixture(scope="module", params=_ENGINES)
 def company(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Urls]:
     folder = tmp_path_factory.mktemp("company")
     if request.param in ("sqlite", "duckdb"):
@@ -33,6 +42,22 @@ def company(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield urls
         return
     url: str = request.getfixturevalue(f"{request.param}_url")
+    if request.param in ("sail", "spark"):
+        from tests.spark_servers import scratch_database
+
+        server = "/".join(url.split("/")[:3])
+        with scratch_database(server) as copy:
+            build(url, whole())
+            build(copy, visible("EU"))
+            yield url, copy
+        return
+    if request.param == "clickhouse":
+        name = f"{url.rpartition('=')[2]}_copy"
+        build(url, [f"CREATE DATABASE {name}", *whole()])
+        build(copy := f"{url}_copy", visible("EU"))
+        yield url, copy
+        build(url, [f"DROP DATABASE {name} SYNC"])
+        return
     copy = urlsplit(url)._replace(path=f"{urlsplit(url).path}_copy").geturl()
     name = urlsplit(copy).path[1:]
     build(url, [f"CREATE DATABASE {name}"])

@@ -16,12 +16,23 @@ from eval.sql import check, parse
 from tests.agent.access.company import SECRETS
 from tests.agent.access.conftest import Urls
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "access" / "attempts.sql"
-ATTEMPTS = [
-    text
-    for block in FIXTURE.read_text().split("\n\n")
-    if (text := "\n".join(line for line in block.splitlines() if not line.startswith("--")).strip())
-]
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "access"
+
+
+def attempts(file: str) -> list[str]:
+    return [
+        text
+        for block in (FIXTURES / file).read_text().split("\n\n")
+        if (text := "\n".join(line for line in block.splitlines() if not line.startswith("--")).strip())
+    ]
+
+
+ATTEMPTS = attempts("attempts.sql")
+OWN_ATTEMPTS = {dialect: attempts(f"attempts_{dialect}.sql") for dialect in ("clickhouse", "spark")}
+"""Attempts with forms that only one dialect has."""
+
+LEAKED_BY_SAIL = "SELECT * FROM (WITH payroll AS (SELECT 1 AS id) SELECT id FROM payroll) AS one, payroll"
+"""Sail lets the outer query see the subquery's CTE; for a person it is a table that they may not see."""
 
 
 def outcome(database: Database, sql: str) -> tuple[Any, str]:
@@ -55,15 +66,30 @@ def test_there_are_at_least_sixty_attempts() -> None:
 def test_an_attempt_ends_as_on_a_copy_that_holds_only_what_is_visible(
     sql: str, databases: tuple[Database, Database], copied: dict[str, Any]
 ) -> None:
-    found, told = outcome(databases[0], sql)
-    assert found == copied[sql], told
-    assert not any(secret in told for secret in SECRETS)
+    result, text = outcome(databases[0], sql)
+    if databases[0].dialect == "spark" and sql == LEAKED_BY_SAIL:
+        assert result in (("error", []), copied[sql]), text
+    else:
+        assert result == copied[sql], text
+    assert not any(secret in text for secret in SECRETS)
 
 
-@pytest.mark.parametrize("column", ["rowid", "_rowid_", "ctid", "xmin", "salary"])
+def test_attempts_in_forms_of_the_dialect_end_alike_too(databases: tuple[Database, Database]) -> None:
+    view, copy = databases
+    own = OWN_ATTEMPTS.get(view.dialect, [])
+    different = {}
+    for sql in own:
+        result, text = outcome(view, sql)
+        assert not any(secret in text for secret in SECRETS), sql
+        if result != (expected := outcome(copy, sql)[0]):
+            different[sql] = (result, expected, text)
+    assert not different
+
+
+@pytest.mark.parametrize("column", ["rowid", "_rowid_", "ctid", "xmin", "_part", "_table", "salary"])
 def test_columns_of_the_engine_itself_tell_nothing(column: str, databases: tuple[Database, Database]) -> None:
-    (status, rows), told = outcome(databases[0], f"SELECT {column} FROM staff")
-    assert status == "error" or set(rows) == {"(None,)"}, told
+    (status, rows), text = outcome(databases[0], f"SELECT {column} FROM staff")
+    assert status == "error" or set(rows) == {"(None,)"}, text
 
 
 def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databases: tuple[Database, Database]) -> None:

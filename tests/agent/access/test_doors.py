@@ -35,14 +35,14 @@ def server(company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactor
         TEXT2SQL_AUDIT_LOG=folder / "audit.jsonl",
         TEXT2SQL_CACHE_DIR=folder / "cache",
     )
-    with running(config) as found:
-        yield found
+    with running(config) as served:
+        yield served
 
 
 def quiet(text: str, asked: str = "") -> None:
     """No secret is in a reply, apart from words of the request itself."""
-    told = text.lower().replace(asked.lower(), "")
-    assert not any(secret in told for secret in SECRETS), text
+    rest = text.lower().replace(asked.lower(), "")
+    assert not any(secret in rest for secret in SECRETS), rest
 
 
 def test_no_attempt_passes_over_http(server: Running) -> None:
@@ -130,18 +130,18 @@ def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running) -> 
 )
 def test_a_question_about_hidden_things_is_told_so(server: Running, question: str, unseen: str) -> None:
     with server.client() as client:
-        told = client.post("/query", json={"question": question}, headers=ANNA).text
-    answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
+        reply = client.post("/query", json={"question": question}, headers=ANNA).text
+    answer = next(json.loads(line[5:])["data"] for line in reply.splitlines() if '"event":"answer"' in line)
     assert (answer["status"], answer["answer"]) == ("abstained", f"Not visible to you: {unseen}.")
 
 
 def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running) -> None:
     with server.client() as client:
-        told = client.post("/query", json={"question": "How many staff are there?"}, headers=ANNA).text
-    answer = next(json.loads(line[5:])["data"] for line in told.splitlines() if '"event":"answer"' in line)
+        reply = client.post("/query", json={"question": "How many staff are there?"}, headers=ANNA).text
+    answer = next(json.loads(line[5:])["data"] for line in reply.splitlines() if '"event":"answer"' in line)
     assert answer["rows"] == [[3]]
     assert "Only the rows of staff that are visible to you were read." in answer["doubts"]
-    quiet(told)
+    quiet(reply)
 
 
 async def test_no_attempt_passes_over_mcp(server: Running) -> None:
@@ -155,10 +155,10 @@ async def test_no_attempt_passes_over_mcp(server: Running) -> None:
         Client(streamable_http_client(f"{server.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
     ):
         described = await client.call_tool("describe_schema", {})
-        told = str(described.structured_content)
+        text = str(described.structured_content)
         ran = 0
-        assert "salary" not in told
-        assert "payroll" not in told
+        assert "salary" not in text
+        assert "payroll" not in text
         for sql in ATTEMPTS:
             result = await client.call_tool("run_sql", {"sql": sql})
             rows = (result.structured_content or {}).get("rows")
@@ -185,10 +185,10 @@ def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: P
             TEXT2SQL_TOKENS=TOKENS,
             TEXT2SQL_CACHE_DIR=tmp_path / "cache",
         )
-        with running(config) as found, found.client() as client:
-            told = client.post("/query", json={"question": "Who works in each region?"}, headers=ANNA).text
+        with running(config) as served, served.client() as client:
+            reply = client.post("/query", json={"question": "Who works in each region?"}, headers=ANNA).text
     assert prompts
-    quiet(told)
+    quiet(reply)
     for prompt in prompts:
         quiet(prompt)
     assert "salary" not in prompts[0]

@@ -59,13 +59,13 @@ def outcomes(source: Path, golds: list[str], folder: Path) -> list[tuple[str, Ex
         schema = whole.schema()
         copy(source, schema, folder / "copy.sqlite")
         person = PersonalDatabase(whole, Person("anna"), rules(schema))
-        found = []
+        triples = []
         with open_database(folder / "copy.sqlite") as filtered:
             for sql in golds:
                 verdict = check(parse(sql, "sqlite"))
                 assert verdict.statement is not None
-                found.append((sql, person.execute(verdict.statement), filtered.execute(verdict.statement)))
-        return found
+                triples.append((sql, person.execute(verdict.statement), filtered.execute(verdict.statement)))
+        return triples
 
 
 def differ(sql: str, seen: ExecutionResult, wanted: ExecutionResult) -> bool:
@@ -79,21 +79,21 @@ def golds_of(bench: Path, number: int) -> tuple[Path, list[str]]:
     folder = bench / "spider_dev"
     records = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
     name = Counter(r["db"] for r in records).most_common(number + 1)[number][0]
-    found = [r["gold_sql"] for r in records if r["db"] == name and r["gold_ok"]]
-    return folder / "databases" / f"{name}.sqlite", sorted(set(found))
+    golds = [r["gold_sql"] for r in records if r["db"] == name and r["gold_ok"]]
+    return folder / "databases" / f"{name}.sqlite", sorted(set(golds))
 
 
 def test_golds_of_the_demo_shop(tmp_path: Path) -> None:
     golds = [task.gold.sql for task in tasks("shop")]
-    found = outcomes(demo_path("shop"), golds, tmp_path)
-    assert [sql for sql, seen, wanted in found if differ(sql, seen, wanted)] == []
-    assert sum(seen.ok for _, seen, _ in found) > len(golds) / 4
+    triples = outcomes(demo_path("shop"), golds, tmp_path)
+    assert [sql for sql, seen, wanted in triples if differ(sql, seen, wanted)] == []
+    assert sum(seen.ok for _, seen, _ in triples) > len(golds) / 4
 
 
 @pytest.mark.bench
 @pytest.mark.parametrize("number", [0, 1])
 def test_golds_of_a_benchmark_database(number: int, bench_dir: Path, tmp_path: Path) -> None:
     source, golds = golds_of(bench_dir, number)
-    found = outcomes(source, golds, tmp_path)
-    assert [sql for sql, seen, wanted in found if differ(sql, seen, wanted)] == []
-    assert sum(seen.ok for _, seen, _ in found) > len(golds) / 4
+    triples = outcomes(source, golds, tmp_path)
+    assert [sql for sql, seen, wanted in triples if differ(sql, seen, wanted)] == []
+    assert sum(seen.ok for _, seen, _ in triples) > len(golds) / 4

@@ -32,8 +32,8 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("identity")
     public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
     (folder / "keys.json").write_text(json.dumps({"keys": [{**public, "kid": "one"}]}))
-    told = f"jwt: {{issuer: 'https://id.example.org', audience: text2sql, keys: {folder / 'keys.json'}}}\n"
-    (folder / "access.yaml").write_text(f"{told}proxy: {{addresses: [10.0.0.7]}}\n{POLICIES}")
+    issuer = f"jwt: {{issuer: 'https://id.example.org', audience: text2sql, keys: {folder / 'keys.json'}}}\n"
+    (folder / "access.yaml").write_text(f"{issuer}proxy: {{addresses: [10.0.0.7]}}\n{POLICIES}")
     return str(folder / "access.yaml")
 
 
@@ -89,8 +89,8 @@ def server(policies: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("claims")
     build(f"sqlite://{folder}/company.db", whole())
     database = f"sqlite:///{folder}/company.db"
-    with running(settings_for(folder, TEXT2SQL_DATABASE_URL=database, TEXT2SQL_POLICIES=policies)) as found:
-        yield found
+    with running(settings_for(folder, TEXT2SQL_DATABASE_URL=database, TEXT2SQL_POLICIES=policies)) as served:
+        yield served
 
 
 def test_claims_decide_which_rows_are_seen(server: Running) -> None:

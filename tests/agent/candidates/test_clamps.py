@@ -50,10 +50,10 @@ CASES = {
 def test_a_query_is_cut_to_what_the_question_asks_for(
     question: str, sql: str, wanted: str | None, shop: Database
 ) -> None:
-    found = clamped(sql, question, shop.schema(), strategy(ALL))
+    clamped_sql = clamped(sql, question, shop.schema(), strategy(ALL))
 
-    assert found.sql == (wanted or sql)
-    assert bool(found.changes) == (wanted is not None)
+    assert clamped_sql.sql == (wanted or sql)
+    assert bool(clamped_sql.changes) == (wanted is not None)
 
 
 def test_no_strategy_but_clamped_rewrites_queries() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import commands
 
 Line = dict[str, Any]
 Select = Callable[..., list[Line]]
@@ -35,9 +35,8 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def select(databases: Path) -> Select:
     def selected(*lines: Line | str, jobs: int = 1) -> list[Line]:
         text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-        command = [sys.executable, "-m", "agent.batch", "select", "--databases", str(databases), "--jobs", str(jobs)]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr
+        words = ("-m", "agent.batch", "select", "--databases", databases, "--jobs", jobs)
+        done = commands.run(*words, input=text, check=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     return selected
@@ -129,7 +128,6 @@ def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(sel
 
 
 def test_help_names_what_goes_in_and_out() -> None:
-    command = [sys.executable, "-m", "agent.batch", "select", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = commands.run("-m", "agent.batch", "select", "--help", check=True)
     assert "candidates[{system, sql}]" in done.stdout
     assert "--jobs" in done.stdout

@@ -32,11 +32,11 @@ def _lessons(share: float, count: int, *, name: str = "", told: float = 0.0) -> 
 
 @pytest.mark.parametrize("share", [0.2, 0.95])
 def test_a_writers_share_becomes_its_prior(share: float) -> None:
-    found = learn(_lessons(share, 50))
-    assert found.judge is not None
-    assert found.judge.priors["a model"] == pytest.approx(share, abs=0.15)
-    assert found.losses["prior"] < found.losses["shipped"]
-    assert found.judge.weights is None
+    learned_judge = learn(_lessons(share, 50))
+    assert learned_judge.judge is not None
+    assert learned_judge.judge.priors["a model"] == pytest.approx(share, abs=0.15)
+    assert learned_judge.losses["prior"] < learned_judge.losses["shipped"]
+    assert learned_judge.judge.weights is None
 
 
 def test_a_writer_like_the_shipped_one_changes_nothing() -> None:
@@ -49,10 +49,10 @@ def test_few_verdicts_teach_nothing() -> None:
 
 def test_a_check_that_is_wrong_here_loses_its_weight() -> None:
     name = "other_table_named"
-    found = learn(_lessons(0.6, 150, name=name))
-    assert found.judge is not None
-    assert found.judge.weights is not None
-    assert coefficients().weights[name] < found.judge.weights[name] <= 0
+    learned_judge = learn(_lessons(0.6, 150, name=name))
+    assert learned_judge.judge is not None
+    assert learned_judge.judge.weights is not None
+    assert coefficients().weights[name] < learned_judge.judge.weights[name] <= 0
 
 
 def test_what_was_learned_is_taken_back(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_another_file_is_no_judge(tmp_path: Path, text: str) -> None:
 
 
 def test_a_correction_teaches_twice() -> None:
-    said = [
+    verdicts = [
         Judged("How many customers are there?", "SELECT COUNT(*) FROM customers", "right", "m"),
         Judged(
             "How many orders are there?", "SELECT COUNT(*) FROM products", "corrected", "m", "SELECT 1 FROM nowhere"
@@ -89,8 +89,8 @@ def test_a_correction_teaches_twice() -> None:
         Judged("Delete all", "DELETE FROM products", "wrong", "m"),
     ]
     with open_database(demo_path("shop")) as database:
-        found = asyncio.run(lessons(said, database))
-    assert [(one.right, one.writer) for one in found] == [(True, "m"), (False, "m"), (False, "m"), (True, "")]
+        lessons_read = asyncio.run(lessons(verdicts, database))
+    assert [(one.right, one.writer) for one in lessons_read] == [(True, "m"), (False, "m"), (False, "m"), (True, "")]
 
 
 def test_a_case_is_judged_by_what_was_learned() -> None:

@@ -53,10 +53,10 @@ def kit(tmp_path: Path) -> Path:
 @pytest.fixture
 def endpoint() -> Iterator[OpenAIServer]:
     forget()
-    with OpenAIServer() as found:
+    with OpenAIServer() as server:
         reply = {"reasoning": "counts", "sql": SQL, "accept": True, "relevance": 0.9, "plan_type": "single"}
-        found.otherwise = completion({**reply, "confidence": 0.9, "tasks": [{"id": "t", "description": NAMED}]})
-        yield found
+        server.otherwise = completion({**reply, "confidence": 0.9, "tasks": [{"id": "t", "description": NAMED}]})
+        yield server
     forget()
 
 
@@ -113,8 +113,8 @@ async def test_notes_that_cannot_be_had_are_left_out_and_logged(
 
 
 BAD = {
-    "no folder": ("kit/nowhere", {}, "a kit is a folder"),
-    "nothing in it": ("kit", {"readme_txt": "x"}, "the folder holds none of"),
+    "no folder": ("kit/nowhere", {}, "a kit must be a folder"),
+    "nothing in it": ("kit", {"readme_txt": "x"}, "the folder has none of"),
     "an unknown strategy": ("kit", {"kit_yaml": "strategy: best"}, "there is no strategy 'best'"),
     "an unknown key": ("kit", {"kit_yaml": "model: m"}, "'model' is none of strategy, settings, parents"),
     "a setting that is not for kits": ("kit", {"kit_yaml": "settings: {privacy: full}"}, "'privacy' is none of"),
@@ -177,7 +177,7 @@ def test_the_command_line_refuses_a_bad_kit(alone: CliRunner, tmp_path: Path) ->
     done = alone.invoke(agent.main.app, ["--kit", str(tmp_path / "nowhere"), NAMED])
 
     assert done.exit_code == 2
-    assert "a kit is a folder" in done.output
+    assert "a kit must be a folder" in done.output
 
 
 def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
@@ -201,6 +201,6 @@ def test_the_a2a_server_takes_a_kit(kit: Path) -> None:
     tables = [{"name": t, "columns": [{"name": c, "type": "TEXT"} for c in cs]} for t, cs in columns.items()]
     with serving(TEXT2SQL_KIT=str(kit)) as url:
         task = {"task_id": "t", "question": NAMED, "schema": {"tables": tables}, "dialect": "sqlite"}
-        found = httpx.post(url + "generate", json=task, timeout=30).json()
+        reply = httpx.post(url + "generate", json=task, timeout=30).json()
 
-    assert "country = 'Finland'" in found["sql"]
+    assert "country = 'Finland'" in reply["sql"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,13 +20,14 @@ from tests.settings import overridden
 QUESTION = "How many shipped orders came from Amsterdam?"
 
 
-@pytest.fixture
-def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    found = open_database(str(demo_path("shop", tmp_path)))
-    for mode in ("full", "masked"):
-        kept_profile(found, found.schema(), privacy=mode)
-    return found
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    file = demo_path("shop")
+    with pytest.MonkeyPatch.context() as patch, open_database(str(file)) as database:
+        patch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        for mode in ("full", "masked"):
+            kept_profile(database, database.schema(), privacy=mode)
+        yield database
 
 
 def viewed(database: Database, **more: object) -> str:

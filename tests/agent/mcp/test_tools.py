@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -17,6 +16,7 @@ import pytest
 from mcp import Client, MCPError
 
 from eval.version import VERSION
+from tests import commands
 from tests.agent.server.running import running, settings_for
 from tests.openai_server import OpenAIServer, completion
 
@@ -48,16 +48,16 @@ async def exercise(client: Client) -> None:
         steps.append(message or "")
 
     answer = await client.call_tool("ask", {"question": "How many customers are there?"}, progress_callback=progress)
-    found = answer.structured_content
-    assert found is not None
-    assert (found["status"], found["rows"], found["rows_returned"], found["truncated"]) == (
+    content = answer.structured_content
+    assert content is not None
+    assert (content["status"], content["rows"], content["rows_returned"], content["truncated"]) == (
         "success",
         [[480]],
         1,
         False,
     )
-    assert found["sql"].startswith("SELECT COUNT(*)")
-    assert "480" in found["answer"]
+    assert content["sql"].startswith("SELECT COUNT(*)")
+    assert "480" in content["answer"]
     assert steps[0] == "schema analyzer"
     assert any(step.startswith("attempt 1: passes, about ") for step in steps)
 
@@ -267,15 +267,8 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
             "params": {"name": "ask", "arguments": {"question": "How many customers are there?"}},
         },
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agent.mcp", "--log-level", "debug"],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words, pipe = ("-m", "agent.mcp", "--log-level", "debug"), subprocess.PIPE
+    process = commands.Process(*words, cwd=tmp_path, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -304,13 +297,7 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
 
 
 def test_settings_that_cannot_be_used_are_told(environment: dict[str, str], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "agent.mcp"],
-        cwd=tmp_path,
-        env={**environment, "TEXT2SQL_MAX_RETRIES": "many"},
-        capture_output=True,
-        text=True,
-    )
+    done = commands.run("-m", "agent.mcp", cwd=tmp_path, env={**environment, "TEXT2SQL_MAX_RETRIES": "many"})
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "TEXT2SQL_MAX_RETRIES" in done.stderr

@@ -265,7 +265,7 @@ def test_nothing_runs_unchecked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "message"),
     [
         ("How many orders are there per city?", ["It computes COUNT.", "It asks for something per group."]),
         ("Who are the top 3 customers by payments?", ["It ranks, and keeps the first 3 (most first)."]),
@@ -273,7 +273,7 @@ def test_nothing_runs_unchecked() -> None:
         ("Which customers did not order 'tea'?", ["It excludes something.", "It names: tea"]),
     ],
 )
-def test_constraints_are_read_off_the_question(question: str, said: list[str]) -> None:
-    found = list(constraints(read_intent(question)))
+def test_constraints_are_read_off_the_question(question: str, message: list[str]) -> None:
+    sentences = list(constraints(read_intent(question)))
 
-    assert [one for one in said if one not in found] == []
+    assert [one for one in message if one not in sentences] == []

@@ -196,19 +196,13 @@ def test_a_missing_package_is_named(
         export(result, file_format)
 
 
-def test_the_file_name_is_harmless(result: KeptResult) -> None:
-    made = export(result, "csv", name='../Größe "x"\r\nSet-Cookie: a')
-
-    assert (made.file_name, made.media_type) == ("Gr_e_x_Set-Cookie_a.csv", "text/csv; charset=utf-8")
-
-
 @pytest.mark.parametrize("file_format", ["csv", "jsonl", "xlsx", "parquet"])
 async def test_chunks_come_off_the_event_loop_and_leaving_early_cleans_up(tmp_path: Path, file_format: Any) -> None:
     result = kept(tmp_path, {"n": list(range(5000)), "text": [str(n) * 50 for n in range(5000)]})
-    got = b"".join([chunk async for chunk in export(result, file_format)])
+    exported = b"".join([chunk async for chunk in export(result, file_format)])
     if file_format in ("csv", "jsonl"):  # the others hold the time of their making
-        assert got == whole(result, file_format)
-    assert len(got) > 10_000
+        assert exported == whole(result, file_format)
+    assert len(exported) > 10_000
 
     chunks = aiter(export(result, file_format))
     await anext(chunks)

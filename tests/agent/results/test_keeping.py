@@ -7,7 +7,6 @@ import math
 import os
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,6 +25,7 @@ from agent.results.spool import SpoolWriter
 from agent.results.store import KeptResult
 from eval.databases import Database, Limits, open_database
 from eval.sql.types import ReadStatement
+from tests.commands import Process
 
 LIMITS = Limits(seconds=20, rows=10_000, bytes=10_000_000)
 
@@ -263,7 +263,7 @@ async def test_cancelling_stops_the_statement(database: Database, store: ResultS
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    for _ in range(50):
+    for _ in range(500):
         await asyncio.sleep(0.02)
         if not list((tmp_path / "results").iterdir()):
             break
@@ -320,8 +320,8 @@ def test_several_processes_share_a_folder(database: Database, tmp_path: Path) ->
         "    try: assert r.page().rows[0][0] == n % 7\n"
         "    except Exception as e: assert type(e).__name__ == 'ResultGone', e\n"
     )
-    command = [sys.executable, "-W", "error", "-c", script, str(tmp_path / "shop.sqlite"), str(tmp_path / "shared")]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    command = ("-W", "error", "-c", script, tmp_path / "shop.sqlite", tmp_path / "shared")
+    running = [Process(*command, stderr=subprocess.PIPE) for _ in range(3)]
     errors = [process.communicate(timeout=60)[1] for process in running]
 
     assert errors == ["", "", ""]

@@ -12,7 +12,8 @@ from sqlalchemy import create_engine, text
 
 from agent.config import StateSettings
 from agent.store import Store, open_store
-from agent.store.records import RunRecord
+from agent.store.records import RunRecord, ThreadRecord
+from agent.store.threads import new_thread_id
 
 SECRET = "a long random text, the same on every server"
 
@@ -42,3 +43,11 @@ async def store(config: StateSettings) -> AsyncIterator[Store]:
 def a_run(run_id: str = "r1", owner: str = "ann", **more: Any) -> RunRecord:
     values: dict[str, Any] = {"preset": "shop", "question": "How many orders?", "started": datetime.now(UTC)}
     return RunRecord(run_id=run_id, owner=owner, **values | more)
+
+
+async def first_turn(store: Store, run: RunRecord, **given: Any) -> ThreadRecord:
+    """A new thread, with `run` as its first turn."""
+    begun = await store.begin_turn(run.model_copy(update={"thread_id": new_thread_id()}), fresh=True, **given)
+    thread = await store.thread(run.owner, str(begun.thread_id))
+    assert thread is not None
+    return thread

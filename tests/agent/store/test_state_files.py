@@ -20,7 +20,8 @@ from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, o
 from agent.store.location import state_folder, state_location
 from agent.store.records import SourceRecord
 from agent.store.tables import STEPS
-from tests.agent.store.conftest import SECRET, a_run
+from tests.agent.store.conftest import SECRET, a_run, first_turn
+from tests.commands import Process
 
 URL = "postgresql://me:hunter2@db/sales"
 
@@ -69,7 +70,7 @@ def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("mysql://root:hunter2@db/state", "sqlite:/// or postgresql://"),
         ("sqlite://", "outlive"),
@@ -78,8 +79,10 @@ def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.Mo
         ("postgresql://me:hunter2@db:port/x", "not a URL"),
     ],
 )
-async def test_a_url_that_names_no_state_is_refused_without_repeating_it(tmp_path: Path, url: str, said: str) -> None:
-    with pytest.raises(StateUnusable, match=said) as refused:
+async def test_a_url_that_names_no_state_is_refused_without_repeating_it(
+    tmp_path: Path, url: str, message: str
+) -> None:
+    with pytest.raises(StateUnusable, match=message) as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
     assert "hunter2" not in str(refused.value)
 
@@ -190,7 +193,7 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
     await store.close()
 
     again = await open_store(config)
-    found = await again.source("ann", "s1")
+    record = await again.source("ann", "s1")
     listed = await again.sources("ann")
     removed = await again.remove_source("ann", "s1")
     left = await again.sources("ann")
@@ -198,9 +201,9 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
 
     assert kept is not None
     assert "hunter2" not in kept
-    assert found == listed[0] == removed
-    assert found is not None
-    assert found.location == URL
+    assert record == listed[0] == removed
+    assert record is not None
+    assert record.location == URL
     assert left == []
 
 
@@ -231,11 +234,11 @@ async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_
     with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
         await store.add_source(source())
     await store.add_source(source("uploaded", "/data/uploads/a.sqlite"))
-    found = await store.source("ann", "s1")
+    record = await store.source("ann", "s1")
     await store.close()
 
-    assert found is not None
-    assert found.location == "/data/uploads/a.sqlite"
+    assert record is not None
+    assert record.location == "/data/uploads/a.sqlite"
 
 
 async def test_a_short_secret_is_refused(tmp_path: Path) -> None:
@@ -257,10 +260,9 @@ from agent.store.records import RunRecord, StoredEvent
 async def work(name):
     store = await open_store(StateSettings())
     for n in range(25):
-        thread = await store.touch_thread("ann", sys.argv[2], "shop", "q")
         run = RunRecord(run_id=f"{name}-{n}", owner="ann", preset="shop", question="q", started=datetime.now(UTC),
-                        thread_id=None, turn=thread.turns)
-        await store.begin_run(run, instance=name)
+                        thread_id=sys.argv[2])
+        await store.begin_turn(run, instance=name, patience=60.0)
         await store.append_events(run.run_id, [StoredEvent(number=i, data="{}") for i in (1, 2, 3)])
         await store.finish_run(run.run_id, status="success", answer={"answer": "x"})
     await store.close()
@@ -285,13 +287,14 @@ asyncio.run(work())
 
 async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings) -> None:
     store = await open_store(config)
-    thread = await store.touch_thread("ann", None, "shop", "q")
+    thread = await first_turn(store, a_run())
+    await store.finish_run("r1", status="success")
     workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0] * 4, ends
     turns = [run.turn for run in await _all(store)]
-    assert sorted(turns) == list(range(2, 102))
+    assert sorted(turns) == list(range(1, 102))
     assert (await store.thread("ann", thread.thread_id) or thread).turns == 101
     await store.close()
 
@@ -308,21 +311,14 @@ async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateS
 
 
 async def _all(store: Store) -> list[Any]:
-    found, before = await store.runs("ann", limit=200)
+    runs, before = await store.runs("ann", limit=200)
     while before:
         more, before = await store.runs("ann", limit=200, before=before)
-        found += more
-    return found
+        runs += more
+    return runs
 
 
-def _started(code: str, config: StateSettings, *arguments: str) -> subprocess.Popen[str]:
+def _started(code: str, config: StateSettings, *arguments: str) -> Process:
     named = {"TEXT2SQL_STATE_DIR": config.folder, "TEXT2SQL_STATE_URL": config.url}
-    root = str(Path(__file__).resolve().parents[3])
-    environment = {**os.environ, "PYTHONPATH": root, **{k: v for k, v in named.items() if v}}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    environment = {**os.environ, **{k: v for k, v in named.items() if v}}
+    return Process("-c", code, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -12,7 +12,7 @@ from agent.config import StateSettings
 from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
 from agent.store.records import FeedbackRecord, SourceRecord, StoredEvent
 from agent.store.tables import threads
-from tests.agent.store.conftest import a_run
+from tests.agent.store.conftest import a_run, first_turn
 
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
 
@@ -26,21 +26,20 @@ async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSetti
     await first.close()
 
     second = await open_store(config)
-    found = await second.run("ann", "r1")
+    record = await second.run("ann", "r1")
     await second.close()
 
     assert done
-    assert found is not None
-    assert (found.status, found.seconds, found.score, found.model) == ("success", 0.4, 0.93, "m")
-    assert found.sql == "SELECT COUNT(*) FROM orders"
-    assert found.answer == ANSWER
-    assert found.short == "There are 412 orders."
-    assert found.started.tzinfo is UTC
+    assert record is not None
+    assert (record.status, record.seconds, record.score, record.model) == ("success", 0.4, 0.93, "m")
+    assert record.sql == "SELECT COUNT(*) FROM orders"
+    assert record.answer == ANSWER
+    assert record.short == "There are 412 orders."
+    assert record.started.tzinfo is UTC
 
 
 async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store) -> None:
-    thread = await store.touch_thread("ann", None, "shop", "How many orders?")
-    await store.begin_run(a_run(thread_id=thread.thread_id, turn=1))
+    thread = await first_turn(store, a_run(question="How many orders?"))
     await store.append_events("r1", [StoredEvent(number=1, data="{}")])
     await store.add_source(_source())
     await store.add_feedback(_feedback())
@@ -57,7 +56,7 @@ async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store
     assert await store.source("bob", "s1") is None
     assert await store.remove_source("bob", "s1") is None
     with pytest.raises(NotFound):
-        await store.touch_thread("bob", thread.thread_id, "shop", "and by region?")
+        await store.begin_turn(a_run("r2", owner="bob", thread_id=thread.thread_id))
     with pytest.raises(NotFound):
         await store.add_feedback(_feedback(feedback_id="f2", owner="bob"))
     assert await store.source("ann", "s1") is not None
@@ -88,20 +87,28 @@ async def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str) -> 
 
 
 async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store) -> None:
-    thread = await store.touch_thread("ann", None, "shop", "  Which cities\n sell most? " + "x" * 300)
-    turns = await asyncio.gather(*(store.touch_thread("ann", thread.thread_id, "shop", "more") for _ in range(8)))
+    thread = await first_turn(store, a_run("r0", question="  Which cities\n sell most? " + "x" * 300))
+    await store.finish_run("r0", status="success")
+
+    async def turn(name: str) -> int:
+        begun = await store.begin_turn(a_run(name, thread_id=thread.thread_id), patience=30.0)
+        await store.finish_run(name, status="success")
+        return begun.turn
+
+    turns = await asyncio.gather(*(turn(f"r{n}") for n in range(1, 9)))
 
     assert thread.turns == 1
     assert thread.title.startswith("Which cities sell most? xxx")
     assert len(thread.title) == 120
-    assert sorted(t.turns for t in turns) == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert sorted(turns) == [2, 3, 4, 5, 6, 7, 8, 9]
     listed, more = await store.threads("ann")
     assert ([t.turns for t in listed], more) == ([9], None)
 
 
 async def test_the_thread_used_last_comes_first(store: Store) -> None:
-    made = [await store.touch_thread("ann", None, "shop", f"question {n}") for n in range(3)]
-    await store.touch_thread("ann", made[0].thread_id, "shop", "again")
+    made = [await first_turn(store, a_run(f"r{n}", question=f"question {n}")) for n in range(3)]
+    await store.finish_run("r0", status="success")
+    await store.begin_turn(a_run("again", thread_id=made[0].thread_id))
 
     first, more = await store.threads("ann", limit=2)
     rest, end = await store.threads("ann", limit=2, before=more)
@@ -111,41 +118,41 @@ async def test_the_thread_used_last_comes_first(store: Store) -> None:
 
 
 async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(store: Store) -> None:
-    thread = await store.touch_thread("ann", None, "shop", "first")
-    await store.begin_run(a_run("r1", thread_id=thread.thread_id, turn=1), instance="one")
-    turn = await store.touch_thread("ann", thread.thread_id, "shop", "second")
+    thread = await first_turn(store, a_run("r1"), instance="one")
 
     with pytest.raises(ThreadBusy, match="still running"):
-        await store.begin_run(a_run("r2", thread_id=thread.thread_id, turn=turn.turns), instance="two")
+        await store.begin_turn(a_run("r2", thread_id=thread.thread_id), instance="two")
     after_refusal = await store.thread("ann", thread.thread_id)
     with pytest.raises(ThreadBusy):
         await store.delete_thread("ann", thread.thread_id)
     await store.finish_run("r1", status="success")
-    await store.begin_run(a_run("r3", thread_id=thread.thread_id, turn=2), instance="two")
+    third = await store.begin_turn(a_run("r3", thread_id=thread.thread_id), instance="two")
 
     assert after_refusal is not None
     assert after_refusal.turns == 1
+    assert third.turn == 2
     assert await store.run("ann", "r2") is None
 
 
 async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
-    thread = await store.touch_thread("ann", None, "shop", "first")
+    thread = await first_turn(store, a_run("r"))
+    await store.finish_run("r", status="success")
     begun = await asyncio.gather(
-        *(store.begin_run(a_run(f"r{n}", thread_id=thread.thread_id, turn=1)) for n in range(8)),
+        *(store.begin_turn(a_run(f"r{n}", thread_id=thread.thread_id)) for n in range(8)),
         return_exceptions=True,
     )
 
-    assert sorted(type(one).__name__ for one in begun) == ["NoneType", *["ThreadBusy"] * 7]
+    assert sorted(type(one).__name__ for one in begun) == ["RunRecord", *["ThreadBusy"] * 7]
+    assert (await store.thread("ann", thread.thread_id)).turns == 2
 
 
 async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store) -> None:
-    thread = await store.touch_thread("ann", None, "shop", "first")
-    await store.begin_run(a_run("dead", thread_id=thread.thread_id, turn=1), instance="one", lease_seconds=0.01)
+    thread = await first_turn(store, a_run("dead"), instance="one", lease_seconds=0.01)
     await store.begin_run(a_run("alive"), instance="two", lease_seconds=0.01)
     await asyncio.sleep(0.05)
     renewed = await store.renew("two", 30)
 
-    await store.begin_run(a_run("next", thread_id=thread.thread_id, turn=2), instance="two")
+    await store.begin_turn(a_run("next", thread_id=thread.thread_id), instance="two")
 
     assert renewed == 1
     assert await store.mark_interrupted() == 0
@@ -201,13 +208,14 @@ async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: 
         await store.begin_run(a_run(name, started=at - timedelta(days=age), status=status))
         await store.append_events(name, [StoredEvent(number=1, data="{}")])
         await store.add_feedback(_feedback(feedback_id=name, run_id=name))
-    old, new, busy = [await store.touch_thread("ann", None, "shop", name) for name in ("old", "new", "busy")]
-    await store.begin_run(a_run("d", thread_id=busy.thread_id, turn=1))
+    old, new, busy = [await first_turn(store, a_run(name)) for name in ("old", "new", "busy")]
+    for name in ("old", "new"):
+        await store.finish_run(name, status="success")
     aged = update(threads).where(threads.c.thread_id != new.thread_id).values(updated=0)
     await store._write(lambda connection: connection.execute(aged))
 
     assert await store.prune(days=3) == 2
-    assert {run.run_id for run in (await store.runs("ann"))[0]} == {"a", "c", "d"}
+    assert {run.run_id for run in (await store.runs("ann"))[0]} == {"a", "c", "new", "busy"}
     assert await store.events_after("b") == []
     assert {one.run_id for one in await store.feedback("ann")} == {"a", "c"}
     assert {one.thread_id for one in (await store.threads("ann"))[0]} == {new.thread_id, busy.thread_id}
@@ -215,10 +223,8 @@ async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: 
 
 
 async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> None:
-    kept = await store.touch_thread("ann", None, "shop", "kept")
-    gone = await store.touch_thread("ann", None, "shop", "gone")
-    for run_id, thread in (("r1", gone), ("r2", kept)):
-        await store.begin_run(a_run(run_id, thread_id=thread.thread_id, turn=1))
+    gone, _ = [await first_turn(store, a_run(name, question=name)) for name in ("r1", "r2")]
+    for run_id in ("r1", "r2"):
         await store.append_events(run_id, [StoredEvent(number=1, data="{}")])
         await store.finish_run(run_id, status="success")
         await store.add_feedback(_feedback(feedback_id=run_id, run_id=run_id))
@@ -229,7 +235,7 @@ async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> No
     assert await store.run("ann", "r1") is None
     assert await store.events_after("r1") == []
     assert [f.run_id for f in await store.feedback("ann")] == ["r2"]
-    assert [t.title for t in (await store.threads("ann"))[0]] == ["kept"]
+    assert [t.title for t in (await store.threads("ann"))[0]] == ["r2"]
     assert await store.events_after("r2") != []
 
 
@@ -254,13 +260,13 @@ async def test_text_of_any_kind_is_kept(store: Store) -> None:
     odd = "naïve — 日本 'quoted' \x00 \ud800 ; DROP TABLE text2sql_runs; --"
     await store.begin_run(a_run("r1", question=odd))
     await store.finish_run("r1", status="success", answer={"answer": odd, "rows": [[odd]]})
-    thread = await store.touch_thread("ann", None, "shop", odd)
+    thread = await first_turn(store, a_run("r2", question=odd))
 
-    found = await store.run("ann", "r1")
-    assert found is not None
-    assert found.question == odd.replace("\x00", "\ufffd").replace("\ud800", "?")
-    assert found.answer == {"answer": odd, "rows": [[odd]]}
-    assert thread.title == found.question
+    record = await store.run("ann", "r1")
+    assert record is not None
+    assert record.question == odd.replace("\x00", "\ufffd").replace("\ud800", "?")
+    assert record.answer == {"answer": odd, "rows": [[odd]]}
+    assert thread.title == record.question
     assert await store.run("ann", odd) is None
 
 

@@ -62,10 +62,10 @@ VALUES = ValueIndex([("drug", "substance", ["Ibuprofen", "Morphine"]), ("physici
 
 def test_a_small_structure_is_kept_whole() -> None:
     small = Schema("sqlite", HOSPITAL.tables[:3])
-    found = link("How many beds are there?", small)
+    linked_part = link("How many beds are there?", small)
 
-    assert found.schema == small
-    assert found.tokens == found.tokens_full == estimate_tokens(found.text)
+    assert linked_part.schema == small
+    assert linked_part.tokens == linked_part.tokens_full == estimate_tokens(linked_part.text)
 
 
 @pytest.mark.parametrize(
@@ -79,58 +79,60 @@ def test_a_small_structure_is_kept_whole() -> None:
     ],
 )
 def test_what_the_question_names_is_there_within_two_fifths_of_the_tokens(question: str, columns: list[str]) -> None:
-    found = link(question, HOSPITAL, VALUES)
+    linked_part = link(question, HOSPITAL, VALUES)
 
-    assert set(columns) <= set(found.columns)
-    assert found.tokens <= SHARE * found.tokens_full
-    assert found.tokens == estimate_tokens(found.text)
+    assert set(columns) <= set(linked_part.columns)
+    assert linked_part.tokens <= SHARE * linked_part.tokens_full
+    assert linked_part.tokens == estimate_tokens(linked_part.text)
 
 
 def test_what_is_likely_is_told_in_detail_and_the_rest_by_name() -> None:
-    found = link("How many beds are on each floor?", HOSPITAL, VALUES, budget=600)
+    linked_part = link("How many beds are on each floor?", HOSPITAL, VALUES, budget=600)
 
-    assert ("ward", "beds") in found.detailed
-    assert "\n  beds (TEXT, nullable)" in found.text
-    assert found.text.index("Table: ward") < found.text.index("by names alone")
-    assert "\ninvoice(invoice_id, stay_id -> stay, " in found.text
+    assert ("ward", "beds") in linked_part.detailed
+    assert "\n  beds (TEXT, nullable)" in linked_part.text
+    assert linked_part.text.index("Table: ward") < linked_part.text.index("by names alone")
+    assert "\ninvoice(invoice_id, stay_id -> stay, " in linked_part.text
 
 
 def test_tables_that_join_the_needed_ones_come_with_their_keys() -> None:
-    found = link("Substances that the physician called Meyer prescribed", HOSPITAL, VALUES, budget=260)
+    linked_part = link("Substances that the physician called Meyer prescribed", HOSPITAL, VALUES, budget=260)
 
-    assert {"drug", "prescription", "physician"} <= set(found.tables)
+    assert {"drug", "prescription", "physician"} <= set(linked_part.tables)
     assert {"prescription.drug_id", "drug.drug_id", "prescription.physician_id", "physician.physician_id"} <= set(
-        found.columns
+        linked_part.columns
     )
-    assert {k.ref_table for t in found.schema.tables if t.name == "prescription" for k in t.foreign_keys} >= {
+    assert {k.ref_table for t in linked_part.schema.tables if t.name == "prescription" for k in t.foreign_keys} >= {
         "drug",
         "physician",
     }
 
 
 def test_a_stored_value_leads_to_its_column() -> None:
-    found = link("Who takes ibuprofen?", HOSPITAL, VALUES, budget=120)
+    linked_part = link("Who takes ibuprofen?", HOSPITAL, VALUES, budget=120)
 
-    assert "drug.substance" in found.columns
-    assert [(v.text, v.table, v.column, v.value) for v in found.values] == [
+    assert "drug.substance" in linked_part.columns
+    assert [(v.text, v.table, v.column, v.value) for v in linked_part.values] == [
         ("ibuprofen", "drug", "substance", "Ibuprofen")
     ]
 
 
 @pytest.mark.parametrize("budget", [0, 1, 40, 100, 250, 400])
 def test_the_budget_holds_and_one_table_is_always_there(budget: int) -> None:
-    found = link("Which drugs cost more than 5?", HOSPITAL, VALUES, budget)
+    linked_part = link("Which drugs cost more than 5?", HOSPITAL, VALUES, budget)
 
-    assert found.tables
-    assert found.tokens <= max(budget, 30)
+    assert linked_part.tables
+    assert linked_part.tokens <= max(budget, 30)
 
 
 def test_the_order_is_the_schemas_and_the_same_question_gives_the_same_text() -> None:
-    found = link("Which physicians prescribed morphine?", HOSPITAL, VALUES)
+    linked_part = link("Which physicians prescribed morphine?", HOSPITAL, VALUES)
     order = [t.name for t in HOSPITAL.tables]
 
-    assert [order.index(name) for name in found.tables] == sorted(order.index(name) for name in found.tables)
-    assert link("Which physicians prescribed morphine?", HOSPITAL, VALUES) == found
+    assert [order.index(name) for name in linked_part.tables] == sorted(
+        order.index(name) for name in linked_part.tables
+    )
+    assert link("Which physicians prescribed morphine?", HOSPITAL, VALUES) == linked_part
 
 
 def test_any_text_may_be_asked() -> None:

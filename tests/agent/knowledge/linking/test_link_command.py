@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.tasks import demo_path
+from tests import commands
 
 
 @pytest.fixture
@@ -24,9 +23,8 @@ def databases(tmp_path: Path) -> Path:
 
 
 def linked(databases: Path, lines: list[str], *options: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "agent.batch", "link", "--databases", str(databases), "--quiet", *options]
-    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    words = ("-m", "agent.batch", "link", "--databases", databases, "--quiet", *options)
+    done = commands.run(*words, input="\n".join(lines) + "\n", check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -52,9 +50,9 @@ def test_a_budget_and_bad_lines(databases: Path) -> None:
         '{"id": 3, "db": "gone", "question": "x"}',
         '{"id": 4, "db": "shop"}',
     ]
-    found = linked(databases, lines, "--budget", "80")
+    linked_part = linked(databases, lines, "--budget", "80")
 
-    assert found[0]["tokens"] <= 80
-    assert "customers.city" in found[0]["columns"]
-    assert [("error" in line) for line in found] == [False, True, True, True]
-    assert [line["id"] for line in found if "id" in line][-2:] == [3, 4]
+    assert linked_part[0]["tokens"] <= 80
+    assert "customers.city" in linked_part[0]["columns"]
+    assert [("error" in line) for line in linked_part] == [False, True, True, True]
+    assert [line["id"] for line in linked_part if "id" in line][-2:] == [3, 4]

@@ -30,7 +30,7 @@ def test_json_lines_and_yaml_say_the_same(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("a.jsonl", lines(GOOD) + "{broken\n", "a.jsonl, line 2: no JSON object"),
         ("a.jsonl", lines(GOOD, {"question": "x"}), "a.jsonl, line 2: sql is missing"),
@@ -39,14 +39,14 @@ def test_json_lines_and_yaml_say_the_same(kept: Kept) -> None:
         ("a.yaml", "- question: a\n  sql: b\n- question: [\n", "a.yaml, line 4: no YAML"),
         ("a.yaml", "question: a\n", "a.yaml, line 1: a list of examples is expected"),
         ("a.yaml", "- &a [x]\n- *a\n", "a.yaml, line 2: aliases"),
-        ("a.yaml", "- question: a\n  question: b\n", "a.yaml, line 2: 'question' stands there twice"),
+        ("a.yaml", "- question: a\n  question: b\n", "a.yaml, line 2: 'question' appears twice"),
         ("a.txt", "x", "examples are kept in"),
     ],
 )
-def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, said: str) -> None:
+def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, message: str) -> None:
     with pytest.raises(BadMemory) as refused:
         read_examples(kept(name, text))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept) -> None:
@@ -75,9 +75,9 @@ def test_a_changed_file_is_read_again(kept: Kept) -> None:
     ],
 )
 def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql: str, why: str | None) -> None:
-    found = usable(Example("q", sql), shop.schema())
+    problem = usable(Example("q", sql), shop.schema())
 
-    assert found is None if why is None else why in str(found)
+    assert problem is None if why is None else why in str(problem)
     assert (nearest("q", [Example("q", sql)], shop.schema(), 3) == ()) == (why is not None)
 
 
@@ -102,9 +102,9 @@ def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -
         Example("List the names of customers", "SELECT name FROM customers"),
     ]
 
-    found = nearest("How many customers live in Lyon?", examples, shop.schema(), 2)
+    examples_found = nearest("How many customers live in Lyon?", examples, shop.schema(), 2)
 
-    assert [e.question for e in found] == ["List the names of customers", "How many customers live in Porto?"]
+    assert [e.question for e in examples_found] == ["List the names of customers", "How many customers live in Porto?"]
     assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
 
 

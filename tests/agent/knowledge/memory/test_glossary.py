@@ -41,7 +41,7 @@ def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("words: []\n", "line 1: 'words' is none of terms, metrics, filters"),
         ("terms:\n  - term: x\n", "line 2: means is missing"),
@@ -53,14 +53,14 @@ def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:
         ("terms:\n\t- x\n", "line 2: no YAML"),
     ],
 )
-def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, said: str) -> None:
+def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, message: str) -> None:
     with pytest.raises(BadMemory) as refused:
         read_glossary(kept("g.yaml", text))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("kind", "expression", "said"),
+    ("kind", "expression", "message"),
     [
         ("term", "customers.sgment = 'A'", "no column"),
         ("term", "segment = 'A'", "must be written table.segment"),
@@ -72,20 +72,20 @@ def test_a_bad_file_says_which_line_and_why(kept: Kept, text: str, said: str) ->
         ("filter", "customers.segment = 'A'", "no table whales"),
     ],
 )
-def test_what_does_not_fit_the_schema_is_said(shop: Database, kind: str, expression: str, said: str) -> None:
-    assert said in str(unfit(Entry(kind, "whales", expression), shop.schema()))  # type: ignore[arg-type]
+def test_what_does_not_fit_the_schema_is_said(shop: Database, kind: str, expression: str, message: str) -> None:
+    assert message in str(unfit(Entry(kind, "whales", expression), shop.schema()))  # type: ignore[arg-type]
 
 
 def test_terms_are_found_in_other_inflections_and_filters_always(kept: Kept, shop: Database) -> None:
     memory = Memory((), read_glossary(kept("g.yaml", GOOD)))
 
-    def told(question: str) -> list[str]:
-        found = remembered(question, memory, shop.schema(), db="shop", examples=0, glossary=True)
-        return [e.name for e in found.entries]
+    def statements(question: str) -> list[str]:
+        notes = remembered(question, memory, shop.schema(), db="shop", examples=0, glossary=True)
+        return [e.name for e in notes.entries]
 
-    assert told("How many big spenders are there?") == ["big spender", "orders"]
-    assert told("Revenue of our whales") == ["big spender", "revenue", "orders"]
-    assert told("How many big cities?") == ["orders"]
+    assert statements("How many big spenders are there?") == ["big spender", "orders"]
+    assert statements("Revenue of our whales") == ["big spender", "revenue", "orders"]
+    assert statements("How many big cities?") == ["orders"]
 
 
 def test_other_modes_of_privacy_hide_constants_and_examples(kept: Kept, shop: Database) -> None:

@@ -78,10 +78,10 @@ def test_only_what_changed_is_worked_out_anew(
         return original(table, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builder, "column_facts", noted)
-    found = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
+    profile = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
 
     assert worked == ["sale", "sale"]
-    assert {(c.table, c.column) for c in found.columns} == {
+    assert {(c.table, c.column) for c in profile.columns} == {
         ("item", "id"), ("item", "kind"), ("sale", "item"), ("sale", "price")
     }  # fmt: skip
 

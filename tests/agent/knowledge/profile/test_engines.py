@@ -34,27 +34,27 @@ def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
-    with open_database(str(demo_path("shop", tmp_path_factory.mktemp("sqlite demo")))) as database:
+def expected() -> Iterator[Profile]:
+    with open_database(str(demo_path("shop"))) as database:
         yield compute_profile(database, database.schema())
 
 
 @pytest.mark.parametrize("engine", SERVERS)
 def test_the_facts_are_alike_everywhere(engine: str, loaded: Callable[[str], str], expected: Profile) -> None:
     with open_database(loaded(engine)) as database:
-        found = compute_profile(database, database.schema())
-        told = sections(database.schema(), found)
+        profile = compute_profile(database, database.schema())
+        text_sections = sections(database.schema(), profile)
 
-    assert len(told) == 10
-    assert all(t.looked_at for t in found.tables)
-    here = {(c.table, c.column): (c.nulls, c.distinct, c.samples and len(c.values)) for c in found.columns}
-    whole = {t.name for t in expected.tables if not t.sampled} & {t.name for t in found.tables if not t.sampled}
+    assert len(text_sections) == 10
+    assert all(t.looked_at for t in profile.tables)
+    here = {(c.table, c.column): (c.nulls, c.distinct, c.samples and len(c.values)) for c in profile.columns}
+    whole = {t.name for t in expected.tables if not t.sampled} & {t.name for t in profile.tables if not t.sampled}
     there = {(c.table, c.column): (c.nulls, c.distinct, c.samples and len(c.values)) for c in expected.columns}
     assert len(whole) >= 6
     assert {k: v for k, v in here.items() if k[0] in whole} == {k: v for k, v in there.items() if k[0] in whole}
-    status = next(c for c in found.columns if (c.table, c.column) == ("orders", "status"))
+    status = next(c for c in profile.columns if (c.table, c.column) == ("orders", "status"))
     assert sum(v.rows for v in status.values) == 3600
-    assert {(k.table, k.columns, k.ref_table, k.orphans) for k in found.keys} == {
+    assert {(k.table, k.columns, k.ref_table, k.orphans) for k in profile.keys} == {
         (k.table, k.columns, k.ref_table, k.orphans) for k in expected.keys
     }
 
@@ -71,14 +71,14 @@ def test_a_large_table_is_sampled_by_the_engines_own_means(engine: str, request:
         *(["ANALYZE big"] if engine == "postgres_url" else ["ANALYZE TABLE big"] if engine == "mysql_url" else []),
     ])  # fmt: skip
     with open_database(url) as database:
-        found = compute_profile(database, database.schema(ttl=0))
-    big = next(t for t in found.tables if t.name == "big")
-    part = next(c for c in found.columns if (c.table, c.column) == ("big", "part"))
+        profile = compute_profile(database, database.schema(ttl=0))
+    big = next(t for t in profile.tables if t.name == "big")
+    part = next(c for c in profile.columns if (c.table, c.column) == ("big", "part"))
 
     assert big.how == ("ranges of rows" if engine == "mysql_url" else "the engine's sample")
     assert 1_000 < big.looked_at <= 10_000
     assert {v.value for v in part.values} == {"low", "high"}
-    assert next(c for c in found.columns if (c.table, c.column) == ("big", "id")).high == "99999"
+    assert next(c for c in profile.columns if (c.table, c.column) == ("big", "id")).high == "99999"
 
 
 @pytest.mark.parametrize("engine", SERVERS)
@@ -95,11 +95,12 @@ def test_the_schemas_comments_are_told(engine: str, request: pytest.FixtureReque
     _write(engine, url, script)
     with open_database(url) as database:
         schema = database.schema(ttl=0)
-        told = {s.name: s for s in sections(schema, compute_profile(database, schema))}
+        by_name = {s.name: s for s in sections(schema, compute_profile(database, schema))}
 
-    assert any(line.startswith("noted:") and line.endswith("-- what we sell") for line in told["tables"].lines)
+    assert any(line.startswith("noted:") and line.endswith("-- what we sell") for line in by_name["tables"].lines)
     assert any(
-        line.startswith("noted.code") and line.endswith("-- as printed on the label") for line in told["columns"].lines
+        line.startswith("noted.code") and line.endswith("-- as printed on the label")
+        for line in by_name["columns"].lines
     )
 
 

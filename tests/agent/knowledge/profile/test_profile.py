@@ -41,8 +41,8 @@ def profiled(database: Database, **more: object) -> Profile:
 
 
 def lines(database: Database, name: str) -> list[str]:
-    told = sections(database.schema(), profiled(database))
-    return list(next(s for s in told if s.name == name).lines)
+    parts = sections(database.schema(), profiled(database))
+    return list(next(s for s in parts if s.name == name).lines)
 
 
 LIBRARY = """
@@ -79,11 +79,11 @@ def library(make: Make) -> Database:
 
 
 def test_every_section_is_there_and_tells_something(library: Database) -> None:
-    told = sections(library.schema(), profiled(library))
+    parts = sections(library.schema(), profiled(library))
 
-    assert [s.name for s in told] == SECTIONS
-    assert [s.name for s in told if not s.lines] == []
-    assert as_text(told).count("## ") == len(SECTIONS)
+    assert [s.name for s in parts] == SECTIONS
+    assert [s.name for s in parts if not s.lines] == []
+    assert as_text(parts).count("## ") == len(SECTIONS)
 
 
 def test_tables_have_their_rows(library: Database) -> None:
@@ -92,10 +92,10 @@ def test_tables_have_their_rows(library: Database) -> None:
 
 
 def test_columns_have_counts_and_samples(library: Database) -> None:
-    told = lines(library, "columns")
+    shown = lines(library, "columns")
 
-    assert next(line for line in told if line.startswith("loan.returned")).split(";")[0].endswith("12 NULL")
-    assert next(line for line in told if line.startswith("branch.town")).startswith(
+    assert next(line for line in shown if line.startswith("loan.returned")).split(";")[0].endswith("12 NULL")
+    assert next(line for line in shown if line.startswith("branch.town")).startswith(
         "branch.town TEXT: 5 distinct of 20; 'Ely'"
     )
 
@@ -105,26 +105,26 @@ def test_values_that_are_few_are_all_listed(library: Database) -> None:
 
 
 def test_ranges_of_numbers_and_dates(library: Database) -> None:
-    told = lines(library, "ranges")
+    shown = lines(library, "ranges")
 
-    assert "loan.taken: 2021-01-01 to 2021-12-20" in told
-    assert any(line.startswith("fine.amount: -999 to 43.5, mean ") for line in told)
+    assert "loan.taken: 2021-01-01 to 2021-12-20" in shown
+    assert any(line.startswith("fine.amount: -999 to 43.5, mean ") for line in shown)
 
 
 def test_formats_of_texts_and_what_stands_for_nothing(library: Database) -> None:
-    told = lines(library, "formats")
+    shown = lines(library, "formats")
 
-    assert any(line.startswith("member.joined: date as DD/MM/YYYY") for line in told)
-    assert any(line.startswith("member.fee: amount with a currency sign 100%") for line in told)
-    assert "member.phone: like NULL: 'n/a' (4)" in told
-    assert "fine.amount: like NULL: -999 (1)" in told
+    assert any(line.startswith("member.joined: date as DD/MM/YYYY") for line in shown)
+    assert any(line.startswith("member.fee: amount with a currency sign 100%") for line in shown)
+    assert "member.phone: like NULL: 'n/a' (4)" in shown
+    assert "fine.amount: like NULL: -999 (1)" in shown
 
 
 def test_shapes_in_the_data(library: Database) -> None:
-    told = lines(library, "patterns")
+    shown = lines(library, "patterns")
 
-    assert "branch: each town has one county: county > town" in told
-    assert "member: rows refer to rows of the same table by mentor: a tree, walked with WITH RECURSIVE" in told
+    assert "branch: each town has one county: county > town" in shown
+    assert "member: rows refer to rows of the same table by mentor: a tree, walked with WITH RECURSIVE" in shown
 
 
 def test_keys_with_their_cardinality_and_orphans(library: Database) -> None:
@@ -136,14 +136,14 @@ def test_keys_with_their_cardinality_and_orphans(library: Database) -> None:
 
 
 def test_guidance_names_what_a_query_can_get_wrong(library: Database) -> None:
-    told = "\n".join(lines(library, "guidance"))
+    shown = "\n".join(lines(library, "guidance"))
 
-    assert "member.joined: text holding a date as DD/MM/YYYY" in told
+    assert "member.joined: text holding a date as DD/MM/YYYY" in shown
     assert "member.fee: text holding an amount"
-    assert "loan.state: the same value written differently: 'back', 'BACK'" in told
-    assert "loan.member: 5 of 60 keys find no row in member: an inner join loses those rows" in told
-    assert "member: joining two of its many-row tables (loan, fine) multiplies rows" in told
-    assert "empty: has no rows" in told
+    assert "loan.state: the same value written differently: 'back', 'BACK'" in shown
+    assert "loan.member: 5 of 60 keys find no row in member: an inner join loses those rows" in shown
+    assert "member: joining two of its many-row tables (loan, fine) multiplies rows" in shown
+    assert "empty: has no rows" in shown
 
 
 def test_names_that_need_quotes_are_said(make: Make) -> None:
@@ -158,11 +158,11 @@ def test_the_schemas_own_comments_are_shown(make: Make) -> None:
     database = make("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
     schema = database.schema()
     table = schema.tables[0]
-    said = replace(table, comment="what people\nborrow", columns=(replace(table.columns[0], comment="a name"),))
-    told = sections(replace(schema, tables=(said,)), compute_profile(database, schema))
+    commented = replace(table, comment="what people\nborrow", columns=(replace(table.columns[0], comment="a name"),))
+    parts = sections(replace(schema, tables=(commented,)), compute_profile(database, schema))
 
-    assert told[1].lines == ("t: 1 rows, 1 columns -- what people borrow",)
-    assert told[2].lines[0].endswith("-- a name")
+    assert parts[1].lines == ("t: 1 rows, 1 columns -- what people borrow",)
+    assert parts[2].lines[0].endswith("-- a name")
 
 
 # --- sizes ---
@@ -173,22 +173,22 @@ def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Mak
     database = make(
         f"CREATE TABLE wide ({columns});", wide=[tuple(f"value {i} {j}" for i in range(1000)) for j in range(30)]
     )
-    found = profiled(database)
+    profile = profiled(database)
 
     for budget in (24_000, 3_000, 500, 0):
-        told = sections(database.schema(), found, budget)
-        assert sum(s.tokens for s in told) <= max(budget, 200)
-        assert [s.name for s in told] == SECTIONS
-    assert any(s.left_out for s in sections(database.schema(), found, 3_000))
+        text_sections = sections(database.schema(), profile, budget)
+        assert sum(s.tokens for s in text_sections) <= max(budget, 200)
+        assert [s.name for s in text_sections] == SECTIONS
+    assert any(s.left_out for s in sections(database.schema(), profile, 3_000))
 
 
 def test_cells_of_20_kb_do_not_get_in(make: Make) -> None:
     rows = [(i, "long text " * 2_000, "x" * 20_000, b"y" * 20_000) for i in range(50)]
     database = make("CREATE TABLE fat (id INTEGER PRIMARY KEY, body TEXT, untyped, picture BLOB);", fat=rows)
-    told = sections(database.schema(), profiled(database))
+    parts = sections(database.schema(), profiled(database))
 
-    assert max(len(line) for s in told for line in s.lines) < 250
-    assert sum(s.tokens for s in told) < 500
+    assert max(len(line) for s in parts for line in s.lines) < 250
+    assert sum(s.tokens for s in parts) < 500
 
 
 def test_a_value_cannot_break_out_of_its_line(make: Make) -> None:
@@ -204,42 +204,42 @@ def test_a_value_cannot_break_out_of_its_line(make: Make) -> None:
 def test_a_large_table_is_sampled_over_its_whole_length(make: Make) -> None:
     database = make("CREATE TABLE big (id INTEGER PRIMARY KEY, half TEXT);",
                     big=[(i, "first" if i < 20_000 else "second") for i in range(40_000)])  # fmt: skip
-    found = profiled(database)
-    half = next(c for c in found.columns if c.column == "half")
+    profile = profiled(database)
+    half = next(c for c in profile.columns if c.column == "half")
 
-    assert (found.tables[0].how, found.tables[0].sampled) == ("ranges of rows", True)
-    assert found.tables[0].looked_at <= 5_000
+    assert (profile.tables[0].how, profile.tables[0].sampled) == ("ranges of rows", True)
+    assert profile.tables[0].looked_at <= 5_000
     assert {v.value for v in half.values} == {"first", "second"}
-    assert (half.whole, next(c for c in found.columns if c.column == "id").high) == (True, "39999")
+    assert (half.whole, next(c for c in profile.columns if c.column == "id").high) == (True, "39999")
 
 
 def test_without_time_nothing_is_read_and_that_is_said(library: Database) -> None:
-    found = profiled(library, seconds=0.0)
+    profile = profiled(library, seconds=0.0)
 
-    assert not found.complete
-    assert {t.how for t in found.tables} == {"no time"}
-    assert compute_profile(library, library.schema(), before=found).complete
+    assert not profile.complete
+    assert {t.how for t in profile.tables} == {"no time"}
+    assert compute_profile(library, library.schema(), before=profile).complete
 
 
 # --- privacy ---
 
 
 def test_masked_keeps_counts_and_no_value(library: Database) -> None:
-    found = profiled(library, privacy="masked")
-    text = repr(found)
+    profile = profiled(library, privacy="masked")
+    text = repr(profile)
 
     for value in ("Ely", "Person", "2021-0", "BACK", "n/a", "$", "555-", "43.5", "-999"):
         assert value not in text, value
-    state = next(c for c in found.columns if c.column == "state")
+    state = next(c for c in profile.columns if c.column == "state")
     assert (state.distinct, state.rows) == (3, 60)
-    assert any(p.text.startswith("5 of 60 keys") for p in found.guidance)
+    assert any(p.text.startswith("5 of 60 keys") for p in profile.guidance)
 
 
 def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = library.schema()
     monkeypatch.setattr(library, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
-    found = compute_profile(library, schema, privacy="schema")
+    profile = compute_profile(library, schema, privacy="schema")
 
-    assert found.columns == ()
-    assert {(t.rows, t.how) for t in found.tables} == {(None, "not read")}
-    assert len(found.keys) == 4
+    assert profile.columns == ()
+    assert {(t.rows, t.how) for t in profile.tables} == {(None, "not read")}
+    assert len(profile.keys) == 4

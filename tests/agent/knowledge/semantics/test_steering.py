@@ -118,7 +118,7 @@ verified_queries:
   - {name: q, question: "Who?", sql: SELECT nobody FROM customers}
 """)
     with open_database(demo_path("shop")) as database:
-        found = "\n".join(map(str, checked(read_model(path), database)))
+        text = "\n".join(map(str, checked(read_model(path), database)))
     for part in (
         "orders.totl: orders has no column totl",
         "bad: orders has no column nothing",
@@ -127,4 +127,4 @@ verified_queries:
         "types: orders.customer_id is INTEGER, but customers.email is TEXT",
         "Who?: its SQL does not fit: the database has no column nobody",
     ):
-        assert part in found, found
+        assert part in text, text
