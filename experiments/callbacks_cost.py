@@ -39,13 +39,13 @@ def _answer(request: Request) -> Reply:
 
 async def _measured(url: str) -> dict[str, list[float]]:
     config = Settings(_env_file=None)
-    taken: dict[str, list[float]] = {"no handler": [], "one handler": [], "astream_events": []}
+    seconds: dict[str, list[float]] = {"no handler": [], "one handler": [], "astream_events": []}
     graph: Any = build_graph()
     with open_database(demo_path("shop")) as database:
         model = OpenAIModel(Endpoint(model="m", base_url=url, seconds=60))
         context = RunContext(database, model, config.judging, config.limits, config.privacy)
         for _ in range(ROUNDS + 2):
-            for kind, times in taken.items():
+            for kind, times in seconds.items():
                 began = time.process_time()
                 if kind == "astream_events":
                     async for _event in graph.astream_events(QUESTION, version="v2", context=context):
@@ -55,15 +55,15 @@ async def _measured(url: str) -> dict[str, list[float]]:
                     await graph.ainvoke(QUESTION, {"callbacks": handlers}, context=context)
                 times.append(1_000 * (time.process_time() - began))
         await model.close()
-    return {kind: times[2:] for kind, times in taken.items()}
+    return {kind: times[2:] for kind, times in seconds.items()}
 
 
 def main() -> None:
     with OpenAIServer() as server:
         server.otherwise = _answer
-        taken = asyncio.run(_measured(server.url))
-    base = statistics.median(taken["no handler"])
-    for kind, times in taken.items():
+        seconds = asyncio.run(_measured(server.url))
+    base = statistics.median(seconds["no handler"])
+    for kind, times in seconds.items():
         middle = statistics.median(times)
         print(f"{kind}: {middle:.1f} ms, {middle / base:.2f} times")
 

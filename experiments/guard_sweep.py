@@ -206,126 +206,126 @@ def _columns(tree: exp.Expression) -> list[exp.Column]:
 
 
 def _rename_column(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = _columns(tree)
-    if found:
-        column = chance.choice(found)
+    columns = _columns(tree)
+    if columns:
+        column = chance.choice(columns)
         column.this.set("this", _misspelt(column.name, chance))
-    return bool(found)
+    return bool(columns)
 
 
 def _other_column(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = _columns(tree)
-    if found:
+    columns = _columns(tree)
+    if columns:
         table = chance.choice(schema.tables)
-        chance.choice(found).this.set("this", chance.choice(table.columns).name)
-    return bool(found)
+        chance.choice(columns).this.set("this", chance.choice(table.columns).name)
+    return bool(columns)
 
 
 def _rename_table(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-    if found:
-        table = chance.choice(found)
+    tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    if tables:
+        table = chance.choice(tables)
         table.this.set("this", _misspelt(table.name, chance))
-    return bool(found)
+    return bool(tables)
 
 
 def _other_table(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-    if found:
-        chance.choice(found).this.set("this", chance.choice(schema.tables).name)
-    return bool(found)
+    tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    if tables:
+        chance.choice(tables).this.set("this", chance.choice(schema.tables).name)
+    return bool(tables)
 
 
 def _rename_alias(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.TableAlias))
-    if found:
-        chance.choice(found).this.set("this", "zz")
-    return bool(found)
+    aliases = list(tree.find_all(exp.TableAlias))
+    if aliases:
+        chance.choice(aliases).this.set("this", "zz")
+    return bool(aliases)
 
 
 def _same_alias(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.TableAlias))
-    if len(found) > 1:
-        chance.choice(found).this.set("this", chance.choice(found).name)
-    return len(found) > 1
+    aliases = list(tree.find_all(exp.TableAlias))
+    if len(aliases) > 1:
+        chance.choice(aliases).this.set("this", chance.choice(aliases).name)
+    return len(aliases) > 1
 
 
 def _other_qualifier(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = [c for c in _columns(tree) if c.table]
-    names = sorted({c.table for c in found})
-    if found:
-        chance.choice(found).args["table"].set("this", chance.choice([*names, "T9"]))
-    return bool(found)
+    columns = [c for c in _columns(tree) if c.table]
+    names = sorted({c.table for c in columns})
+    if columns:
+        chance.choice(columns).args["table"].set("this", chance.choice([*names, "T9"]))
+    return bool(columns)
 
 
 def _no_qualifier(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = [c for c in _columns(tree) if c.table]
-    if found:
-        chance.choice(found).set("table", None)
-    return bool(found)
+    columns = [c for c in _columns(tree) if c.table]
+    if columns:
+        chance.choice(columns).set("table", None)
+    return bool(columns)
 
 
 def _drop_join(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = [s for s in tree.find_all(exp.Select) if s.args.get("joins")]
-    if found:
-        select = chance.choice(found)
+    selects = [s for s in tree.find_all(exp.Select) if s.args.get("joins")]
+    if selects:
+        select = chance.choice(selects)
         select.args["joins"].pop(chance.randrange(len(select.args["joins"])))
-    return bool(found)
+    return bool(selects)
 
 
 def _misspell_function(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Anonymous))
-    if found:
-        call = chance.choice(found)
+    calls = list(tree.find_all(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Anonymous))
+    if calls:
+        call = chance.choice(calls)
         arguments = call.expressions if isinstance(call, exp.Anonymous) else [call.this]
         call.replace(exp.Anonymous(this=_misspelt(call.name or call.key, chance), expressions=arguments))
-    return bool(found)
+    return bool(calls)
 
 
 def _other_function(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max))
-    if found:
-        call = chance.choice(found)
+    calls = list(tree.find_all(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max))
+    if calls:
+        call = chance.choice(calls)
         names = sorted(n for n, f in functions("sqlite").items() if f.kind == "scalar" and n.isalpha())
         arguments = [exp.Literal.number(i) for i in range(chance.randrange(4))]
         call.replace(exp.Anonymous(this=chance.choice(names), expressions=arguments))
-    return bool(found)
+    return bool(calls)
 
 
 def _more_arguments(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.Count, exp.Sum, exp.Avg))
-    if found:
-        call = chance.choice(found)
+    calls = list(tree.find_all(exp.Count, exp.Sum, exp.Avg))
+    if calls:
+        call = chance.choice(calls)
         arguments = [exp.Literal.number(1)] * chance.choice([0, 2, 3])
         call.replace(exp.Anonymous(this=call.key, expressions=[a.copy() for a in arguments]))
-    return bool(found)
+    return bool(calls)
 
 
 def _quote_kind(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = _columns(tree)
-    if found:
-        name = chance.choice(found).this
+    columns = _columns(tree)
+    if columns:
+        name = chance.choice(columns).this
         name.set("this", _misspelt(name.name, chance))
         name.set("quoted", True)
         if chance.random() < 0.5:
             name.meta["quote"] = "`"
-    return bool(found)
+    return bool(columns)
 
 
 def _order_by_column(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = _columns(tree)
-    if found and isinstance(tree, exp.Query):
-        column = chance.choice(found).copy()
+    columns = _columns(tree)
+    if columns and isinstance(tree, exp.Query):
+        column = chance.choice(columns).copy()
         if chance.random() < 0.5:
             column.set("table", None)
         tree.set("order", exp.Order(expressions=[exp.Ordered(this=column)]))
-    return bool(found)
+    return bool(columns)
 
 
 def _natural(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
-    found = list(tree.find_all(exp.Join))
-    if found:
-        join = chance.choice(found)
+    joins = list(tree.find_all(exp.Join))
+    if joins:
+        join = chance.choice(joins)
         on = join.args.get("on")
         join.set("on", None)
         names = [c.name for c in on.find_all(exp.Column)] if on is not None else []
@@ -333,15 +333,15 @@ def _natural(tree: exp.Expression, schema: Schema, chance: random.Random) -> boo
             join.set("using", [exp.to_identifier(chance.choice(names))])
         else:
             join.set("method", "NATURAL")
-    return bool(found)
+    return bool(joins)
 
 
 def _derived(tree: exp.Expression, schema: Schema, chance: random.Random) -> bool:
     """Put a base table of FROM into a derived table with some of its columns."""
-    found = [t for t in tree.find_all(exp.Table) if isinstance(t.parent, exp.From | exp.Join)]
-    if not found:
+    tables = [t for t in tree.find_all(exp.Table) if isinstance(t.parent, exp.From | exp.Join)]
+    if not tables:
         return False
-    table = chance.choice(found)
+    table = chance.choice(tables)
     real = schema.table(table.name)
     if real is None or not real.columns:
         return False

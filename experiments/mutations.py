@@ -24,8 +24,8 @@ def mutants(tree: exp.Expr, schema: Schema, dice: random.Random) -> Iterator[tup
             yield name, changed
 
 
-def _pick(dice: random.Random, found: Iterable[exp.Expr]) -> exp.Expr | None:
-    choices = list(found)
+def _pick(dice: random.Random, nodes: Iterable[exp.Expr]) -> exp.Expr | None:
+    choices = list(nodes)
     return dice.choice(choices) if choices else None
 
 

@@ -142,9 +142,9 @@ def reason(item: dict[str, str], measure: str, theirs: object, place: tuple[Path
     return "a number and the text that writes it are equal to us" if mixed and not theirs else "unexplained"
 
 
-def _number_as_text(wanted: ExecutionResult, got: ExecutionResult) -> bool:
+def _number_as_text(expected: ExecutionResult, actual: ExecutionResult) -> bool:
     """Whether a column holds texts in one result and numbers in the other."""
-    for a, b in zip(zip(*wanted.rows, strict=True), zip(*got.rows, strict=True), strict=False):
+    for a, b in zip(zip(*expected.rows, strict=True), zip(*actual.rows, strict=True), strict=False):
         kinds, others = ({type(v) for v in column if v is not None} for column in (a, b))
         if (kinds <= {str}) != (others <= {str}):
             return True
@@ -161,7 +161,7 @@ def _verdict(
     columns: bool,
 ) -> bool:
     results = ((_run(database, gold), _run(database, sql)) for database in _databases(place, measure))
-    return all(wanted.ok and got.ok and _same(wanted, got, ordered, permuted, columns) for wanted, got in results)
+    return all(gold.ok and actual.ok and _same(gold, actual, ordered, permuted, columns) for gold, actual in results)
 
 
 def _databases(place: tuple[Path, tuple[Path, ...]], measure: str) -> Iterator[Database]:
@@ -176,14 +176,14 @@ def _run(database: Database, sql: str) -> ExecutionResult:
     return database.execute(verdict.statement, limits=COMPARE_LIMITS)
 
 
-def _same(wanted: ExecutionResult, got: ExecutionResult, ordered: bool, permuted: bool, columns: bool) -> bool:
-    if same_result(wanted, got, ordered=ordered, columns_count=columns):
+def _same(expected: ExecutionResult, actual: ExecutionResult, ordered: bool, permuted: bool, columns: bool) -> bool:
+    if same_result(expected, actual, ordered=ordered, columns_count=columns):
         return True
-    width = len(got.columns)
-    if not permuted or width != len(wanted.columns) or width > 6:
+    width = len(actual.columns)
+    if not permuted or width != len(expected.columns) or width > 6:
         return False
     return any(
-        same_result(wanted.rows, [tuple(row[i] for i in order) for row in got.rows], ordered=ordered)
+        same_result(expected.rows, [tuple(row[i] for i in order) for row in actual.rows], ordered=ordered)
         for order in permutations(range(width))
     )
 
@@ -218,14 +218,14 @@ def main() -> int:
         lines = []
         for item in items:
             for measure in ("ex", "ts"):
-                said, we = theirs[item["key"]][measure], mine[item["key"]][measure]
+                verdict, we = theirs[item["key"]][measure], mine[item["key"]][measure]
                 count = int(item["n"])
-                if said == we:
+                if verdict == we:
                     agreed[measure] += count
                     continue
-                why = reason(item, measure, said, places[item["db"]])
+                why = reason(item, measure, verdict, places[item["db"]])
                 reasons[measure][why] += count
-                lines.append({**item, "measure": measure, "official": said, "ours": we, "reason": why})
+                lines.append({**item, "measure": measure, "official": verdict, "ours": we, "reason": why})
     if options.out:
         options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
     total = sum(int(i["n"]) for i in items)

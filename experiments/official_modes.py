@@ -112,26 +112,26 @@ def official(spider: Path, bird: Path, python: str, items: list[Item]) -> dict[s
     lines = "".join(json.dumps({k: i[k] for k in ("key", "gold", "sql", "file", "modes")}) + "\n" for i in items)
     command = [python, "-c", _OFFICIAL, str(spider), str(bird)]
     ran = subprocess.run(command, input=lines, capture_output=True, text=True, cwd=spider)
-    found = {
+    by_key = {
         v.pop("key"): v for v in map(json.loads, filter(lambda x: x.startswith('{"key"'), ran.stdout.splitlines()))
     }
-    if len(found) < len(items):
-        raise SystemExit(f"The official programs gave {len(found)} of {len(items)} verdicts: {ran.stderr[-500:]}")
-    return found
+    if len(by_key) < len(items):
+        raise SystemExit(f"The official programs gave {len(by_key)} of {len(items)} verdicts: {ran.stderr[-500:]}")
+    return by_key
 
 
 def ours(items: list[Item]) -> dict[str, Figures]:
     """Our figures, by key."""
-    found: dict[str, Figures] = {}
+    by_key: dict[str, Figures] = {}
     for item in items:
         suite = partial(suite_databases, tuple(map(Path, item["suite"])))
         with open_database(Path(item["file"]), infer_keys=False) as database:
-            said = official_figures(item["modes"], item["gold"], item["sql"], database, suite=suite, runs=1)
-        figures: Figures = {str(mode): value for mode, value in said.items()}
+            measures = official_figures(item["modes"], item["gold"], item["sql"], database, suite=suite, runs=1)
+        figures: Figures = {str(mode): value for mode, value in measures.items()}
         if "bird-r-ves" in figures:  # the reward depends on the clock; that there is one does not
             figures["bird-r-ves"] = float(bool(figures["bird-r-ves"]))
-        found[item["key"]] = figures
-    return found
+        by_key[item["key"]] = figures
+    return by_key
 
 
 def prepared(names: list[str], suites: bool, folder: Path, every: int = 1) -> list[Item]:
@@ -165,12 +165,12 @@ def _sign(item: Item) -> str:
 
 def measured(items: list[Item], options: argparse.Namespace) -> dict[str, tuple[Figures, Figures]]:
     """The official figures and ours by `_sign`, as far as the time allows; earlier ones from the kept file."""
-    found: dict[str, tuple[Figures, Figures]] = {}
+    by_sign: dict[str, tuple[Figures, Figures]] = {}
     if options.kept and options.kept.exists():
         for line in options.kept.read_text().splitlines():
             sign, theirs, mine = json.loads(line)
-            found[sign] = theirs, mine
-    missing = [item for item in items if _sign(item) not in found]
+            by_sign[sign] = theirs, mine
+    missing = [item for item in items if _sign(item) not in by_sign]
     shares = [missing[at : at + _SHARE] for at in range(0, len(missing), _SHARE)]
     print(f"{len(items) - len(missing)} pairs kept, {len(missing)} to compare", file=sys.stderr)
     ask, until = (
@@ -184,33 +184,33 @@ def measured(items: list[Item], options: argparse.Namespace) -> dict[str, tuple[
             asked, mine = pool.submit(ask, share), ours(share)
             theirs = asked.result()
             both = {_sign(item): (theirs[item["key"]], mine[item["key"]]) for item in share}
-            found |= both
+            by_sign |= both
             if options.kept:
                 with options.kept.open("a") as file:
                     file.writelines(json.dumps([sign, *figures]) + "\n" for sign, figures in both.items())
             print(f"  {at} of {len(shares)}", file=sys.stderr)
-    return found
+    return by_sign
 
 
-def table(items: list[Item], found: dict[str, tuple[Figures, Figures]]) -> tuple[list[str], list[Item]]:
+def table(items: list[Item], by_sign: dict[str, tuple[Figures, Figures]]) -> tuple[list[str], list[Item]]:
     """A line for each recording and mode, and every disagreement."""
     total, agreed, refused = Counter[str](), Counter[str](), Counter[str]()
     differing = []
     for item in items:
-        if (figures := found.get(_sign(item))) is None:
+        if (figures := by_sign.get(_sign(item))) is None:
             continue
         for mode in item["modes"]:
-            said, we = figures[0][mode], figures[1][mode]
+            theirs, we = figures[0][mode], figures[1][mode]
             row = f"{item['set']} {mode}"
-            if said is None or we is None:
+            if theirs is None or we is None:
                 continue
             total[row] += item["n"]
-            if abs(said - we) < 1e-9:
+            if abs(theirs - we) < 1e-9:
                 agreed[row] += item["n"]
                 continue
             by_guard = check(parse(item["sql"], "sqlite")).statement is None
             refused[row] += item["n"] * by_guard
-            differing.append({**item, "mode": mode, "official": said, "ours": we, "refused by the guard": by_guard})
+            differing.append({**item, "mode": mode, "official": theirs, "ours": we, "refused by the guard": by_guard})
     lines = [
         f"{row}: {agreed[row]} of {count} ({100 * agreed[row] / count:.3f} %), guard refuses {refused[row]}"
         for row, count in total.items()
@@ -234,8 +234,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         items = prepared(options.sets.split(","), options.suites, Path(temporary), options.every)
         print(f"{len(items)} different pairs, {sum(i['n'] for i in items)} recorded answers", file=sys.stderr)
-        found = measured(items, options)
-    lines, differing = table(items, found)
+        by_sign = measured(items, options)
+    lines, differing = table(items, by_sign)
     if options.out:
         options.out.write_text("".join(json.dumps(item) + "\n" for item in differing))
     print("\n".join(lines))

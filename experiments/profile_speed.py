@@ -30,21 +30,21 @@ def main(arguments: list[str] | None = None) -> int:
         for target in targets:
             with open_database(target) as database:
                 schema = database.schema()
-                found = compute_profile(database, schema)
-                told = sections(schema, found, chosen.budget)
-                tokens = sum(s.tokens for s in told)
-                unread = [t.name for t in found.tables if t.rows and not t.looked_at]
-                bad = len(told) != _SECTIONS or tokens > chosen.budget or bool(unread)
+                profile = compute_profile(database, schema)
+                text = sections(schema, profile, chosen.budget)
+                tokens = sum(s.tokens for s in text)
+                unread = [t.name for t in profile.tables if t.rows and not t.looked_at]
+                bad = len(text) != _SECTIONS or tokens > chosen.budget or bool(unread)
                 wrong += bad
                 done += 1
-                most, slowest = max(most, (tokens, database.name)), max(slowest, (found.seconds, database.name))
+                most, slowest = max(most, (tokens, database.name)), max(slowest, (profile.seconds, database.name))
                 if bad or not chosen.quiet:
-                    filled = sum(bool(s.lines) for s in told)
+                    filled = sum(bool(s.lines) for s in text)
                     sys.stdout.write(
                         f"{database.name}: {schema.column_count:,} columns, {filled} sections with lines, "
-                        f"{tokens:,} tokens, {found.seconds:.2f} s"
+                        f"{tokens:,} tokens, {profile.seconds:.2f} s"
                         + (f"; not read: {', '.join(unread[:5])}" if unread else "")
-                        + (f"; cut: {sum(s.left_out for s in told):,} lines" if any(s.left_out for s in told) else "")
+                        + (f"; cut: {sum(s.left_out for s in text):,} lines" if any(s.left_out for s in text) else "")
                         + "\n"
                     )
     sys.stdout.write(

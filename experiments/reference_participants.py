@@ -73,10 +73,10 @@ def serving(
             else:  # tasks/get
                 task = {"got": body["params"]["id"]}
             stand.asked.append(task)
-            said = say(task)
-            if "jsonrpc" in body and isinstance(said, dict):
-                said = {"jsonrpc": "2.0", "id": body["id"], "result": said}
-            self.send(said if isinstance(said, Raw) else Raw(json.dumps(said).encode()))
+            reply = say(task)
+            if "jsonrpc" in body and isinstance(reply, dict):
+                reply = {"jsonrpc": "2.0", "id": body["id"], "result": reply}
+            self.send(reply if isinstance(reply, Raw) else Raw(json.dumps(reply).encode()))
 
         def send(self, raw: Raw) -> None:
             with contextlib.suppress(OSError):
@@ -112,8 +112,8 @@ def main(kind: str, port: str) -> None:
     from eval.tasks.library import tasks
 
     golds = {task.id: task.gold.sql for task in tasks()}
-    said = {"one": "SELECT 1", "empty": ""}
-    with serving(lambda task: {"sql": said.get(kind, golds[task["task_id"]])}, port=int(port)):
+    sql = {"one": "SELECT 1", "empty": ""}
+    with serving(lambda task: {"sql": sql.get(kind, golds[task["task_id"]])}, port=int(port)):
         threading.Event().wait()
 
 

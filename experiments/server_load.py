@@ -44,16 +44,16 @@ async def ask(port: int, question: str = QUESTION) -> Seen:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"POST /query HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
     writer.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
-    found, first = bytearray(), 0.0
+    reply, first = bytearray(), 0.0
     while piece := await reader.read(65536):
-        found += piece
-        if not first and b"data: " in found:
+        reply += piece
+        if not first and b"data: " in reply:
             first = time.perf_counter() - started
         if b'"event":"done"' in piece:
             break
     total = time.perf_counter() - started
     writer.close()
-    return Seen(first, total, b'"event":"done"' in found and b'"status":"success"' in found)
+    return Seen(first, total, b'"event":"done"' in reply and b'"status":"success"' in reply)
 
 
 def resident(pid: int) -> float:
@@ -101,12 +101,12 @@ def cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def endpoint(seconds: float, told: Connection) -> None:
+def endpoint(seconds: float, sender: Connection) -> None:
     with OpenAIServer() as server:
         server.keep_alive = True
         server.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=seconds)
-        told.send(server.url)
-        told.recv()
+        sender.send(server.url)
+        sender.recv()
 
 
 def main() -> None:

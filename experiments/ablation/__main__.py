@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli import exits
+from eval.batch_options import On
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -62,6 +63,7 @@ def ablation(
         list[str] | None, typer.Option(metavar="DIR", help="Kit to use, `base` for none; repeat it for several.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 4,
+    on: On = None,
 ) -> None:
     """Run strategies on the same questions and compare them: VA, EM, EX, TS, cost and time.
 
@@ -73,6 +75,7 @@ def ablation(
 
     from agent.cli.logs import direct_logs
     from agent.config import settings, settings_problem
+    from eval.errors import InputError
     from eval.run_folder import RunFolder, RunFolderError
     from experiments.ablation.evaluation import Bench, evaluate
     from experiments.ablation.html import page
@@ -103,13 +106,14 @@ def ablation(
                 recording=_recording(recorded, recorded_dialect),
                 model=only,
                 jobs=jobs,
+                on=on,
                 progress=progress,
             )
     except ValidationError as error:
         raise _usage(settings_problem(error)) from None
     except OSError as error:
         raise _usage(f"{error.filename}: {error.strerror}") from None
-    except (ValueError, RunFolderError) as error:
+    except (ValueError, RunFolderError, InputError) as error:
         raise _usage(str(error)) from None
     except KeyboardInterrupt:
         typer.echo("Stopped; the same command continues.", err=True)
@@ -119,8 +123,8 @@ def ablation(
     results_by_variant = [(variant.name, results_of(variant, ids, folder.results)) for variant in variants]
     groups = {variant.name: variant.group or variant.name for variant in variants}
     (out / "summary.md").write_text(markdown(results_by_variant, groups, notes), encoding="utf-8")
-    told = [*notes, *failed_golds(results_by_variant)]
-    (out / "report.html").write_text(page(results_by_variant, groups, told), encoding="utf-8")
+    remarks = [*notes, *failed_golds(results_by_variant)]
+    (out / "report.html").write_text(page(results_by_variant, groups, remarks), encoding="utf-8")
     console = Console(width=None if sys.stdout.isatty() else 200)
     for part in tables(results_by_variant, groups, notes):
         console.print(part, highlight=False)

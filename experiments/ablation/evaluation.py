@@ -7,8 +7,10 @@ model would; a variant without one asks the configured model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import functools
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from agent.runner import Answer
     from eval.collection import Collection
     from eval.databases.base import Database
+    from eval.jsonl import Record
     from eval.schema import Dialect
+    from eval.spreading import Opening
     from experiments.recorded.answers import Recorded
 
 Question = dict[str, Any]
@@ -65,27 +69,65 @@ def evaluate(
     recording: Recording | None = None,
     model: str | None = None,
     jobs: int = 4,
+    on: str | None = None,
     progress: Callable[[str, int], Any],
 ) -> None:
-    """Evaluate the results missing from the folder. Raises OSError and ValueError for files that do not fit
-    together."""
+    """Evaluate the results missing from the folder, here or in processes of the cluster that `on` names. Raises OSError
+    and ValueError for files that do not fit together."""
+    from eval.spreading import Lasting, results_in_order
+
+    for variant in variants:
+        done = {c.id for c in folder.results if c.variant == variant.name}
+        left = [q for q in bench.questions if str(q["id"]) not in done]
+        if not left:
+            continue
+        with (
+            _answering(variant, bench, recording, config) as (here, originals),
+            progress(variant.name, len(left)) as advance,
+        ):
+            chosen = None if variant.system else variant.model or model
+            opening = functools.partial(_evaluating, variant, replace(bench, questions=()), here, chosen)
+            records = [{"question": q, "original": originals.get(str(q["id"]))} for q in left]
+
+            def add(result: ItemResult, advance: Callable[[], None] = advance) -> None:
+                folder.add(result)
+                advance()
+
+            if on is None:
+                asyncio.run(_all(opening, records, jobs, add))
+                continue
+            for found in results_in_order(Lasting(opening), records, jobs, on, progress=sys.stderr):
+                add(found["result"])
+
+
+async def _all(opening: Opening, records: Sequence[Record], jobs: int, add: Callable[[ItemResult], None]) -> None:
+    turns = asyncio.Semaphore(jobs)
+
+    async def one(work: Callable[[Record], Awaitable[Record]], record: Record) -> None:
+        async with turns:
+            add((await work(record))["result"])
+
+    async with opening() as work, asyncio.TaskGroup() as group:
+        for record in records:
+            group.create_task(one(work, record))
+
+
+@asynccontextmanager
+async def _evaluating(
+    variant: Variant, bench: Bench, config: Settings, model: str | None
+) -> AsyncIterator[Callable[[Record], Awaitable[Record]]]:
+    """Work on {question, original}, with databases and a model that are opened once: {result}."""
+    from agent.models import shared_model
     from eval.collection import Collection
 
     databases = Collection(str(bench.folder / "databases"))
+    chosen = await asyncio.to_thread(shared_model, config.model, model)
+    evaluation = _Evaluation(variant, bench, config, databases, chosen)
     try:
-        for variant in variants:
-            done = {c.id for c in folder.results if c.variant == variant.name}
-            left = [q for q in bench.questions if str(q["id"]) not in done]
-            if not left:
-                continue
-            with (
-                _answering(variant, bench, recording, config) as (here, originals),
-                progress(variant.name, len(left)) as advance,
-            ):
-                chosen = None if variant.system else variant.model or model
-                work = _Evaluation(variant, bench, here, databases, originals, folder, advance)
-                asyncio.run(work.all(left, chosen, jobs))
+        yield evaluation.one
     finally:
+        if not isinstance(chosen, str):
+            await chosen.close()
         databases.close()
 
 
@@ -119,7 +161,7 @@ def _answering(
 
 
 def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
-    from eval.sql.translation import translated
+    from experiments.translation import translated
 
     answers = tuple(
         replace(
@@ -135,7 +177,7 @@ def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
 def _originals(file: Path, system: str) -> dict[str, Original]:
     from eval.jsonl import read_line
 
-    found = {}
+    by_id = {}
     with file.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             line = read_line(number, raw)
@@ -143,8 +185,8 @@ def _originals(file: Path, system: str) -> dict[str, Original]:
             if record.get("system") == system:
                 reported = record.get("reported_ex")
                 text = str(record.get("raw") or record.get("sql") or "")
-                found[str(record.get("id"))] = Original(text, reported if isinstance(reported, bool) else None)
-    return found
+                by_id[str(record.get("id"))] = Original(text, reported if isinstance(reported, bool) else None)
+    return by_id
 
 
 @dataclass(slots=True)
@@ -153,46 +195,26 @@ class _Evaluation:
     bench: Bench
     config: Settings
     databases: Collection
-    originals: dict[str, Original]
-    folder: RunFolder[ItemResult]
-    advance: Callable[[], None]
+    model: Model | str
 
-    async def all(self, questions: Sequence[Question], model: str | None, jobs: int) -> None:
-        from agent.models import shared_model
-
-        turns = asyncio.Semaphore(jobs)
-        chosen = await asyncio.to_thread(shared_model, self.config.model, model)
-
-        async def one(question: Question) -> None:
-            async with turns:
-                self.folder.add(await self._one(question, chosen))
-                self.advance()
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                for question in questions:
-                    group.create_task(one(question))
-        finally:
-            if not isinstance(chosen, str):
-                await chosen.close()
-
-    async def _one(self, question: Question, model: Model | str) -> ItemResult:
+    async def one(self, record: Record) -> Record:
         from agent.runner import run
-        from experiments.ablation.replies import heard
+        from experiments.ablation.replies import recording
 
+        question = record["question"]
         database = await asyncio.to_thread(self.databases.database, question["db"])
-        with heard() as replies:
-            answer = await run(question["question"], database=database, model=model, settings=self.config)
-        return await asyncio.to_thread(self._measured, question, answer, database, replies.raw)
+        with recording() as replies:
+            answer = await run(question["question"], database=database, model=self.model, settings=self.config)
+        original = record["original"] or Original(replies.raw, None)
+        return {"result": await asyncio.to_thread(self._measured, question, answer, database, original)}
 
-    def _measured(self, question: Question, answer: Answer, database: Database, raw: str) -> ItemResult:
+    def _measured(self, question: Question, answer: Answer, database: Database, original: Original) -> ItemResult:
         from eval.metrics.items import compare_items
         from eval.metrics.suites import suite_databases, suite_files
         from eval.tasks.cache_folder import cache_folder
         from experiments.ablation.outcomes import difficulty_of, outcome_of
 
         files = suite_files(self.bench.suites, question["db"], cache_folder()) if self.bench.suites else ()
-        original = self.originals.get(str(question["id"]), Original(raw, None))
         measured = compare_items(question["gold_sql"], answer.sql, database, suite=suite_databases(files))
         return ItemResult(
             variant=self.variant.name,

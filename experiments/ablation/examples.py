@@ -48,8 +48,8 @@ def measure(
             others = [e for e in examples if e != asked]
             if forms[asked] not in {forms[e] for e in others}:
                 continue
-            found = [forms[e] == forms[asked] for e in nearest(asked.question, others, schema, shown)]
-            possible, among, likest = possible + 1, among + any(found), likest + any(found[-1:])
+            agreements = [forms[e] == forms[asked] for e in nearest(asked.question, others, schema, shown)]
+            possible, among, likest = possible + 1, among + any(agreements), likest + any(agreements[-1:])
     databases.close()
     share = max(1, possible)
     typer.echo(

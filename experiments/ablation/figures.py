@@ -26,10 +26,10 @@ _SHADES = ("s3", "s2", "s7", "s8")
 
 def by_strategy(results: Results) -> str:
     """EX, and TS where there is one."""
-    found = [figures(name, items) for name, items in results]
-    groups: list[tuple[str, Mapping[str, Rate]]] = [("EX", {_short(f.variant): f.ex for f in found})]
-    if any(f.ts for f in found):
-        groups.append(("TS", {_short(f.variant): f.ts for f in found if f.ts}))
+    all_figures = [figures(name, items) for name, items in results]
+    groups: list[tuple[str, Mapping[str, Rate]]] = [("EX", {_short(f.variant): f.ex for f in all_figures})]
+    if any(f.ts for f in all_figures):
+        groups.append(("TS", {_short(f.variant): f.ts for f in all_figures if f.ts}))
     return rates("EX and TS by strategy", groups, _NAME)
 
 

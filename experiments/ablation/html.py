@@ -71,11 +71,11 @@ def _amounts(title: str, drawing: str) -> list[str]:
 
 def _questions(results: Sequence[VariantResults]) -> list[str]:
     """Each question once, the most often failed first, with what each variant made of it."""
-    found: dict[str, list[tuple[str, ItemResult]]] = {}
+    by_question: dict[str, list[tuple[str, ItemResult]]] = {}
     for name, items in results:
         for item in items:
-            found.setdefault(item.id, []).append((name, item))
-    order = sorted(found.values(), key=lambda answers: sum(item.ex for _, item in answers))
+            by_question.setdefault(item.id, []).append((name, item))
+    order = sorted(by_question.values(), key=lambda answers: sum(item.ex for _, item in answers))
     return [_question(answers) for answers in order]
 
 

@@ -32,20 +32,20 @@ def outcome_of(gold_sql: str, sql: str, measured: Comparison, database: Database
         return "exact"
     if not measured.va:
         return "not valid"
-    gold, got = (executed(parse(text, database.dialect), database) for text in (gold_sql, sql))
-    return "near miss" if gold.ok and got.ok and near(gold, got) else "runs but differs"
+    gold, actual = (executed(parse(text, database.dialect), database) for text in (gold_sql, sql))
+    return "near miss" if gold.ok and actual.ok and near(gold, actual) else "runs but differs"
 
 
-def near(gold: ExecutionResult, got: ExecutionResult) -> bool:
+def near(gold: ExecutionResult, actual: ExecutionResult) -> bool:
     """Whether the rows are gold's but for repeats, or the columns of the one are among those of the other."""
-    if not gold.rows or not got.rows or len(gold.rows) * len(gold.columns) > _CELLS:
+    if not gold.rows or not actual.rows or len(gold.rows) * len(gold.columns) > _CELLS:
         return False
-    if same_set(gold, got):
+    if same_set(gold, actual):
         return True
-    if len(gold.rows) != len(got.rows):
+    if len(gold.rows) != len(actual.rows):
         return False
-    wanted, found = (Counter(map(_column, zip(*result.rows, strict=True))) for result in (gold, got))
-    return wanted <= found or found <= wanted
+    wanted, present = (Counter(map(_column, zip(*result.rows, strict=True))) for result in (gold, actual))
+    return wanted <= present or present <= wanted
 
 
 def _column(values: Sequence[object]) -> tuple[str, ...]:

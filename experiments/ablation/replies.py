@@ -46,7 +46,7 @@ register_configure_hook(_heard, inheritable=True)
 
 
 @contextmanager
-def heard() -> Iterator[Replies]:
+def recording() -> Iterator[Replies]:
     """Hear the replies to what the block asks."""
     replies = Replies()
     token = _heard.set(replies)

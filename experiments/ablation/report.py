@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from eval.metrics.intervals import mann_whitney
 from experiments.ablation.outcomes import OUTCOMES
 from experiments.ablation.statistics import Figures, Pair, figures, pair, spreads
 from experiments.ablation.variants import ItemResult
+from experiments.mann_whitney import mann_whitney
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,35 +40,35 @@ def paired_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
     if len(results_by_variant) < 2:
         return []
     first = results_by_variant[0][1]
-    found: Rows = [_PAIRED]
+    rows: Rows = [_PAIRED]
     for name, results in results_by_variant[1:]:
         by_ex = pair(first, results)
         by_ts = pair(first, results, lambda c: c.ts)
         suites = (_difference(by_ts), f"{by_ts.p:.2g}") if by_ts.questions else ("–", "–")
-        found.append(
+        rows.append(
             (name, _difference(by_ex), str(by_ex.only_second), str(by_ex.only_first), f"{by_ex.p:.2g}", *suites)
         )
-    return found
+    return rows
 
 
 def spread_rows(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str]) -> Rows:
     """Variants of which several seeds were run."""
-    found: Rows = [("over seeds", "seeds", "EX, mean ± sd", "EX, range", "TS, mean ± sd")]
+    rows: Rows = [("over seeds", "seeds", "EX, mean ± sd", "EX, range", "TS, mean ± sd")]
     for one in spreads(results_by_variant, groups):
         ts = f"{one.ts[0]:.3f} ± {one.ts[1]:.3f}" if one.ts else "–"
         ex = f"{one.ex[0]:.3f} ± {one.ex[1]:.3f}"
-        found.append((one.group, str(one.seeds), ex, f"{one.low:.3f} to {one.high:.3f}", ts))
-    return found if len(found) > 1 else []
+        rows.append((one.group, str(one.seeds), ex, f"{one.low:.3f} to {one.high:.3f}", ts))
+    return rows if len(rows) > 1 else []
 
 
 def outcome_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
     """What became of the answers."""
-    found: Rows = [("strategy", *OUTCOMES)]
+    rows: Rows = [("strategy", *OUTCOMES)]
     for name, results in results_by_variant:
         counts = Counter(result.outcome for result in results)
         if not counts[""]:
-            found.append((name, *(f"{counts[o]} ({counts[o] / max(1, len(results)):.1%})" for o in OUTCOMES)))
-    return found if len(found) > 1 else []
+            rows.append((name, *(f"{counts[o]} ({counts[o] / max(1, len(results)):.1%})" for o in OUTCOMES)))
+    return rows if len(rows) > 1 else []
 
 
 def amount_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
@@ -78,22 +78,22 @@ def amount_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
         ("calls", lambda c: c.calls),
         ("seconds", lambda c: c.seconds),
     )
-    found: Rows = [("against the first", *(f"{name}, p" for name, _ in amounts))]
+    rows: Rows = [("against the first", *(f"{name}, p" for name, _ in amounts))]
     first = results_by_variant[0][1] if results_by_variant else ()
     for name, results in results_by_variant[1:]:
         pairs = (([of(c) for c in first], [of(c) for c in results]) for _, of in amounts)
-        found.append((name, *(f"{mann_whitney(a, b):.2g}" if any(a) or any(b) else "–" for a, b in pairs)))
-    return found if len(found) > 1 else []
+        rows.append((name, *(f"{mann_whitney(a, b):.2g}" if any(a) or any(b) else "–" for a, b in pairs)))
+    return rows if len(rows) > 1 else []
 
 
 def reported_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
     """The recording's own verdicts on its answers, next to the measurements made here."""
-    found: Rows = [("strategy", "EX reported", "EX measured", "verdicts that differ")]
+    rows: Rows = [("strategy", "EX reported", "EX measured", "verdicts that differ")]
     for name, results in results_by_variant:
         reported = figures(name, results).reported
         if reported is not None:
-            found.append((name, f"{reported.value:.3f}", f"{figures(name, results).ex.value:.3f}", _differing(results)))
-    return found if len(found) > 1 else []
+            rows.append((name, f"{reported.value:.3f}", f"{figures(name, results).ex.value:.3f}", _differing(results)))
+    return rows if len(rows) > 1 else []
 
 
 def _differing(results: Sequence[ItemResult]) -> str:

@@ -130,10 +130,10 @@ class Spread:
 
 def spreads(results: Sequence[tuple[str, Sequence[ItemResult]]], groups: Mapping[str, str]) -> list[Spread]:
     """The variants of which several seeds were run. `groups`: variant → what its seeds share."""
-    found: dict[str, list[Figures]] = {}
+    by_name: dict[str, list[Figures]] = {}
     for name, items in results:
-        found.setdefault(groups.get(name) or name, []).append(figures(name, items))
-    several = {group: seeds for group, seeds in found.items() if len(seeds) > 1}
+        by_name.setdefault(groups.get(name) or name, []).append(figures(name, items))
+    several = {group: seeds for group, seeds in by_name.items() if len(seeds) > 1}
     return [_spread(group, seeds) for group, seeds in several.items()]
 
 

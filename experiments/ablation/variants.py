@@ -68,16 +68,16 @@ def crossed(
     ValueError for two kits of one name."""
     if len({Path(kit).name for kit in kits}) < len(kits):
         raise ValueError("two kits have the same name")
-    found = []
+    crossings = []
     for one in variants:
         for model in models if len(models) > 1 and not one.system else ("",):
             for kit in kits or ("",):
                 here = replace(one, model=model, kit="" if kit == NO_KIT else kit)
                 if one.system or not seeds:
-                    found.append(here)
+                    crossings.append(here)
                 else:
-                    found += [replace(here, seed=seed, group=here.name) for seed in seeds]
-    return found
+                    crossings += [replace(here, seed=seed, group=here.name) for seed in seeds]
+    return crossings
 
 
 def _names_a_system(part: str) -> bool:

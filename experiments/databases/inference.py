@@ -3,6 +3,8 @@
 In: a folder of SQLite files. Out: precision and recall on standard output, and with `--list` each wrong key.
 
     python -m experiments.databases.inference ../shared/bench/spider_train/databases
+
+`--bare` forgets primary and unique keys too, as ClickHouse and Spark keep none, and also measures the primary keys.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ class Score:
     right: int = 0
     wrong: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
+    primary: int = 0
+    """Declared primary keys of one column."""
+    primary_found: int = 0
+    primary_wrong: list[str] = field(default_factory=list)
 
     @property
     def precision(self) -> float:
@@ -42,7 +48,7 @@ class Score:
         return 1 - len(self.missed) / self.declared if self.declared else 0.0
 
 
-def measure(folder: Path) -> Score:
+def measure(folder: Path, *, bare: bool = False) -> Score:
     """Read every `*.sqlite` below the folder. Raises FileNotFoundError when there is none."""
     paths = sorted(folder.rglob("*.sqlite"))
     if not paths:
@@ -53,16 +59,44 @@ def measure(folder: Path) -> Score:
             connection.text_factory = lambda b: b.decode("utf-8", "replace")
             declared = read_schema(connection)
             if any(t.foreign_keys for t in declared.tables):
-                bare = replace(declared, tables=tuple(replace(t, foreign_keys=()) for t in declared.tables))
-                found = with_inferred_keys(bare, lambda sql, c=connection: c.execute(sql).fetchall())  # type: ignore[misc]
+                asked = _bare(declared) if bare else _without_foreign_keys(declared)
+                found = with_inferred_keys(asked, lambda sql, c=connection: c.execute(sql).fetchall())  # type: ignore[misc]
                 _compare(path.stem, declared, found, score)
     return score
+
+
+def _without_foreign_keys(schema: Schema) -> Schema:
+    return replace(schema, tables=tuple(replace(t, foreign_keys=()) for t in schema.tables))
+
+
+def _bare(schema: Schema) -> Schema:
+    """The schema as an engine without keys shows it."""
+    return replace(
+        schema,
+        tables=tuple(
+            replace(
+                t,
+                primary_key=(),
+                foreign_keys=(),
+                indexes=(),
+                columns=tuple(replace(c, primary_key=False, nullable=True) for c in t.columns),
+            )
+            for t in schema.tables
+        ),
+    )
 
 
 def _compare(name: str, declared: Schema, found: Schema, score: Score) -> None:
     score.databases += 1
     wanted, groups = _links(declared)
     inferred, inferred_groups = _links(found)
+    for table in declared.tables:
+        own = found.table(table.name)
+        assert own is not None
+        score.primary += len(table.primary_key) == 1
+        score.primary_found += len(table.primary_key) == 1 and own.primary_key == table.primary_key
+        if own.primary_key and own.primary_key != table.primary_key:
+            score.primary_wrong.append(f"{name}: {table.name} {own.primary_key} instead of {table.primary_key}")
     score.declared += len(wanted)
     score.inferred += len(inferred)
     for one, other in sorted(inferred):
@@ -113,14 +147,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--list", action="store_true", help="show each wrong and each missed key")
+    parser.add_argument("--bare", action="store_true", help="forget primary and unique keys too")
     options = parser.parse_args()
-    score = measure(options.folder)
+    score = measure(options.folder, bare=options.bare)
     if options.list:
         sys.stdout.writelines(f"wrong   {line}\n" for line in score.wrong)
         sys.stdout.writelines(f"missed  {line}\n" for line in score.missed)
+        sys.stdout.writelines(f"primary {line}\n" for line in score.primary_wrong)
     sys.stdout.write(
         f"{score.databases} databases, {score.declared} declared keys, {score.inferred} inferred: "
         f"precision {score.precision:.3f}, recall {score.recall:.3f}\n"
+        f"primary keys of one column: {score.primary_found} of {score.primary} found, "
+        f"{len(score.primary_wrong)} others\n"
     )
 
 

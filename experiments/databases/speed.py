@@ -18,12 +18,12 @@ from eval.sql.types import ReadStatement
 
 
 def median_ms(action: Callable[[], object], times: int) -> float:
-    taken = []
+    seconds = []
     for _ in range(times):
         started = time.perf_counter()
         action()
-        taken.append((time.perf_counter() - started) * 1000)
-    return statistics.median(taken)
+        seconds.append((time.perf_counter() - started) * 1000)
+    return statistics.median(seconds)
 
 
 def main() -> None:

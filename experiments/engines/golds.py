@@ -1,8 +1,8 @@
 """Gold queries of SQLite on another engine: `python -m experiments.engines.golds --bench DIR --server sc://host:15002`.
 
-In: a question set with SQLite files, and a Spark Connect server. Each file is copied, each gold query translated by
-sqlglot and grouped strictly, checked by the guard, run by our engine and compared with SQLite's rows. Out, printed: how
-many give the same rows, and every other one with its reason.
+In: a question set with SQLite files, and a place for copies (`sc://host:port`, `chdb:///folder`). Each file is copied,
+each gold query translated by sqlglot and grouped strictly, checked by the guard, run by our engine and compared with
+SQLite's rows. Out, printed: how many give the same rows, and every other one with its reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 from eval.sql.strict_grouping import strictly_grouped
-from experiments.engines.spark_copy import copy_to_spark
+from experiments.engines.copies import copied, dialect_of
 
 _LIMITS = Limits(seconds=120.0, rows=1_000_000, bytes=1 << 30)
 
@@ -34,7 +34,8 @@ class Outcome:
 
     id: str
     verdict: str
-    """`same`; `ties`: the same once the selected columns break the ties of ORDER BY; `differ`, `refused`, `error`."""
+    """`same`; `order`: the same rows, those with equal sort keys in another order; `ties`: LIMIT keeps other rows of
+    equal sort keys, and the same ones once the selected columns break the ties; `differ`, `refused`, `error`."""
     sql: str
     reason: str = ""
 
@@ -48,7 +49,7 @@ def measured(folder: Path, server: str, dialect: Dialect) -> Iterator[Outcome]:
     for q in questions:
         path = folder / "databases" / f"{q['db']}.sqlite"
         if q["db"] != opened:
-            url = copy_to_spark(path, server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session)
+            url = copied(path, server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session)
             copy, opened = open_database(url, infer_keys=False), q["db"]
             original = open_database(path, infer_keys=False)
         assert copy is not None
@@ -73,7 +74,10 @@ def _compared(name: str, gold: str, original: Database, copy: Database, dialect:
     if same_result(expected, result, ordered="order by" in gold.lower().rsplit(")", 1)[-1]):
         return Outcome(name, "same", sql)
     shown = f"{expected.rows[:3]} / {result.rows[:3]}"
-    return Outcome(name, "ties" if _same_without_ties(gold, original, copy) else "differ", verdict.statement.sql, shown)
+    if not _same_without_ties(gold, original, copy):
+        return Outcome(name, "differ", verdict.statement.sql, shown)
+    same_rows = same_result(expected, result, ordered=False)
+    return Outcome(name, "order" if same_rows else "ties", verdict.statement.sql, shown)
 
 
 def _same_without_ties(gold: str, original: Database, copy: Database) -> bool:
@@ -114,7 +118,7 @@ def main() -> None:
     options.add_argument("--server", required=True)
     given = options.parse_args()
     counts: Counter[str] = Counter()
-    for outcome in measured(given.bench / given.set, given.server, "spark"):
+    for outcome in measured(given.bench / given.set, given.server, dialect_of(given.server)):
         counts[outcome.verdict] += 1
         if outcome.verdict != "same":
             print(f"{outcome.verdict:<8}{outcome.id}: {outcome.sql}\n        {outcome.reason}", flush=True)

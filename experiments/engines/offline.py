@@ -1,9 +1,9 @@
 """EX of the engine without a model on another engine: `python -m experiments.engines.offline --bench DIR --server URL`.
 
-In: a question set with SQLite files, and a Spark Connect server. Each file is copied; each question is read on SQLite
-and on the copy, with the values and the schema of each, and each result is compared with the gold query's rows on the
-same engine, which breaks ties in its own way. Out, printed: EX on both, and the questions that only one of them answers
-rightly.
+In: a question set with SQLite files, and a place for copies (`sc://host:port`, `chdb:///folder`). Each file is copied;
+each question is read on SQLite and on the copy, with the values and the schema of each, and each result is compared
+with the gold query's rows on the same engine, which breaks ties in its own way. Out, printed: EX on both, and the
+questions that only one of them answers rightly.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.sql import check, parse, parsed_from_tree
+from experiments.engines.copies import copied, dialect_of
 from experiments.engines.golds import translated
-from experiments.engines.spark_copy import copy_to_spark
 
 _LIMITS = Limits(seconds=60.0)
 
@@ -58,17 +58,19 @@ def main() -> None:
     options.add_argument("--server", required=True)
     options.add_argument("--inferred-keys", action="store_true", help="do not tell the copy SQLite's keys")
     options.add_argument("--sqlite-rows", action="store_true", help="compare the copy's answer with SQLite's rows")
+    options.add_argument("--leave-out", default="", help="a database to leave out")
     options.add_argument("--every", type=int, default=1, help="every n-th question")
     given = options.parse_args()
     folder = given.bench / given.set
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = sorted((json.loads(line) for line in lines), key=lambda q: q["db"])[:: given.every]
-    session, opened, asked, right_here, right_there = str(uuid.uuid4()), "", 0, 0, 0
-    for q in questions:
+    session, opened, dialect = str(uuid.uuid4()), "", dialect_of(given.server)
+    asked, right_here, right_there = 0, 0, 0
+    for q in (q for q in questions if q["db"] != given.leave_out):
         if q["db"] != opened:
             path = folder / "databases" / f"{q['db']}.sqlite"
             original = open_database(path)
-            copy = open_database(copy_to_spark(path, given.server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session))
+            copy = open_database(copied(path, given.server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session))
             opened = q["db"]
         gold = check(parse(q["gold_sql"], "sqlite")).statement
         if gold is None:
@@ -76,15 +78,17 @@ def main() -> None:
         expected = original.execute(gold, limits=_LIMITS)
         ordered = "order by" in q["gold_sql"].lower().rsplit(")", 1)[-1]
         schema = copy.schema() if given.inferred_keys else _with_keys(copy.schema(), original.schema())
-        here, _ = _right(q["question"], original, original.schema(), expected, ordered)
+        here, written = _right(q["question"], original, original.schema(), expected, ordered)
         if not given.sqlite_rows:
-            own = check(parse(translated(q["gold_sql"], original.schema(), "spark"), "spark"), copy.schema()).statement
-            assert own is not None
+            text = translated(q["gold_sql"], original.schema(), dialect)
+            own = check(parse(text, dialect), copy.schema()).statement
+            assert own is not None, text
             expected = copy.execute(own, limits=_LIMITS)
         there, said = _right(q["question"], copy, schema, expected, ordered)
         asked, right_here, right_there = asked + 1, right_here + here, right_there + there
         if here != there:
-            print(f"{'SQLite' if here else 'copy'} alone: {q['id']}: {said}", flush=True)
+            print(f"{'SQLite' if here else 'copy'} alone: {q['id']}: {q['question']}", flush=True)
+            print(f"    SQLite: {written}\n    copy:   {said}", flush=True)
         if asked % 20 == 0:
             print(f"{asked}: {right_here} / {right_there}", flush=True)
     print(f"questions {asked}, EX on SQLite {right_here / asked:.3f}, on the copy {right_there / asked:.3f}")

@@ -76,14 +76,14 @@ def _samples(chosen: argparse.Namespace) -> list[Sample]:
         whole, halves = learned(chosen.bench / LEARNED_HABITS)
         if chosen.expectation:
             LEARNED.write_text(told(whole, LEARNED_FROM), encoding="utf-8")
-    found: list[Sample] = []
+    samples: list[Sample] = []
     for source in SOURCES:
         path = chosen.cache / f"{source.name}.jsonl"
         if not path.exists():
             unseen = halves if source.family == LEARNED_HABITS else None
             write_cache(path, extracted(source, chosen.bench, chosen.recorded, unseen, chosen.most))
-        found += read_cache(path)
-    return found
+        samples += read_cache(path)
+    return samples
 
 
 if __name__ == "__main__":

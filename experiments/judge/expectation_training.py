@@ -58,7 +58,7 @@ def learned(folder: Path) -> tuple[Expectation, tuple[Expectation, Expectation]]
 
 def _lessons(folder: Path) -> list[Lesson]:
     schemas: dict[str, Schema] = {}
-    found = []
+    samples = []
     with (folder / "questions.jsonl").open(encoding="utf-8") as file:
         for number, item in enumerate(filter(lambda q: q["gold_ok"], map(json.loads, file))):
             name = item["db"]
@@ -67,8 +67,8 @@ def _lessons(folder: Path) -> list[Lesson]:
                     schemas[name] = database.schema()
             lesson = _lesson(item, schemas[name], with_columns=number % EVERY_COLUMNS == 0)
             if lesson is not None:
-                found.append(lesson)
-    return found
+                samples.append(lesson)
+    return samples
 
 
 def _lesson(item: dict[str, str], schema: Schema, *, with_columns: bool) -> Lesson | None:

@@ -35,7 +35,8 @@ from experiments.judge.expectation_training import half_of
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled
 from experiments.mutations import mutants
 
-LIMITS = Limits(seconds=1.0, rows=5_000)
+LIMITS = Limits(seconds=4.0, rows=5_000)
+"""Long enough that a busy machine loses no answer."""
 MOST_GOLDS = 40
 """Accepted alternatives that are run for one question."""
 GOLD = "gold"

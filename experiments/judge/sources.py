@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from eval.engines import dialect_named
-from eval.sql.translation import translated
+from experiments.translation import translated
 
 MOST_ANSWERS = 1_600
 """Answers taken from one source; from a larger one, a sample of its questions."""
-MOST_EACH = 10
+MOST_EACH = 4
 """Answers taken to one question."""
 SEED = 7
 

@@ -38,11 +38,11 @@ class Sample:
     needed: bool
 
 
-def samples(found: Iterable[Case]) -> tuple[list[Sample], list[Sample]]:
+def samples(cases: Iterable[Case]) -> tuple[list[Sample], list[Sample]]:
     """Observations of tables and of columns."""
     tables: list[Sample] = []
     columns: list[Sample] = []
-    for case in found:
+    for case in cases:
         dice = random.Random(case.id)
         known = () if dice.random() < _BLIND else matches(case.question, value_index(case.database, case.schema))
         evidence = gather(case.question, case.schema, known)
@@ -67,8 +67,8 @@ def weights(tables: Sequence[Sample], columns: Sequence[Sample]) -> Weights:
 
 def _fitted(evidence: Sequence[Row], observed: Sequence[Sample]) -> dict[str, float]:
     rows = [{n: v for n, v in row.items() if n != "bias"} for row in evidence]
-    found = fit(rows, [s.needed for s in observed], penalty=_PENALTY)
-    return {"bias": found.intercept, **found.weights}
+    model = fit(rows, [s.needed for s in observed], penalty=_PENALTY)
+    return {"bias": model.intercept, **model.weights}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -48,12 +48,12 @@ def cases(folders: Sequence[Path], *, every: int = 1, least_columns: int = 0) ->
             if schema.column_count < least_columns:
                 continue
             parsed = parse(record["gold_sql"], schema.dialect)
-            found = resolve(parsed, schema)
-            if not found.tables or found.phantoms:
+            references = resolve(parsed, schema)
+            if not references.tables or references.phantoms:
                 continue
             real = {t.name.casefold(): t for t in schema.tables}
             columns = []
-            for table, column in found.columns:
+            for table, column in references.columns:
                 owner = real.get(table.casefold())
                 place = owner.column(column) if owner else None
                 if owner and place:
@@ -65,7 +65,7 @@ def cases(folders: Sequence[Path], *, every: int = 1, least_columns: int = 0) ->
                 str(record.get("evidence") or ""),
                 database,
                 schema,
-                frozenset(real[t.casefold()].name for t in found.tables if t.casefold() in real),
+                frozenset(real[t.casefold()].name for t in references.tables if t.casefold() in real),
                 frozenset(columns),
                 tuple(dict.fromkeys(c.value.strip("%") for c in facts(parsed, schema).literals if c.is_string)),
             )

@@ -65,21 +65,21 @@ def linked(case: Case, share: float | None, tally: Tally, known: Weights, *, evi
     question = f"{case.question}\n{case.evidence}" if evidence and case.evidence else case.question
     budget = None if share is None else int(share * link("", case.schema).tokens_full)
     start = time.perf_counter()
-    found = link(question, case.schema, values, budget, known)
+    result = link(question, case.schema, values, budget, known)
     tally.seconds.append(time.perf_counter() - start)
-    columns = {(t.name, c.name) for t in found.schema.tables for c in t.columns}
-    lost = [t for t in case.tables if t not in found.tables]
+    columns = {(t.name, c.name) for t in result.schema.tables for c in t.columns}
+    lost = [t for t in case.tables if t not in result.tables]
     lost += [f"{t}.{c}" for t, c in case.columns if (t, c) not in columns]
     tally.questions += 1
     tally.tables += len(case.tables)
-    tally.tables_found += len(case.tables & set(found.tables))
+    tally.tables_found += len(case.tables & set(result.tables))
     tally.columns += len(case.columns)
     tally.columns_found += len(case.columns & columns)
-    tally.columns_detailed += len(case.columns & found.detailed)
+    tally.columns_detailed += len(case.columns & result.detailed)
     tally.complete += not lost
-    tally.tokens += found.tokens
-    tally.tokens_full += found.tokens_full
-    tally.worst = max(tally.worst, found.tokens / max(found.tokens_full, 1))
+    tally.tokens += result.tokens
+    tally.tokens_full += result.tokens_full
+    tally.worst = max(tally.worst, result.tokens / max(result.tokens_full, 1))
     for name in lost:
         tally.missed[f"{case.db}: {name}"] += 1
 
@@ -92,9 +92,9 @@ def literals(case: Case) -> list[tuple[str, bool]]:
         return []
     values = complete_value_index(case.database, case.schema)
     wanted = [v for v in wanted if _is_stored(v, values)]
-    found = {h.value for m in matches(case.question, values) for h in m.hits} if wanted else set()
-    folded = {fold(v) for v in found}
-    return [(v, v in found or fold(v) in folded) for v in wanted]
+    matched = {h.value for m in matches(case.question, values) for h in m.hits} if wanted else set()
+    folded = {fold(v) for v in matched}
+    return [(v, v in matched or fold(v) in folded) for v in wanted]
 
 
 def occurs(value: str, question: str) -> bool:
@@ -144,20 +144,19 @@ def main(arguments: list[str] | None = None) -> int:
     known = held_out_weights(chosen.folder, chosen.folds, chosen.every)
     for folder in chosen.folder:
         small, large = Tally(), Tally()
-        found: list[tuple[str, bool]] = []
+        outcomes: list[tuple[str, bool]] = []
         for case in cases([folder], every=chosen.every, least_columns=chosen.columns):
             tally = large if case.schema.column_count > SMALL_SCHEMA else small
             linked(case, chosen.share, tally, known[fold_of(case.db, len(known))], evidence=chosen.evidence)
             hits = literals(case)
-            found.extend(hits)
+            outcomes.extend(hits)
             for value, hit in hits:
                 if not hit:
                     large.missed[f"{case.db}: value {value!r} in {case.question!r}"] += 1
         sys.stdout.write(f"{folder.name}\n  up to 60 columns: {small.line()}\n  over 60 columns: {large.line()}\n")
-        if found:
-            sys.stdout.write(
-                f"  {len(found):,} stored literals in questions: found {sum(h for _, h in found) / len(found):.4f}\n"
-            )
+        if outcomes:
+            rate = sum(hit for _, hit in outcomes) / len(outcomes)
+            sys.stdout.write(f"  {len(outcomes):,} stored literals in questions: found {rate:.4f}\n")
         for name, count in (small.missed + large.missed).most_common(chosen.missed):
             sys.stdout.write(f"    missed {count}: {name}\n")
     return 0

@@ -47,15 +47,15 @@ def main(arguments: list[str] | None = None) -> int:
         }
         everything: list[float] = []
         for kind, asked in phrases.items():
-            times, found = [], 0
+            times, in_first_five = [], 0
             for phrase, value in zip(asked, some, strict=True):
                 start = time.process_time()
                 hits = index.find(phrase, fuzzy=True)
                 times.append(time.process_time() - start)
-                found += value in {h.value for h in hits[:5]}
+                in_first_five += value in {h.value for h in hits[:5]}
             everything += times
             p95 = sorted(times)[int(len(times) * 0.95)] * 1000
-            sys.stdout.write(f"{kind}: p95 {p95:.2f} ms, {found / len(asked):.1%} among the first 5\n")
+            sys.stdout.write(f"{kind}: p95 {p95:.2f} ms, {in_first_five / len(asked):.1%} among the first 5\n")
         sys.stdout.write(f"all look-ups: p95 {sorted(everything)[int(len(everything) * 0.95)] * 1000:.2f} ms\n")
     return 0
 

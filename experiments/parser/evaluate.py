@@ -130,11 +130,11 @@ def _shuffled(expected: ExecutionResult, result: ExecutionResult, ordered: bool)
     return False
 
 
-def report(found: Sequence[Outcome], threshold: float) -> str:
+def report(read_outcomes: Sequence[Outcome], threshold: float) -> str:
     """The figures as text."""
     lines = []
-    groups: dict[str, list[Outcome]] = {"all": list(found)}
-    for o in found:
+    groups: dict[str, list[Outcome]] = {"all": list(read_outcomes)}
+    for o in read_outcomes:
         groups.setdefault(o.difficulty, []).append(o)
     lines.append(
         f"{'group':<10}{'n':>6}{'EX':>8}{'95 % interval':>18}{'coverage':>10}{'precision':>11}{'EX answered':>13}"
@@ -153,42 +153,42 @@ def report(found: Sequence[Outcome], threshold: float) -> str:
         "EX: every reading counts, also those held back. EX answered: held back, or told with a doubt, counts as wrong."
     )
     bins: dict[int, list[Outcome]] = defaultdict(list)
-    for o in found:
+    for o in read_outcomes:
         bins[min(9, int(o.confidence * 10))].append(o)
     lines.append(
         "confidence → share right: "
         + "  ".join(f"{b / 10:.1f}: {sum(o.right for o in m) / len(m):.2f} ({len(m)})" for b, m in sorted(bins.items()))
     )
-    times = sorted(o.milliseconds for o in found)
+    times = sorted(o.milliseconds for o in read_outcomes)
     lines.append(
         f"reading: median {statistics.median(times):.1f} ms, 95 % {times[int(len(times) * 0.95)]:.1f} ms, "
         f"most {times[-1]:.1f} ms"
     )
-    refused = [o for o in found if o.error.startswith("REFUSED")]
-    failed = sum(bool(o.error) and bool(o.sql) for o in found) - len(refused)
+    refused = [o for o in read_outcomes if o.error.startswith("REFUSED")]
+    failed = sum(bool(o.error) and bool(o.sql) for o in read_outcomes) - len(refused)
     lines.append(f"refused by the guard: {len(refused)}; failed in the database: {failed}")
     return "\n".join(lines)
 
 
-def fit(found: Sequence[Outcome]) -> Forest:
+def fit(read_outcomes: Sequence[Outcome]) -> Forest:
     """A forest that separates right readings from wrong ones."""
-    usable = [o for o in found if o.features]
+    usable = [o for o in read_outcomes if o.features]
     return grown([o.features for o in usable], [o.right for o in usable], falling=confidence.DOUBTS)
 
 
-def cross_validate(found: Sequence[Outcome], folds: int = 5) -> None:
+def cross_validate(read_outcomes: Sequence[Outcome], folds: int = 5) -> None:
     """Give each outcome the confidence from a forest learned on the other databases."""
-    fold = {db: k % folds for k, db in enumerate(sorted({o.db for o in found}))}
+    fold = {db: k % folds for k, db in enumerate(sorted({o.db for o in read_outcomes}))}
     for k in range(folds):
-        learned = fit([o for o in found if fold[o.db] != k])
-        for o in found:
+        learned = fit([o for o in read_outcomes if fold[o.db] != k])
+        for o in read_outcomes:
             if fold[o.db] == k and o.features:
                 o.confidence = confidence.confidence(o.features, learned)
 
 
-def threshold_for(found: Sequence[Outcome], precision: float) -> float:
+def threshold_for(read_outcomes: Sequence[Outcome], precision: float) -> float:
     """The lowest confidence, in steps of 0.01, above which at least this share of the answers is right."""
-    answered = sorted((o for o in found if o.sql), key=lambda o: -o.confidence)
+    answered = sorted((o for o in read_outcomes if o.sql), key=lambda o: -o.confidence)
     chosen, right = 1.0, 0
     for count, o in enumerate(answered, 1):
         right += o.right
@@ -246,23 +246,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.limit and options.limit < len(questions):
         step = len(questions) / options.limit
         questions = [questions[int(k * step)] for k in range(options.limit)]
-    found = list(outcomes((options.bench or Path()) / options.set, questions, paths, options.copies))
-    if not found:
+    read_outcomes = list(outcomes((options.bench or Path()) / options.set, questions, paths, options.copies))
+    if not read_outcomes:
         sys.stdout.write("no question could be read\n")
         return 1
     if options.fit:
-        write_forest(fit(found), options.set, len(found))
+        write_forest(fit(read_outcomes), options.set, len(read_outcomes))
         confidence.forest.cache_clear()
-        for o in found:
+        for o in read_outcomes:
             o.confidence = confidence.confidence(o.features) if o.features else 0.0
     threshold = STATED_DOUBT  # answers without a stated doubt; the engine already abstains below confidence.THRESHOLD
     if options.cross_validate:
-        cross_validate(found)
-        threshold = threshold_for(found, options.precision)
+        cross_validate(read_outcomes)
+        threshold = threshold_for(read_outcomes, options.precision)
         sys.stdout.write(f"cross-validated by database; precision {options.precision} from confidence {threshold} on\n")
     if options.dump:
-        options.dump.write_text("".join(json.dumps(asdict(o)) + "\n" for o in found), encoding="utf-8")
-    sys.stdout.write(report(found, threshold) + "\n")
+        options.dump.write_text("".join(json.dumps(asdict(o)) + "\n" for o in read_outcomes), encoding="utf-8")
+    sys.stdout.write(report(read_outcomes, threshold) + "\n")
     return 0
 
 

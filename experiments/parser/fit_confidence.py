@@ -34,9 +34,9 @@ SOURCES: dict[str, tuple[str | None, int]] = {
 
 def readings(bench: Path, name: str, cache: Path) -> list[Outcome]:
     """The readings of a source, from the cache if they are stored there."""
-    kept = cache / f"{name}.jsonl"
-    if kept.exists():
-        return [Outcome(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
+    cached = cache / f"{name}.jsonl"
+    if cached.exists():
+        return [Outcome(**json.loads(line)) for line in cached.read_text(encoding="utf-8").splitlines()]
     split = SOURCES.get(name, (None, 1))[0]
     if name == "demo":
         questions, paths = demo_questions()
@@ -52,10 +52,10 @@ def readings(bench: Path, name: str, cache: Path) -> list[Outcome]:
         and str(q.get("id")) not in disputed
         and q.get("gold_verdict", "CORRECT") == "CORRECT"
     ]
-    found = list(outcomes(bench / name, questions, paths))
+    source_outcomes = list(outcomes(bench / name, questions, paths))
     cache.mkdir(parents=True, exist_ok=True)
-    kept.write_text("".join(json.dumps(asdict(o)) + "\n" for o in found), encoding="utf-8")
-    return found
+    cached.write_text("".join(json.dumps(asdict(o)) + "\n" for o in source_outcomes), encoding="utf-8")
+    return source_outcomes
 
 
 def _disputed(verdicts: Path) -> set[str]:
@@ -68,16 +68,19 @@ def _disputed(verdicts: Path) -> set[str]:
 
 def learned(sources: dict[str, list[Outcome]]) -> Forest:
     """A forest over the readings of all these sources."""
-    rows = [o for name, found in sources.items() for o in found * SOURCES[name][1] if o.features]
+    rows = [o for name, source_outcomes in sources.items() for o in source_outcomes * SOURCES[name][1] if o.features]
     return grown([o.features for o in rows], [o.right for o in rows], falling=confidence.DOUBTS)
 
 
-def report(name: str, found: Sequence[Outcome], forest: Forest) -> str:
+def report(name: str, source_outcomes: Sequence[Outcome], forest: Forest) -> str:
     """Precision and coverage of one source with a forest."""
-    sure = [o for o in found if o.features and o.sql and confidence.confidence(o.features, forest) >= STATED_DOUBT]
+    sure = [
+        o for o in source_outcomes if o.features and o.sql and confidence.confidence(o.features, forest) >= STATED_DOUBT
+    ]
     right = sum(o.right for o in sure)
     share = right / len(sure) if sure else 0.0
-    return f"{name:<20}{len(found):>6} questions   sure of {len(sure) / len(found):.3f}   right there {share:.3f}"
+    count = len(source_outcomes)
+    return f"{name:<20}{count:>6} questions   sure of {len(sure) / count:.3f}   right there {share:.3f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,12 +90,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="store the forest learned on all sources")
     options = parser.parse_args(arguments)
     sources = {name: readings(options.bench, name, options.cache) for name in SOURCES}
-    for name, found in sources.items():
+    for name, source_outcomes in sources.items():
         forest = learned({other: rows for other, rows in sources.items() if other != name})
-        sys.stdout.write(report(name, found, forest) + "\n")
+        sys.stdout.write(report(name, source_outcomes, forest) + "\n")
         sys.stdout.flush()
     if options.write:
-        write_forest(learned(sources), ", ".join(sources), sum(len(found) for found in sources.values()))
+        write_forest(
+            learned(sources), ", ".join(sources), sum(len(source_outcomes) for source_outcomes in sources.values())
+        )
     return 0
 
 

@@ -2,17 +2,22 @@
 
 `python -m experiments.parser.hostile_questions --count 100000` prints the figures; the tests ask a few
 thousand. In: the questions of the bundled databases and a seed. Out: questions that were cut, shuffled, misspelt,
-repeated, or hold SQL, control characters, other scripts and numbers of any size.
+repeated, or hold SQL, control characters, other scripts and numbers of any size. With `--state FILE` the figures are
+kept after every thousand questions, and the same command continues where it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import random
+import statistics
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from agent.knowledge.values import value_index
 from agent.parser import read, restate
@@ -47,6 +52,20 @@ class Figures:
     slowest: float = 0.0
     """Milliseconds of processor time, so that other load on the machine does not count."""
     worst: str = ""
+    times: dict[int, int] = field(default_factory=dict)
+    """The number of questions that took so many milliseconds, rounded down."""
+
+    @property
+    def median(self) -> float:
+        """Milliseconds of processor time per question, reading and follow-up together; 0 when nothing was asked."""
+        return statistics.median(itertools.chain(*([ms] * n for ms, n in self.times.items()))) if self.times else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.asked + self.crashed} asked, {self.answered} with a statement, {self.crashed} crashed, "
+            f"{self.refused} refused by the guard; median {self.median:.0f} ms, slowest {self.slowest:.0f} ms"
+            f"{f'; {self.worst}' if self.worst else ''}"
+        )
 
 
 def questions(seeds: list[str], count: int, seed: int) -> Iterator[str]:
@@ -54,57 +73,78 @@ def questions(seeds: list[str], count: int, seed: int) -> Iterator[str]:
     chance = random.Random(seed)
     words = sorted({w for s in seeds for w in s.split()})
     for _ in range(count):
-        made = chance.choice(seeds).split()
+        words_made = chance.choice(seeds).split()
         for _ in range(chance.randint(1, 6)):
-            at = chance.randrange(len(made) + 1)
+            at = chance.randrange(len(words_made) + 1)
             what = chance.randrange(7)
             if what == 0:
-                made.insert(at, chance.choice(_PIECES))
+                words_made.insert(at, chance.choice(_PIECES))
             elif what == 1:
-                made.insert(at, chance.choice(words))
-            elif what == 2 and made:
-                made.pop(min(at, len(made) - 1))
+                words_made.insert(at, chance.choice(words))
+            elif what == 2 and words_made:
+                words_made.pop(min(at, len(words_made) - 1))
             elif what == 3:
-                chance.shuffle(made)
-            elif what == 4 and made:
-                word = list(made[min(at, len(made) - 1)])
+                chance.shuffle(words_made)
+            elif what == 4 and words_made:
+                word = list(words_made[min(at, len(words_made) - 1)])
                 chance.shuffle(word)
-                made[min(at, len(made) - 1)] = "".join(word)
+                words_made[min(at, len(words_made) - 1)] = "".join(word)
             elif what == 5:
-                made = (made + made)[: chance.choice((30, 60, 200))]
+                words_made = (words_made + words_made)[: chance.choice((30, 60, 200))]
             else:
-                made.insert(at, chr(chance.randrange(32, 0x2FFF)) * chance.choice((1, 3, 80)))
-        yield " ".join(made)
+                words_made.insert(at, chr(chance.randrange(32, 0x2FFF)) * chance.choice((1, 3, 80)))
+        yield " ".join(words_made)
 
 
-def ask_all(count: int, seed: int = 1, name: str = "enterprise") -> Figures:
-    """Read `count` garbled questions against a bundled database, each also as a follow-up of the previous one."""
+def ask_all(count: int, seed: int = 1, name: str = "enterprise", state: Path | None = None) -> Figures:
+    """Read `count` garbled questions against a bundled database, each also as a follow-up of the previous one.
+
+    With `state`, the figures are stored in that file, and questions that it already counts are not asked again.
+    """
     seeds = [str(q["question"]) for q in demo_questions()[0]]
-    found = Figures()
+    figures = Figures()
+    if state is not None and state.exists():
+        stored = json.loads(state.read_text(encoding="utf-8"))
+        figures = Figures(**{**stored, "times": {int(ms): n for ms, n in stored["times"].items()}})
+    done = figures.asked + figures.crashed
     with open_database(resolve_database(name).url) as database:
         schema = database.schema()
         index = value_index(database, schema)
         before = seeds[0]
-        for question in questions(seeds, count, seed):
+        for question in itertools.islice(questions(seeds, count, seed), done, None):
             started = time.thread_time()
             try:
                 reading = read(question, schema, index, threshold=0.0)
                 restate(question, [Said(before, reading.sql)], schema, index)
             except Exception as problem:  # noqa: BLE001 - that there is none is what is measured
-                found.crashed += 1
-                found.worst = f"{question!r}: {problem!r}"
+                figures.crashed += 1
+                figures.worst = f"{question!r}: {problem!r}"
                 continue
             took = (time.thread_time() - started) * 1000
-            found.asked += 1
-            if took > found.slowest:
-                found.slowest, found.worst = took, found.worst or repr(question)
+            figures.asked += 1
+            figures.times[int(took)] = figures.times.get(int(took), 0) + 1
+            if took > figures.slowest:
+                figures.slowest, figures.worst = took, figures.worst or repr(question)
             if reading.tree is not None:
-                found.answered += 1
+                figures.answered += 1
                 if check(parsed_from_tree(reading.tree, schema.dialect)).statement is None:
-                    found.refused += 1
-                    found.worst = f"refused: {question!r}: {reading.sql}"
+                    figures.refused += 1
+                    figures.worst = f"refused: {question!r}: {reading.sql}"
             before = question
-    return found
+            if state is not None and figures.asked % _STORED_EVERY == 0:
+                _store(figures, state)
+    if state is not None:
+        _store(figures, state)
+    return figures
+
+
+_STORED_EVERY = 1_000
+
+
+def _store(figures: Figures, state: Path) -> None:
+    partial = state.with_suffix(".part")
+    partial.write_text(json.dumps(asdict(figures)), encoding="utf-8")
+    partial.replace(state)
 
 
 def main() -> int:
@@ -112,10 +152,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", default="enterprise")
+    parser.add_argument("--state", type=Path, help="file that keeps the figures, to continue after an interruption")
     options = parser.parse_args()
-    found = ask_all(options.count, options.seed, options.database)
-    sys.stdout.write(f"{found}\n")
-    return int(bool(found.crashed or found.refused or found.slowest > 2_000))
+    figures = ask_all(options.count, options.seed, options.database, options.state)
+    sys.stdout.write(f"{figures}\n")
+    return int(bool(figures.crashed or figures.refused or figures.slowest > 2_000))
 
 
 if __name__ == "__main__":

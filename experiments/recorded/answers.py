@@ -72,13 +72,13 @@ class Answers:
             request = asked(body)
         except ValueError as error:
             return failure(400, str(error), "no_question")
-        found = self._recorded(request)
-        if found is None:
+        recorded = self._recorded(request)
+        if recorded is None:
             return failure(404, "No recorded question occurs in this request.", "question_not_recorded")
-        text = self._text(request, found)
+        text = self._text(request, recorded)
         return completion(text, str(body.get("model") or MODEL), stream=body.get("stream") is True)
 
-    def _text(self, request: Asked, found: Recorded) -> str:
+    def _text(self, request: Asked, recorded: Recorded) -> str:
         if request.kind == "plan":
             task = {"id": "task_1", "description": request.question, "depends_on": []}
             return json.dumps({"plan_type": "single", "confidence": 1.0, "tasks": [task]}, ensure_ascii=False)
@@ -89,11 +89,11 @@ class Answers:
         if request.kind == "summary":
             return SUMMARY
         if request.kind == "step":
-            return json.dumps(_step(found.answers[0], request), ensure_ascii=False)
+            return json.dumps(_step(recorded.answers[0], request), ensure_ascii=False)
         if request.failed_sql:
-            answer = found.after(request.failed_sql)
+            answer = recorded.after(request.failed_sql)
         else:
-            answer = found.answers[min(request.candidate, len(found.answers) - 1)]
+            answer = recorded.answers[min(request.candidate, len(recorded.answers) - 1)]
         if not request.structured:
             return f"```sql\n{answer.sql}\n```"
         return json.dumps({"reasoning": f"recorded answer of {answer.system}", "sql": answer.sql}, ensure_ascii=False)
@@ -156,7 +156,7 @@ def load_answers(
         by_question[str(line.get("id"))][system] = Answer(system, sql, _queries(line.get("trace"), sql))
     if unknown := [name for name in systems if name not in known]:
         raise ValueError(f"{recording.name} has no system {', '.join(unknown)}; it has {', '.join(known)}")
-    found = []
+    recorded = []
     for line in _records(questions):
         given = by_question.get(str(line.get("id")), {})
         answers = [given[name] for name in systems or known if name in given]
@@ -166,10 +166,10 @@ def load_answers(
                 first.setdefault(plain(answer.sql), answer)
             answers = list(first.values())
         if answers:
-            found.append(Recorded(str(line["id"]), _text(line, "question", questions), tuple(answers)))
-    if not found:
+            recorded.append(Recorded(str(line["id"]), _text(line, "question", questions), tuple(answers)))
+    if not recorded:
         raise ValueError(f"{recording.name} answers none of the questions of {questions.name}")
-    return found
+    return recorded
 
 
 def _queries(trace: object, sql: str) -> tuple[str, ...]:

@@ -77,10 +77,10 @@ def _kind(body: dict[str, Any], prompt: str) -> Kind | None:
 
 
 def _schema_keys(body: dict[str, Any]) -> list[str]:
-    found: Any = body
+    part: Any = body
     for step in ("response_format", "json_schema", "schema", "properties"):
-        found = found.get(step) if isinstance(found, dict) else None
-    return [key for key in _KIND_OF_KEY if key in found] if isinstance(found, dict) else []
+        part = part.get(step) if isinstance(part, dict) else None
+    return [key for key in _KIND_OF_KEY if key in part] if isinstance(part, dict) else []
 
 
 def _messages(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -96,5 +96,5 @@ def _messages(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.findall(text)
-    return str(found[-1]) if found else ""
+    matches = pattern.findall(text)
+    return str(matches[-1]) if matches else ""

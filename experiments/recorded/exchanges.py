@@ -28,8 +28,8 @@ _HEADER = json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
 def digest(body: dict[str, Any]) -> str:
     """The identity of a request: model, messages and the required form of the reply. Sampling parameters and limits do
     not count, so that a client that learns to omit one still finds its replies."""
-    told = [body.get("model"), body.get("messages"), body.get("response_format")]
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    identity = [body.get("model"), body.get("messages"), body.get("response_format")]
+    canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -24,20 +24,20 @@ ends in the middle, but HTTP reports it as complete. `cut`: the connection is dr
 
 def shares(text: str) -> dict[str, float]:
     """Read `KIND:SHARE,…`. Raises ValueError for an unknown kind, a share outside 0..1, or more than 1 together."""
-    found: dict[str, float] = {}
+    by_kind: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         kind, _, share = part.partition(":")
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is no kind of failure; there are {', '.join(KINDS)}")
         try:
-            found[kind] = float(share)
+            by_kind[kind] = float(share)
         except ValueError:
-            found[kind] = math.nan
-        if not 0 <= found[kind] <= 1:
+            by_kind[kind] = math.nan
+        if not 0 <= by_kind[kind] <= 1:
             raise ValueError(f"{part!r}: expected a share from 0 to 1 behind the colon")
-    if sum(found.values()) > 1:
+    if sum(by_kind.values()) > 1:
         raise ValueError("the shares add up to more than 1")
-    return found
+    return by_kind
 
 
 class Faults:

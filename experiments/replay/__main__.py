@@ -121,7 +121,7 @@ def bench_questions(path: Path) -> list[Question]:
     """The lines of a benchmark's questions. Raises OSError; ValueError naming the line that lacks something."""
     from eval.jsonl import LineError, read_line, text_field
 
-    found = []
+    questions = []
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             line = read_line(number, raw)
@@ -133,8 +133,8 @@ def bench_questions(path: Path) -> list[Question]:
                     text_field(record, name)
             except LineError as error:
                 raise ValueError(f"{path.name}, line {number}: {line.problem or error}") from None
-            found.append(record)
-    return found
+            questions.append(record)
+    return questions
 
 
 async def _all(questions: list[Question], databases: Collection, config: Settings, jobs: int) -> list[Replayed]:

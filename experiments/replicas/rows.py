@@ -118,13 +118,13 @@ class _Inventor:
     def _asked(self, table: str, column: str, pool: Sequence[object]) -> list[object]:
         """The constants that queries compare the column with, and the adjacent numbers, of the column's own type."""
         numeric = all(isinstance(value, int | float) for value in pool)
-        found: list[object] = []
+        values: list[object] = []
         for value in self._constants.get((table.casefold(), column.casefold()), ()):
             if not numeric:
-                found.append(value)
+                values.append(value)
             elif (number := _number(value)) is not None:
-                found += [number, number - 1, number + 1]
-        return found
+                values += [number, number - 1, number + 1]
+        return values
 
     def _different(self, pool: Sequence[object], count: int) -> list[object]:
         """`count` distinct values: the original's in another order, then new ones made like them."""

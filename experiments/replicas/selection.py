@@ -77,27 +77,27 @@ def make_suite(
     with open_database(path) as database, tempfile.TemporaryDirectory(dir=folder) as workplace:
         schema = database.schema()
         wanted, failing = _golds(golds, database, schema, seed)
-        told_by_original = _told(wanted, database)[0]
+        told_by_original = _distinguished(wanted, database)[0]
         constants = _constants(wanted, schema)
-        told: list[set[tuple[int, int]]] = []
+        distinguished: list[set[tuple[int, int]]] = []
         nonempty: list[int] = []
         files: list[Path] = []
         for number in range(candidates):
             file = Path(workplace) / f"{number}.sqlite"
             _write(original, schema, constants, seed * 100_003 + number, file)
             with open_database(file, infer_keys=False) as candidate:
-                found, rows = _told(wanted, candidate)
+                pairs, rows = _distinguished(wanted, candidate)
             files.append(file)
-            told.append(found)
+            distinguished.append(pairs)
             nonempty.append(rows)
             if on_progress:
                 on_progress(number + 1, candidates)
-        kept = _cover(told, nonempty, told_by_original, replicas)
+        kept = _cover(distinguished, nonempty, told_by_original, replicas)
         final = [folder / f"{path.stem}-{place:02}.sqlite" for place in range(1, len(kept) + 1)]
         for number, target in zip(kept, final, strict=True):
             shutil.move(files[number], target)
     all_mutants = {(g, m) for g, gold in enumerate(wanted) for m in range(len(gold.mutants))}
-    told_at_all = set.union(told_by_original, *told)
+    told_at_all = set.union(told_by_original, *distinguished)
     alive = sorted(all_mutants - told_at_all)
     return Chosen(
         tuple(final),
@@ -105,7 +105,7 @@ def make_suite(
         failing,
         len(all_mutants),
         len(told_by_original),
-        len(set.union(told_by_original, *(told[number] for number in kept))),
+        len(set.union(told_by_original, *(distinguished[number] for number in kept))),
         len(alive),
         tuple((wanted[g].sql, wanted[g].mutants[m]) for g, m in alive),
     )
@@ -141,9 +141,9 @@ def _rows(sql: str, database: Database) -> ExecutionResult:
     return database.execute(verdict.statement, limits=LIMITS)
 
 
-def _told(golds: Sequence[_Gold], database: Database) -> tuple[set[tuple[int, int]], int]:
+def _distinguished(golds: Sequence[_Gold], database: Database) -> tuple[set[tuple[int, int]], int]:
     """The mutants that differ from their gold on this database, and the number of golds that return rows here."""
-    told: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     with_rows = 0
     for g, gold in enumerate(golds):
         right = _rows(gold.sql, database)
@@ -152,34 +152,34 @@ def _told(golds: Sequence[_Gold], database: Database) -> tuple[set[tuple[int, in
         with_rows += bool(right.rows)
         for m, mutant in enumerate(gold.mutants):
             if not same_result(right, _rows(mutant, database), ordered=gold.ordered, columns_count=True):
-                told.add((g, m))
-    return told, with_rows
+                pairs.add((g, m))
+    return pairs, with_rows
 
 
 def _constants(golds: Sequence[_Gold], schema: Schema) -> Constants:
     """The constants that the gold queries compare each column with."""
-    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    by_column: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for gold in golds:
         for constant in facts(parse(gold.sql, schema.dialect), schema).literals:
             if constant.table and constant.column:
                 text = constant.value.strip("%") if constant.operator == "like" else constant.value
-                found[constant.table.casefold(), constant.column.casefold()].append(text)
-    return found
+                by_column[constant.table.casefold(), constant.column.casefold()].append(text)
+    return by_column
 
 
 def _cover(
-    told: Sequence[set[tuple[int, int]]], nonempty: Sequence[int], already: set[tuple[int, int]], most: int
+    distinguished: Sequence[set[tuple[int, int]]], nonempty: Sequence[int], already: set[tuple[int, int]], most: int
 ) -> list[int]:
     """Greedy cover: repeatedly take the candidate that distinguishes the most remaining mutants; then, while there is
     room, those on which the most gold queries return rows."""
     kept: list[int] = []
     covered = set(already)
-    left = set(range(len(told)))
+    left = set(range(len(distinguished)))
     while left and len(kept) < most:
-        best = max(left, key=lambda n: (len(told[n] - covered), nonempty[n], -n))
-        if not told[best] - covered and kept:
+        best = max(left, key=lambda n: (len(distinguished[n] - covered), nonempty[n], -n))
+        if not distinguished[best] - covered and kept:
             break
         kept.append(best)
-        covered |= told[best]
+        covered |= distinguished[best]
         left.discard(best)
     return kept

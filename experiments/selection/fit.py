@@ -24,6 +24,8 @@ PENALTY = 1.0
 FEWER = (2, 3, 4, 5, 6)
 """Numbers of candidates drawn from each question, so that the weights work for few candidates and for many."""
 DRAWS = 2
+TRIALS = 3
+"""Draws of candidates for one question, so that a figure depends less on the dice."""
 _SEED = 5
 
 
@@ -51,11 +53,11 @@ class Unseen:
 
 def unseen(asked: Sequence[Asked], samples: Sequence[Sample], recorded: frozenset[str]) -> dict[str, Unseen]:
     families = {source.name: source.family for source in SOURCES}
-    found = {}
+    by_family = {}
     for family in dict.fromkeys(one.family for one in asked):
         judge = fitted([s for s in samples if families[s.source] != family], recorded)
-        found[family] = Unseen(judge, fit_weights([one for one in asked if one.family != family], judge))
-    return found
+        by_family[family] = Unseen(judge, fit_weights([one for one in asked if one.family != family], judge))
+    return by_family
 
 
 def fit_weights(questions: Sequence[Asked], judge: Coefficients) -> Fit:
@@ -82,12 +84,12 @@ def trials(
     """Every question that has as many candidates, decided among so many drawn at random; a family at a time by what
     has not seen it."""
     dice = random.Random(_SEED)
-    tried = []
-    for question in asked:
-        if len(question.answers) >= candidates:
-            answers = dice.sample(question.answers, candidates)
-            tried.append(_tried(question, answers, known[question.family], lead))
-    return tried
+    return [
+        _tried(question, dice.sample(question.answers, candidates), known[question.family], lead)
+        for question in asked
+        if len(question.answers) >= candidates
+        for _ in range(TRIALS if len(question.answers) > candidates else 1)
+    ]
 
 
 def _judged(answers: Iterable[Answer], judge: Coefficients) -> tuple[list[Examined], list[bool]]:

@@ -22,10 +22,11 @@ from experiments.judge.__main__ import RECORDED, cached
 from experiments.selection.fit import Trial, Unseen, fit_weights, trials, unseen
 from experiments.selection.samples import Asked, asked
 
+_HALF = 0.5
 NUMBERS = (2, 3, 5, 9)
-LEADS = (0.0, 0.5, 1.0, 1.5, 2.0)
+LEADS = (0.0, 0.5, 1.0, 1.25, 1.5, 2.0)
 """Leads over the most voted result that are tried beside the shipped one."""
-_HEADER = "source              candidates questions   vote  judged  choice    any    ECE  choice against vote"
+_HEADER = "source              candidates    draws   vote  judged  choice    any    ECE  choice against vote"
 
 
 def figures(questions: Sequence[Asked], known: dict[str, Unseen]) -> Iterator[str]:
@@ -41,7 +42,7 @@ def figures(questions: Sequence[Asked], known: dict[str, Unseen]) -> Iterator[st
             for number in NUMBERS
             if (tried := trials(questions, known, candidates=number, lead=lead))
         ]
-        yield f"lead {lead:3.1f}: gain on the vote {' '.join(f'{gain:+.4f}' for gain in gains)} for {NUMBERS}"
+        yield f"lead {lead:4.2f}: gain on the vote {' '.join(f'{gain:+.4f}' for gain in gains)} for {NUMBERS}"
 
 
 def _line(source: str, number: int, tried: Sequence[Trial]) -> str:
@@ -49,9 +50,11 @@ def _line(source: str, number: int, tried: Sequence[Trial]) -> str:
     vote, judged = sum(t.voted for t in tried) / count, sum(t.by_judge for t in tried) / count
     choice, possible = sum(t.right for t in tried) / count, sum(t.possible for t in tried) / count
     error = calibration_error([t.probability for t in tried], [t.right for t in tried])
-    gain = paired([(t.right, t.voted > 0.5) for t in tried])
+    better = sum(t.right and t.voted <= _HALF for t in tried)
+    worse = sum(not t.right and t.voted > _HALF for t in tried)
     return (
-        f"{source:20} {number:9} {count:9} {vote:6.3f} {judged:7.3f} {choice:7.3f} {possible:6.3f} {error:6.3f}  {gain}"
+        f"{source:20} {number:9} {count:9} {vote:6.3f} {judged:7.3f} {choice:7.3f} {possible:6.3f} {error:6.3f}  "
+        f"{choice - vote:+.3f} (+{better} -{worse})"
     )
 
 
@@ -69,13 +72,13 @@ def paired(pairs: Sequence[tuple[bool, bool]]) -> str:
 
 def written(model: Fit, lines: Sequence[str]) -> str:
     """The text of `weights.txt`."""
-    told = [
+    comments = [
         "# Log-odds that a result is right: intercept + sum of weight x value of what features.py sees of it.",
         "# Written by `python -m experiments.selection.measure --write` (docs/candidates.md). Every source left out:",
         *(f"#   {line}" for line in lines),
         f"{INTERCEPT} {model.intercept:.4f}",
     ]
-    return "\n".join([*told, *(f"{name} {w:.4f}" for name, w in sorted(model.weights.items()))]) + "\n"
+    return "\n".join([*comments, *(f"{name} {w:.4f}" for name, w in sorted(model.weights.items()))]) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

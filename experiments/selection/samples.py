@@ -24,7 +24,7 @@ from experiments.judge.samples import GOLD, Extraction, Sample, of_case
 from experiments.judge.samples import Answer as Judged
 from experiments.judge.sources import SEED, SOURCES, Question, Source
 
-MOST_QUESTIONS = 120
+MOST_QUESTIONS = 240
 MOST_CANDIDATES = 9
 
 
@@ -86,7 +86,7 @@ CHOICES: tuple[Source, ...] = (
 def asked(bench: Path, recorded: Path, cache: Path) -> list[Asked]:
     """Every question of every source, from the cache where there is one."""
     cache.mkdir(parents=True, exist_ok=True)
-    found: list[Asked] = []
+    questions: list[Asked] = []
     for source in CHOICES:
         path = cache / f"choice_{source.name}.jsonl"
         if not path.exists():
@@ -95,8 +95,8 @@ def asked(bench: Path, recorded: Path, cache: Path) -> list[Asked]:
             with part.open("w", encoding="utf-8") as file:
                 file.writelines(json.dumps(asdict(one)) + "\n" for one in _examined(source, bench, recorded))
             part.rename(path)
-        found += [_read(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    return found
+        questions += [_read(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return questions
 
 
 def _examined(source: Source, bench: Path, recorded: Path) -> Iterator[Asked]:
@@ -114,9 +114,9 @@ def _examined(source: Source, bench: Path, recorded: Path) -> Iterator[Asked]:
 def _asked(source: Source, question: str, answers: Sequence[Judged]) -> Asked:
     ran: dict[int, Ran] = {}
     for place, answer in enumerate(answers):
-        found = ran_or_problem(Candidate(answer.system, answer.case.parsed.text), answer.case)
-        if isinstance(found, Ran):
-            ran[place] = found
+        outcome = ran_or_problem(Candidate(answer.system, answer.case.parsed.text), answer.case)
+        if isinstance(outcome, Ran):
+            ran[place] = outcome
     examined = dict(zip(ran, labelled(list(ran.values())), strict=True))
     samples = [of_case(a.case, a.source, a.database, a.question, a.system, a.right) for a in answers]
     pairs = (Answer(sample, examined.get(place)) for place, sample in enumerate(samples))

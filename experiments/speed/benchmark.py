@@ -81,8 +81,8 @@ def _asked(selection: Selection, url: str, participants: int) -> float:
     with tempfile.TemporaryDirectory() as folder, RunFolder(Path(folder), {}, TaskResult) as run:
         whom = [participant(f"gold {number}", url, "rest") for number in range(participants)]
         options = Options(jobs=1, judges=1)
-        found = asyncio.run(assess(selection.assignments, whom, options, on_result=run.add))
-    assert all(result.right for result in found)
+        results = asyncio.run(assess(selection.assignments, whom, options, on_result=run.add))
+    assert all(result.right for result in results)
     return _processor_seconds() - before
 
 
@@ -162,12 +162,12 @@ def _same(a: Sequence[tuple[Value, ...]], b: Sequence[tuple[Value, ...]], ordere
 
 
 def _fastest(work: Callable[[], bool]) -> tuple[float, bool]:
-    times, said = [], False
+    times, same = [], False
     for _ in range(RUNS):
         begun = time.process_time()
-        said = work()
+        same = work()
         times.append(time.process_time() - begun)
-    return min(times), said
+    return min(times), same
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def builds(folder: Path) -> Table:
         built = time.perf_counter() - begun
         again = milliseconds(lambda demo_id=demo.id: demo_path(demo_id, folder))  # type: ignore[misc]
         with open_database(str(path)) as database:
-            rows = sum(found.row_count or 0 for found in database.schema().tables)
+            rows = sum(one.row_count or 0 for one in database.schema().tables)
         table.add_row(demo.id, f"{rows:,}", f"{built:.2f} s", f"{again:.3f} ms", f"{rows / built:,.0f}")
     return table
 

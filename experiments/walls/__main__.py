@@ -57,10 +57,10 @@ def costly(
         late: dict[str, float] = {}
         failures: list[str] = []
         for dialect in served.presets:
-            found = costly_statements.attack(served, dialect, costly_statements.corpus(dialect, part), tell)
-            late |= found.late(seconds)
-            failures += found.failures(seconds)
-            typer.echo(costly_statements.row(found, seconds))
+            attack = costly_statements.attack(served, dialect, costly_statements.corpus(dialect, part), tell)
+            late |= attack.late(seconds)
+            failures += attack.failures(seconds)
+            typer.echo(costly_statements.row(attack, seconds))
         typer.echo(f"statements that a database server went on with: {served.given_up}")
         for sql, took in late.items():
             typer.echo(f"late: {took:.2f} s  {sql}")
@@ -87,40 +87,40 @@ def calls(
     typer.echo("| engine | calls | functions | outcomes | slowest | late | harm |\n|---|---|---|---|---|---|---|")
     failures = []
     for dialect in _dialects(engine):
-        found = _called(dialect, calls, minutes * 60, seed, kept)
-        counts = ", ".join(f"{n:,} {status}" for status, n in sorted(found.statuses.items()))
+        called = _called(dialect, calls, minutes * 60, seed, kept)
+        counts = ", ".join(f"{n:,} {status}" for status, n in sorted(called.statuses.items()))
         typer.echo(
-            f"| {dialect} | {found.calls:,} | {len(found.functions)} | {counts} | {found.slowest:.2f} s | "
-            f"{len(found.late)} | {len(found.harm)} |"
+            f"| {dialect} | {called.calls:,} | {len(called.functions)} | {counts} | {called.slowest:.2f} s | "
+            f"{len(called.late)} | {len(called.harm)} |"
         )
-        for word, lines in (("late", found.late), ("harm", found.harm)):
+        for word, lines in (("late", called.late), ("harm", called.harm)):
             for line in lines:
                 typer.echo(f"{word}: {line[:400]}")
-        failures += [f"{dialect}: {line[:200]}" for line in found.harm]
-        failures += [f"{dialect}: {found.calls:,} of {calls:,} calls"] if found.calls < calls else []
+        failures += [f"{dialect}: {line[:200]}" for line in called.harm]
+        failures += [f"{dialect}: {called.calls:,} of {calls:,} calls"] if called.calls < calls else []
     _end(failures)
 
 
 def _called(dialect: Dialect, calls: int, seconds: float, seed: int, kept: Path | None) -> Called:
     """So many calls, those of earlier runs in `kept` included."""
-    found, until = Called(), time.monotonic() + seconds
+    called, until = Called(), time.monotonic() + seconds
     for line in kept.read_text().splitlines() if kept and kept.exists() else ():
         earlier = json.loads(line)
         if earlier.pop("dialect") == dialect:
-            found.add(Called.of_json(earlier))
+            called.add(Called.of_json(earlier))
             seed += 1
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(scratch(dialect, folder))
         database = stack.enter_context(open_database(url, isolation="process"))
-        while found.calls < calls and time.monotonic() < until:
-            made = call_at_random(database, min(STEP, calls - found.calls), seed, until - time.monotonic())
-            found.add(made)
+        while called.calls < calls and time.monotonic() < until:
+            made = call_at_random(database, min(STEP, calls - called.calls), seed, until - time.monotonic())
+            called.add(made)
             seed += 1
             if kept:
                 with kept.open("a") as file:
                     file.write(json.dumps({"dialect": dialect, **made.as_json()}) + "\n")
-    return found
+    return called
 
 
 @app.command()

@@ -144,27 +144,27 @@ def random_statement(random_source: random.Random, dialect: Dialect) -> tuple[st
 
 def call_at_random(database: Database, calls: int, seed: int, seconds: float) -> Called:
     """Make so many calls, or as many as the time allows; the database needs the tables `few` and `many` (n, w)."""
-    source, found, schema = random.Random(seed), Called(), database.schema()
+    source, called, schema = random.Random(seed), Called(), database.schema()
     until = time.monotonic() + seconds
-    while found.calls < calls and time.monotonic() < until:
+    while called.calls < calls and time.monotonic() < until:
         sql, names = random_statement(source, database.dialect)
         verdict = check(parse(sql, database.dialect), schema)
-        found.calls += len(names)
+        called.calls += len(names)
         if verdict.statement is None:
-            found.statuses["refused"] += len(names)
+            called.statuses["refused"] += len(names)
             continue
-        found.functions |= set(names)
+        called.functions |= set(names)
         started = time.monotonic()
         result = database.execute(verdict.statement, limits=LIMITS)
         took = time.monotonic() - started
-        found.slowest = max(found.slowest, took)
-        found.statuses[result.status] += len(names)
+        called.slowest = max(called.slowest, took)
+        called.statuses[result.status] += len(names)
         error = result.error or ""
         seen = f"{took:.2f} s  {verdict.statement.sql}  {error}"
         if took > LIMITS.seconds + GRACE:
-            found.late.append(seen)
+            called.late.append(seen)
         if any(sign in error.lower() for sign in _LOST):
-            found.harm.append(seen)
+            called.harm.append(seen)
             if not database.execute(verdict.statement.__class__("SELECT 1", database.dialect)).ok:
                 raise RuntimeError(f"the database answers no more after {sql}")
-    return found
+    return called

@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from eval.databases.isolation.workers import TEMP_BYTES
 from eval.schema import Dialect
 from experiments.walls.serving import QUESTIONS, Served, Usage, fork_server, resident_mb, watched
 
 GRACE = 1.0
 """Seconds after the deadline within which a statement has to be released."""
 MOST_GROWTH_MB = 300
-MOST_TEMPORARY_MB = 1024
+MOST_TEMPORARY_MB = TEMP_BYTES / 1e6 + 1
+"""The cap of a child process, in megabytes of a million bytes."""
 MOST_SLOWER = 3.0
 Times = dict[str, list[float]]
 """Seconds by question."""
@@ -93,24 +95,25 @@ def attack(
 ) -> Attack:
     """Run the statements one after another. Ordinary questions run beside each; before each, one question runs alone,
     so that both are measured under the same load of the machine."""
-    found = Attack(dialect, resident_mb(served.pid))
+    served.ask(QUESTIONS[0])  # the first question starts the process that forks
+    attack = Attack(dialect, resident_mb(served.pid))
     forks, texts = fork_server(served.pid), itertools.cycle(QUESTIONS)
-    with watched(served) as found.usage, ThreadPoolExecutor(1) as thread:
+    with watched(served) as attack.usage, ThreadPoolExecutor(1) as thread:
         for sql in statements:
-            found.ask(served, next(texts), found.alone)
+            attack.ask(served, next(texts), attack.alone)
             began = time.perf_counter()
             served.run(dialect, "SELECT 1")
-            found.trivial.append(time.perf_counter() - began)
+            attack.trivial.append(time.perf_counter() - began)
             running = thread.submit(served.run, dialect, sql)
             started = time.perf_counter()
-            running.add_done_callback(partial(_timed, found.seconds, sql, started))
+            running.add_done_callback(partial(_timed, attack.seconds, sql, started))
             while not running.done():
-                found.ask(served, next(texts), found.beside)
+                attack.ask(served, next(texts), attack.beside)
             reply = running.result()
-            found.statuses[str(reply["status"])] += 1
-            tell(f"{found.seconds[sql]:6.2f} s  {reply['status']:<8} {sql[:90]}  {str(reply['error'] or '')[:80]}")
-    found.alive = fork_server(served.pid) == forks
-    return found
+            attack.statuses[str(reply["status"])] += 1
+            tell(f"{attack.seconds[sql]:6.2f} s  {reply['status']:<8} {sql[:90]}  {str(reply['error'] or '')[:80]}")
+    attack.alive = fork_server(served.pid) == forks
+    return attack
 
 
 def slowdown(times: Times, alone: Times) -> list[float]:
@@ -118,21 +121,21 @@ def slowdown(times: Times, alone: Times) -> list[float]:
     return sorted(s / statistics.median(alone[question]) for question in alone for s in times.get(question, ()))
 
 
-def row(found: Attack, deadline: float) -> str:
+def row(attack: Attack, deadline: float) -> str:
     """A line of the table."""
-    counts = ", ".join(f"{n} {status}" for status, n in sorted(found.statuses.items()))
+    counts = ", ".join(f"{n} {status}" for status, n in sorted(attack.statuses.items()))
     cells = [
-        found.dialect,
-        str(len(found.seconds)),
+        attack.dialect,
+        str(len(attack.seconds)),
         counts,
-        str(len(found.late(deadline))),
-        f"{max(found.seconds.values()) - deadline:+.2f} s",
-        f"{statistics.median(found.trivial):.2f} s, {max(found.trivial):.2f} s",
-        f"{found.growth_mb:+.0f} MB",
-        f"{found.usage.temporary_mb:.0f} MB",
-        *(_spread(slowdown(times, found.alone)) for times in (found.alone, found.beside)),
-        str(found.unanswered),
-        "yes" if found.alive else "NO",
+        str(len(attack.late(deadline))),
+        f"{max(attack.seconds.values()) - deadline:+.2f} s",
+        f"{statistics.median(attack.trivial):.2f} s, {max(attack.trivial):.2f} s",
+        f"{attack.growth_mb:+.0f} MB",
+        f"{attack.usage.temporary_mb:.0f} MB",
+        *(_spread(slowdown(times, attack.alone)) for times in (attack.alone, attack.beside)),
+        str(attack.unanswered),
+        "yes" if attack.alive else "NO",
     ]
     return "| " + " | ".join(cells) + " |"
 

@@ -52,17 +52,17 @@ class Served:
         """Seconds until the stream of an ordinary question has ended, and whether it was answered."""
         started = time.perf_counter()
         with httpx.stream("POST", f"{self.url}/query", json={"question": question}, timeout=120) as reply:
-            said = reply.read()
-        return time.perf_counter() - started, b'"event":"done"' in said and b'"status":"success"' in said
+            body = reply.read()
+        return time.perf_counter() - started, b'"event":"done"' in body and b'"status":"success"' in body
 
     def run(self, dialect: Dialect, sql: str, timeout: float = 120.0) -> dict[str, object]:
         """The reply to an edited statement."""
         body = {"preset": self.presets[dialect], "sql": sql}
         reply = httpx.post(f"{self.url}/sql", json=body, timeout=timeout)
-        found: dict[str, object] = reply.json()
+        answer: dict[str, object] = reply.json()
         if reply.status_code != 200:
-            raise RuntimeError(f"{reply.status_code}: {found}")
-        return found
+            raise RuntimeError(f"{reply.status_code}: {answer}")
+        return answer
 
     @property
     def given_up(self) -> int:
@@ -113,8 +113,11 @@ def processor_seconds(pid: int) -> float:
 
 def fork_server(pid: int) -> int | None:
     """The process that forks the children for statements."""
-    found = children(pid)
-    return found[0] if found else None
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            if b"isolation.fork_server" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return child
+    return None
 
 
 def children(pid: int) -> list[int]:

@@ -29,8 +29,8 @@ class Asked:
     thread_id: str = ""
     broken: int = 0
     """How often its stream broke off."""
-    said: str = ""
-    """What a failure said."""
+    failure: str = ""
+    """The text of a failure."""
 
 
 async def ask(port: int, thread_id: str = "", *, resumable: bool = False, patience: float = 90.0) -> Asked:
@@ -45,7 +45,7 @@ async def ask(port: int, thread_id: str = "", *, resumable: bool = False, patien
         broken += 1  # before anything came, so nothing says which run it would be: asked again
         await asyncio.sleep(0.2)
     if head and b" 200 " not in head.split(b"\r\n")[0]:
-        return Asked("refused", time.perf_counter() - started, said=head.split(b"\r\n")[0].decode())
+        return Asked("refused", time.perf_counter() - started, failure=head.split(b"\r\n")[0].decode())
     run_id, thread = _header(head, b"x-run-id"), _header(head, b"x-thread-id")
     while DONE not in data:
         broken += 1
@@ -61,8 +61,8 @@ async def ask(port: int, thread_id: str = "", *, resumable: bool = False, patien
         ending = "answered"
     elif b'"kind":"interrupted"' in data:
         ending = "interrupted"
-    said = "" if ending != "failed" else data[data.rfind(b'"event":"error"') :][:200].decode("utf-8", "replace")
-    return Asked(ending, time.perf_counter() - started, first - started, run_id, thread, broken, said)
+    message = "" if ending != "failed" else data[data.rfind(b'"event":"error"') :][:200].decode("utf-8", "replace")
+    return Asked(ending, time.perf_counter() - started, first - started, run_id, thread, broken, message)
 
 
 async def get(port: int, path: str) -> bytes:
@@ -78,14 +78,14 @@ def _post(path: str, body: str) -> bytes:
 
 async def _sent(port: int, request: bytes) -> tuple[bytes, bytes, float]:
     """(head, what came after it, when the first event was there); what there is where the connection breaks."""
-    found, first = bytearray(), 0.0
+    reply, first = bytearray(), 0.0
     writer = None
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request)
         while piece := await reader.read(65536):
-            found += piece
-            if not first and b"data: " in found:
+            reply += piece
+            if not first and b"data: " in reply:
                 first = time.perf_counter()
             if DONE in piece:
                 break
@@ -94,7 +94,7 @@ async def _sent(port: int, request: bytes) -> tuple[bytes, bytes, float]:
     finally:
         if writer is not None:
             writer.close()
-    head, _, data = bytes(found).partition(b"\r\n\r\n")
+    head, _, data = bytes(reply).partition(b"\r\n\r\n")
     return head, _unchunked(head, data), first
 
 

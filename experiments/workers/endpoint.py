@@ -87,10 +87,10 @@ class _Endpoint(asyncio.Protocol):
             self._transport.write(reply)
 
 
-def _serve(seconds: float, told: Connection) -> None:
+def _serve(seconds: float, sender: Connection) -> None:
     async def serve() -> None:
         server = await asyncio.get_running_loop().create_server(lambda: _Endpoint(seconds), "127.0.0.1", 0)
-        told.send(server.sockets[0].getsockname()[1])
+        sender.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
     import uvloop

@@ -50,11 +50,11 @@ class _People:
         threads = {one.thread_id for one in self.seen if one.thread_id}
         shown: dict[str, str] = {}
         for thread in threads:
-            found = json.loads(await get(self._server.port, f"/threads/{thread}"))
-            numbers = [run["turn"] for run in found["runs"]]
+            reply = json.loads(await get(self._server.port, f"/threads/{thread}"))
+            numbers = [run["turn"] for run in reply["runs"]]
             if numbers != sorted(set(numbers)):
                 wrong.append(f"turns of {thread}: {numbers}")
-            shown |= {run["run_id"]: run["status"] for run in found["runs"]}
+            shown |= {run["run_id"]: run["status"] for run in reply["runs"]}
         answered = [one.run_id for one in self.seen if one.ending == "answered"]
         wrong += [f"an answered run is {shown.get(run)}" for run in answered if shown.get(run) != "success"]
         still = [run for run, status in shown.items() if status == "running"]
@@ -62,11 +62,11 @@ class _People:
 
     async def tell(self) -> None:
         endings = Counter(one.ending for one in self.seen)
-        said = Counter(one.said for one in self.seen if one.said)
+        messages = Counter(one.failure for one in self.seen if one.failure)
         broken = sum(one.broken > 0 for one in self.seen)
         wrong = await self.lost_turns()
         print(f"{len(self.seen)} questions: {dict(endings)}; {broken} streams broke off and were taken up again")
-        for text, number in said.most_common(5):
+        for text, number in messages.most_common(5):
             print(f"  {number} x {text}")
         print(f"turns lost or wrong: {len(wrong)} {wrong[:3] or ''}", flush=True)
 
@@ -157,10 +157,10 @@ class _Postgres:
 def own_postgres(binaries: str) -> Iterator[_Postgres]:
     """A PostgreSQL in a folder of its own."""
     if not binaries:
-        found = shutil.which("initdb")
+        initdb = shutil.which("initdb")
         shown = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True, check=False).stdout.strip()
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-        binaries = str(Path(found).parent) if found else shown or (str(folders[-1]) if folders else "")
+        binaries = str(Path(initdb).parent) if initdb else shown or (str(folders[-1]) if folders else "")
     if not binaries or not (Path(binaries) / "initdb").exists():
         raise SystemExit("There is no initdb; name its folder by --postgres.")
     with socket.socket() as free:

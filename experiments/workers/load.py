@@ -100,7 +100,7 @@ async def soak(options: argparse.Namespace) -> None:
     people = options.people or 50
     until = 0.0
     endings: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    messages: Counter[str] = Counter()
     times: list[float] = []
     memory: list[dict[int, float]] = []
 
@@ -111,8 +111,8 @@ async def soak(options: argparse.Namespace) -> None:
         while time.monotonic() < until:
             one = await ask(port, thread)
             endings[one.ending] += 1
-            if one.said:
-                said[one.said] += 1
+            if one.failure:
+                messages[one.failure] += 1
             times.append(one.seconds)
             turns += 1
             thread = one.thread_id if turns % 20 else ""
@@ -137,7 +137,7 @@ async def soak(options: argparse.Namespace) -> None:
         took = time.monotonic() - started
     times.sort()
     print(f"{server.workers} workers, {people} people, {took / 60:.1f} minutes, load {os.getloadavg()[0]:.1f}")
-    print(f"{len(times)} questions ({len(times) / took:.1f} a second): {dict(endings)} {dict(said) or ''}")
+    print(f"{len(times)} questions ({len(times) / took:.1f} a second): {dict(endings)} {dict(messages) or ''}")
     print(f"p50 {times[len(times) // 2]:.2f} s, p99 {times[int(len(times) * 0.99)]:.2f} s, {cost:.1f} ms a run")
     warm = len(memory) // 5
     for pid in memory[-1]:
@@ -159,14 +159,14 @@ async def cost(options: argparse.Namespace) -> None:
             ("offline", "SQLite"): serving(1, None, None),
         }
         servers = {kind: stack.enter_context(opened) for kind, opened in kinds.items()}
-        found: dict[tuple[str, str], list[float]] = {kind: [] for kind in servers}
+        seconds: dict[tuple[str, str], list[float]] = {kind: [] for kind in servers}
         for server in servers.values():
             await warmed(server)
         for _ in range(options.rounds):
             for kind, server in servers.items():
                 used = server.processor()
                 await asked_at_once(server.port, options.questions, options.at_once)
-                found[kind].append((server.processor() - used) * 1000 / options.questions)
-    for (engine, where), costs in found.items():
+                seconds[kind].append((server.processor() - used) * 1000 / options.questions)
+    for (engine, where), costs in seconds.items():
         shown = ", ".join(f"{one:.1f}" for one in costs)
         print(f"{engine} | {where} | {shown} | {statistics.median(costs):.1f}")

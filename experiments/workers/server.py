@@ -69,34 +69,34 @@ def serving(workers: int, state: str | None, model: str | None, **settings: str)
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True) as process:
             assert process.stdout is not None
             try:
-                said = process.stdout.readline()
-                if "http://127.0.0.1:" not in said:
+                first_line = process.stdout.readline()
+                if "http://127.0.0.1:" not in first_line:
                     log.seek(0)
                     raise SystemExit(f"the server did not start: {log.read().decode()[-2000:]}")
-                yield Server(int(said.split("http://127.0.0.1:")[1].split()[0]), process, workers)
+                yield Server(int(first_line.split("http://127.0.0.1:")[1].split()[0]), process, workers)
             finally:
                 process.terminate()
 
 
 def children(pid: int) -> list[int]:
     try:
-        found = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     except OSError:
         return []
-    return [int(one) for one in found.split()]
+    return [int(one) for one in children.split()]
 
 
 def descendants(pid: int) -> list[int]:
     """Children of all threads of a process, and theirs."""
-    found = []
+    pids = []
     for thread in Path(f"/proc/{pid}/task").glob("*/children") if Path(f"/proc/{pid}").exists() else ():
         try:
             own = [int(one) for one in thread.read_text().split()]
         except OSError:
             continue
         for child in own:
-            found += [child, *descendants(child)]
-    return found
+            pids += [child, *descendants(child)]
+    return pids
 
 
 def processor(pid: int) -> float:
@@ -122,9 +122,9 @@ def postgres_processor(database: str) -> float:
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                said = (folder / "cmdline").read_bytes()
+                command = (folder / "cmdline").read_bytes()
             except OSError:
                 continue
-            if said.startswith(b"postgres:") and database.encode() in said:
+            if command.startswith(b"postgres:") and database.encode() in command:
                 total += processor(int(folder.name))
     return total

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from eval.databases import DatabaseError, open_database
 from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases, suite_files
 from experiments.replicas import make_suite
+from tests import commands
 
 GOLDS = [
     "SELECT count(*) FROM orders",
@@ -114,10 +113,8 @@ def test_the_command_makes_suites_and_says_what_they_tell(original: Path, tmp_pa
     questions = tmp_path / "questions.jsonl"
     lines = [{"db": "small", "gold_sql": gold} for gold in GOLDS] + [{"db": "absent", "gold_sql": "SELECT 1"}]
     questions.write_text("\n".join(map(json.dumps, lines)))
-    command = [sys.executable, "-m", "experiments.replicas", "--databases", str(original.parent)]
-    ran = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), "--candidates", "6", str(questions)], capture_output=True, text=True
-    )
+    places = ("--databases", original.parent, "--out", tmp_path / "out")
+    ran = commands.run("-m", "experiments.replicas", *places, "--candidates", "6", questions)
     assert ran.returncode == 1
     assert "absent" in ran.stderr
     assert "small" in ran.stdout

@@ -142,13 +142,13 @@ def _web_events(rng: Rng, world: World, trade: OrderBook, engagement: Engagement
 
 
 def _touches(rng: Rng, world: World, trade: OrderBook, engagement: Engagement) -> list[Row]:
-    found: list[tuple[int, Tenant, int, int | None, int | None, str, int]] = []
+    touches: list[tuple[int, Tenant, int, int | None, int | None, str, int]] = []
 
     def touch(
         moment: int, tenant: Tenant, customer: Customer, promotion: int | None, order: int | None, clicked: bool
     ) -> None:
         key = customer.key_on(moment // DAY_SECONDS)
-        found.append((moment, tenant, key, promotion, order, rng.pick(_CHANNELS), int(clicked)))
+        touches.append((moment, tenant, key, promotion, order, rng.pick(_CHANNELS), int(clicked)))
         engagement.add(tenant, key, moment, _TOUCHES)
         if clicked:
             engagement.add(tenant, key, moment, _CLICKS)
@@ -171,7 +171,7 @@ def _touches(rng: Rng, world: World, trade: OrderBook, engagement: Engagement) -
         customer = _someone(rng, tenant, day)
         if customer:
             touch(day * DAY_SECONDS + rng.between(25_200, 75_000), tenant, customer, None, None, rng.chance(0.06))
-    found.sort(key=lambda one: (one[0], one[2]))
+    touches.sort(key=lambda one: (one[0], one[2]))
     return [
         (
             number,
@@ -185,7 +185,7 @@ def _touches(rng: Rng, world: World, trade: OrderBook, engagement: Engagement) -
             clicked,
             _COSTS[channel] / 4,
         )
-        for number, (moment, tenant, customer_key, promotion, order_id, channel, clicked) in enumerate(found, 1)
+        for number, (moment, tenant, customer_key, promotion, order_id, channel, clicked) in enumerate(touches, 1)
     ]
 
 

@@ -79,7 +79,7 @@ def place_orders(rng: Rng, world: World) -> OrderBook:
 
 def _moments(rng: Rng, world: World) -> list[tuple[int, int]]:
     """When the orders are placed, with the index of their tenant; between 08:00 and 22:00."""
-    found: list[tuple[int, int]] = []
+    moments: list[tuple[int, int]] = []
     for number, tenant in enumerate(world.tenants):
         days = range(START, END + 1)
         weights = [
@@ -92,8 +92,8 @@ def _moments(rng: Rng, world: World) -> list[tuple[int, int]]:
         calendar = Loaded(weights)
         for _ in range(tenant.brand.orders):
             second = 28_800 + int(rng.random() * 50_400)
-            found.append(((START + calendar.draw(rng)) * DAY_SECONDS + second, number))
-    return found
+            moments.append(((START + calendar.draw(rng)) * DAY_SECONDS + second, number))
+    return moments
 
 
 def _place(rng: Rng, book: OrderBook, tenant: Tenant, customer: Customer, moment: int) -> None:

@@ -47,7 +47,7 @@ def inventory(rng: Rng, world: World, trade: OrderBook) -> list[Row]:
 
 def order_feed(rng: Rng, world: World, trade: OrderBook) -> list[Row]:
     """The feed of the last weeks, with typical feed defects; docs/demo-databases.md lists them."""
-    found: list[tuple[int, list[Cell]]] = []
+    feed: list[tuple[int, list[Cell]]] = []
     totals = {row[0]: row[9] for row in trade.rows["fact_orders"]}
     for order in trade.orders[-_FEED_ORDERS:]:
         tenant, day = order.tenant, order.moment // DAY_SECONDS
@@ -66,16 +66,16 @@ def order_feed(rng: Rng, world: World, trade: OrderBook) -> list[Row]:
         ]
         _spoil(rng, raw, day)
         if loaded <= NOW:
-            found.append((loaded, raw))
+            feed.append((loaded, raw))
             if rng.chance(0.03):
-                found.append((min(loaded + rng.between(60, 7200), NOW), list(raw)))  # sent twice
-    found.sort(key=lambda one: (one[0], str(one[1][1])))
+                feed.append((min(loaded + rng.between(60, 7200), NOW), list(raw)))  # sent twice
+    feed.sort(key=lambda one: (one[0], str(one[1][1])))
     rows: list[Row] = []
     seen: set[Cell] = set()
-    for number, (loaded, raw) in enumerate(found, 1):
-        taken = raw[1] is not None and raw[1] not in seen and loaded + DAY_SECONDS <= NOW
+    for number, (loaded, raw) in enumerate(feed, 1):
+        accepted = raw[1] is not None and raw[1] not in seen and loaded + DAY_SECONDS <= NOW
         seen.add(raw[1])
-        processed = ISO[loaded // DAY_SECONDS + 1] if taken else None
+        processed = ISO[loaded // DAY_SECONDS + 1] if accepted else None
         file = f"orders_{KEY[loaded // DAY_SECONDS]}.csv"
         rows.append((number, file, moment_text(loaded), *raw, processed))
     return rows

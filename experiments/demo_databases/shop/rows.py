@@ -55,10 +55,10 @@ def _products(rng: Rng) -> list[Row]:
     made: list[Row] = []
     for number, (name, category, supplier, quarters, grams, _, _) in enumerate(PRODUCTS, 1):
         cost = max(quarters * rng.between(45, 68) // 100, 1)
-        gone = name in DISCONTINUED
-        stock = 0 if gone or rng.chance(0.05) else rng.between(4, 160)
+        discontinued = name in DISCONTINUED
+        stock = 0 if discontinued or rng.chance(0.05) else rng.between(4, 160)
         added = ADDED_LATER.get(name, _OPENED.isoformat())
-        made.append((number, name, category, supplier, quarters / 4, cost / 4, stock, grams, added, int(gone)))
+        made.append((number, name, category, supplier, quarters / 4, cost / 4, stock, grams, added, int(discontinued)))
     return made
 
 
@@ -173,7 +173,7 @@ def _payments(rng: Rng, orders: list[Row]) -> list[Row]:
 
 
 def _reviews(rng: Rng, orders: list[Row], items: list[Row]) -> list[Row]:
-    found: list[tuple[str, Cell, Cell, int, str | None]] = []
+    reviews: list[tuple[str, Cell, Cell, int, str | None]] = []
     seen: set[tuple[Cell, Cell]] = set()
     by_number = {order[0]: order for order in orders}
     for item in items:
@@ -188,9 +188,9 @@ def _reviews(rng: Rng, orders: list[Row], items: list[Row]) -> list[Row]:
         written = date.fromisoformat(str(order[5])) + timedelta(days=rng.between(1, 40))
         if written <= _TODAY:
             seen.add(pair)
-            found.append((written.isoformat(), *pair, rating, comment))
-    found.sort(key=lambda review: review[0])
+            reviews.append((written.isoformat(), *pair, rating, comment))
+    reviews.sort(key=lambda review: review[0])
     return [
         (number, product, customer, written, rating, comment)
-        for number, (written, product, customer, rating, comment) in enumerate(found, 1)
+        for number, (written, product, customer, rating, comment) in enumerate(reviews, 1)
     ]

@@ -67,3 +67,23 @@ WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x * 7 % 100000007 FROM c) SELECT c
 WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT c.x + m.n FROM c, many m) SELECT count(*) FROM c
 WITH RECURSIVE c(x, y) AS (SELECT 1, CAST('a' AS CHAR(10000)) UNION ALL SELECT x + 1, concat(y, 'b') FROM c WHERE x < 100000000) SELECT max(length(y)) FROM c
 SELECT * FROM many a LEFT JOIN many b ON a.n = -b.n LEFT JOIN many c ON c.n = a.n + b.n CROSS JOIN many d ORDER BY a.w, d.w
+SELECT max(date_format(from_unixtime(a.n * b.n + c.n), '%W %M %Y %j %U %X %p')) FROM many a, many b, many c
+SELECT max(str_to_date(concat(a.n, '-', b.n, '-', c.n), '%Y-%m-%d')) FROM many a, many b, many c
+SELECT sum(json_length(json_array(a.n, b.w, c.w))) FROM many a, many b, many c
+SELECT max(json_extract(json_object('a', json_array(a.n, b.n)), concat('$.a[', c.n % 2, ']'))) FROM many a, many b, many c
+SELECT max(json_search(json_array(a.w, b.w, c.w), 'all', '%9%')) FROM many a, many b, many c
+SELECT count(*) FROM many a, many b, json_table(json_array(a.n, b.n, b.w), '$[*]' COLUMNS (x VARCHAR(20) PATH '$')) j
+SELECT json_merge_patch(x, json_object(w, n)) FROM (SELECT json_objectagg(w, n) AS x FROM many) j, many
+SELECT json_contains(x, cast(n AS CHAR)) FROM (SELECT json_arrayagg(n) AS x FROM many) j, many a
+SELECT max(export_set(a.n * b.n, 'yes', 'no', ',', 64)), max(make_set(c.n, a.w, b.w, c.w)) FROM many a, many b, many c
+SELECT max(conv(hex(a.n * b.n * c.n), 16, 36)) FROM many a, many b, many c
+SELECT median(a.n * b.n) OVER (PARTITION BY c.n % 3) FROM many a, many b, few c
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.n * b.n) OVER (PARTITION BY c.n) FROM many a, many b, few c
+SELECT first_value(a.w) OVER (PARTITION BY b.n ORDER BY c.w, a.w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM many a, many b, many c
+SELECT sum(weight_string(concat(a.w, b.w)) = weight_string(c.w)) FROM many a, many b, many c
+SELECT count(*) FROM wide, many WHERE v LIKE concat('%', n, '%x') COLLATE utf8mb4_unicode_ci
+SELECT count(*) FROM wide a, wide b WHERE a.v SOUNDS LIKE b.v
+SELECT max(length(rand(a.n))) FROM many a, many b, many c
+SELECT sum(json_valid(concat('[', v, ']'))) FROM wide, many
+SELECT sum(length(from_base64(to_base64(v)))) FROM wide, many
+SELECT sum(char_length(convert(concat(v, n) USING latin1))) FROM wide, many

@@ -70,3 +70,23 @@ WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT c.x + m.n FROM c, many m) SELE
 WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c ORDER BY x DESC
 WITH RECURSIVE c(x, y) AS (SELECT 1, ARRAY[1] UNION ALL SELECT x + 1, y || x FROM c) SELECT max(array_length(y, 1)) FROM c
 SELECT * FROM many a FULL JOIN many b ON a.n = -b.n FULL JOIN many c ON c.n = b.n ORDER BY a.w
+SELECT max(to_char(timestamp '2000-01-01' + make_interval(secs => a.n::float * b.n + c.n), 'Day Month DDth YYYY J Q WW')) FROM many a, many b, many c
+SELECT count(*) FROM generate_series('0001-01-01'::timestamp, '9999-01-01', '1 second') g, many
+SELECT generate_series(1, 10::bigint * 100000000) FROM many
+SELECT jsonb_path_query(jsonb_agg(a.n * b.n), '$[*] ? (@ > 5)') FROM many a, few b GROUP BY b.n
+SELECT jsonb_path_exists(to_jsonb(repeat(a.w, 1000)), '$ ? (@ like_regex "(w|o|r|d| |[0-9])*x$")') FROM many a, many b
+SELECT count(*) FROM many a, jsonb_each(jsonb_build_object('a', a.n, 'b', a.w)) x, many b, jsonb_array_elements(jsonb_build_array(b.n, b.w)) y, many c
+SELECT jsonb_set(x, ARRAY[(n % 3000)::text], '"y"') FROM (SELECT jsonb_agg(n) AS x FROM many) j, many a
+SELECT max(array_length(array_replace(x, a.n, a.n + 1), 1)) FROM (SELECT array_agg(n) AS x FROM many) j, many a, few b
+SELECT count(*) FROM (SELECT array_agg(a.n) AS x FROM many a) j, many b, many c WHERE b.n * c.n = ANY (x)
+SELECT array_positions(x, n) FROM (SELECT array_agg(a.n % 7) AS x FROM many a, few b) j, many
+SELECT count(*) FROM many a, many b WHERE to_tsvector('simple', a.w || ' ' || b.w) @@ to_tsquery('simple', 'word & ' || a.n)
+SELECT ts_headline('english', repeat(a.w || ' ', 1000), plainto_tsquery('word')) FROM many a
+SELECT ts_rank_cd(to_tsvector('simple', repeat(a.w || ' ', 1000)), to_tsquery('simple', 'word & 1 & 2 | word')) FROM many a, few b
+SELECT repeat('a', 10000) ~ '^(a|aa)+(b|\1)*$' FROM many
+SELECT regexp_count(repeat(a.w, 1000), '(w?o?r?d? ?[0-9]*){1,60}x') FROM many a
+SELECT max(power(a.n::numeric + 2, 4000) % (b.n + 3)) FROM many a, many b
+SELECT sum(sqrt(power(a.n::numeric + 2, 9000))) FROM many a
+SELECT first_value(a.w) OVER (PARTITION BY b.n ORDER BY c.w, a.w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM many a, many b, many c
+SELECT max(quote_literal(quote_ident(quote_nullable(v)))) FROM wide, many
+SELECT encode(sha512(convert_to(v || n, 'UTF8')), 'base64') FROM wide, many ORDER BY 1

@@ -32,7 +32,7 @@ def answers(recording: Path, questions: Path) -> Answers:
     return Answers(load_answers(recording, questions))
 
 
-def said(sent: Sent) -> str:
+def content(sent: Sent) -> str:
     assert sent.status == 200, sent
     content = json.loads(b"".join(sent.pieces))["choices"][0]["message"]["content"]
     assert isinstance(content, str)
@@ -42,7 +42,7 @@ def said(sent: Sent) -> str:
 def sql_for(answers: Answers, question: str, failed: str = "", mode: str = "json_schema", feedback: str = "") -> str:
     task = sql_request().task.model_copy(update={"description": question})
     request = sql_request(question=question, task=task, failed_sql=failed, feedback=feedback)
-    sql = json.loads(said(answers.reply(body_of(sql_prompt(request), "sql", mode))))["sql"]
+    sql = json.loads(content(answers.reply(body_of(sql_prompt(request), "sql", mode))))["sql"]
     assert isinstance(sql, str)
     return sql
 
@@ -59,7 +59,7 @@ def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, 
     asked = "How many customers are there?"
     known = Answers([Recorded("c", asked, (Answer("s", RESULT.sql),))], relevance=0.25)
 
-    replies = {kind: said(known.reply(body_of(prompt, kind, mode))) for kind, prompt in prompts.items()}
+    replies = {kind: content(known.reply(body_of(prompt, kind, mode))) for kind, prompt in prompts.items()}
 
     task = {"id": "task_1", "description": asked, "depends_on": []}
     assert json.loads(replies["plan"]) == {"plan_type": "single", "confidence": 1.0, "tasks": [task]}
@@ -72,7 +72,7 @@ def test_each_prompt_of_the_agent_is_recognised_in_every_mode(answers: Answers, 
 def test_each_candidate_gets_the_answer_of_its_own_system(answers: Answers) -> None:
     task = TASK.model_copy(update={"description": HEAVY})
     requests = [sql_request(question=HEAVY, task=task, variant=variant) for variant in range(4)]
-    given = [json.loads(said(answers.reply(body_of(sql_prompt(r), "sql"))))["sql"] for r in requests]
+    given = [json.loads(content(answers.reply(body_of(sql_prompt(r), "sql"))))["sql"] for r in requests]
     assert given == [FIRST, SECOND, THIRD, THIRD]
 
 
@@ -150,7 +150,7 @@ def test_after_a_repair_the_question_is_still_found(answers: Answers) -> None:
     body = body_of(sql_prompt(sql_request(question=HEAVY, task=task)), "sql")
     body["messages"] += [{"role": "assistant", "content": "{"}, {"role": "user", "content": "Reply again with JSON."}]
 
-    assert json.loads(said(answers.reply(body)))["sql"] == FIRST
+    assert json.loads(content(answers.reply(body)))["sql"] == FIRST
 
 
 def test_a_question_that_was_not_recorded_is_refused_with_the_reason(answers: Answers) -> None:
@@ -163,7 +163,7 @@ def test_a_question_that_was_not_recorded_is_refused_with_the_reason(answers: An
 def test_a_client_that_asks_in_its_own_way_gets_plain_sql(answers: Answers) -> None:
     body = {"messages": [{"role": "user", "content": [{"type": "text", "text": f"Write SQL. {HEAVY}"}]}]}
 
-    assert said(answers.reply(body)) == f"```sql\n{FIRST}\n```"
+    assert content(answers.reply(body)) == f"```sql\n{FIRST}\n```"
 
 
 @pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": [1, {"role": "system", "content": COUNT}]}])
@@ -212,7 +212,7 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
             steps=steps,
         )
         body = body_of(step_prompt(request), "step", "prompt")
-        reply = json.loads(said(known.reply(body)))
+        reply = json.loads(content(known.reply(body)))
         return reply["tool"], reply["sql"]
 
     first, second = f"generate_sql\n{FIRST}", f"repair_sql\n{SECOND}"

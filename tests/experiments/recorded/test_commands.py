@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 
 from experiments.recorded.__main__ import app
 from experiments.recorded.exchanges import load_exchanges
+from tests.commands import Process
 from tests.experiments.recorded.conftest import COUNT
 from tests.openai_server import OpenAIServer, completion
 
@@ -24,16 +24,11 @@ ROOT = Path(__file__).resolve().parents[3]
 ASKED = {"model": "m", "messages": [{"role": "user", "content": COUNT}]}
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "experiments.recorded", *map(str, arguments)]
-
-
 @contextmanager
-def started(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(*arguments: object) -> Iterator[tuple[Process, str]]:
     """The process and the base URL that its first line names."""
-    with subprocess.Popen(
-        command(*arguments), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    words, pipe = ("-m", "experiments.recorded", *arguments), subprocess.PIPE
+    with Process(*words, cwd=ROOT, stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
         try:
             name, _, url = process.stdout.readline().strip().partition("=")
@@ -43,7 +38,7 @@ def started(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
             process.kill()
 
 
-def said(url: str) -> str:
+def answer_from(url: str) -> str:
     reply = httpx.post(f"{url}/chat/completions", json=ASKED, trust_env=False, timeout=30).json()
     return str(reply["choices"][0]["message"]["content"])
 
@@ -51,12 +46,12 @@ def said(url: str) -> str:
 def test_serve_answers_until_it_is_interrupted(recording: Path, questions: Path) -> None:
     options = ("--recording", recording, "--questions", questions, "--system", "third,first")
     with started("serve", *options) as (process, url):
-        assert said(url) == "```sql\nSELECT COUNT(id) FROM ships\n```"
+        assert answer_from(url) == "```sql\nSELECT COUNT(id) FROM ships\n```"
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
+        _, output = process.communicate(timeout=30)
 
     assert process.returncode == 130
-    assert told == ""
+    assert output == ""
 
 
 def test_record_then_serve_replays_for_free(tmp_path: Path) -> None:
@@ -64,13 +59,13 @@ def test_record_then_serve_replays_for_free(tmp_path: Path) -> None:
     with OpenAIServer() as upstream:
         upstream.script(completion("one"), completion("two"))
         with started("record", "--upstream", upstream.url, "--out", file) as (process, url):
-            live = [said(url), said(url)]
+            live = [answer_from(url), answer_from(url)]
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=30)
+            _, output = process.communicate(timeout=30)
     with started("serve", "--recording", file) as (_, url):
-        replayed = [said(url), said(url)]
+        replayed = [answer_from(url), answer_from(url)]
 
-    assert told == "2 exchanges recorded\n"
+    assert output == "2 exchanges recorded\n"
     assert live == replayed == ["one", "two"]
 
 
@@ -79,7 +74,7 @@ def test_a_recorder_that_is_killed_leaves_a_recording_that_can_be_used(tmp_path:
     with OpenAIServer() as upstream:
         upstream.otherwise = completion("hello")
         with started("record", "--upstream", upstream.url, "--out", file) as (process, url):
-            said(url)
+            answer_from(url)
             os.kill(process.pid, signal.SIGKILL)
 
     assert [json.loads(e.body)["choices"][0]["message"]["content"] for e in load_exchanges(file)[0]] == ["hello"]

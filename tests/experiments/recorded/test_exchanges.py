@@ -52,9 +52,9 @@ def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path,
     with Recorder(path) as recorder:
         recorder.add(exchange("three"))
 
-    found, skipped = load_exchanges(path)
+    exchanges, skipped = load_exchanges(path)
     whole = lost == 1  # only the line's end was lost
-    assert [e.body for e in found] == (["one", "two", "three"] if whole else ["one", "three"])
+    assert [e.body for e in exchanges] == (["one", "two", "three"] if whole else ["one", "three"])
     assert sum(skipped.values()) == (0 if whole else 1)
 
 
@@ -84,9 +84,9 @@ def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path) -> 
     with path.open("a") as file:
         file.write('{"digest": 3}\n\n[1]\n')
 
-    found, skipped = load_exchanges(path)
+    exchanges, skipped = load_exchanges(path)
 
-    assert len(found) == 1
+    assert len(exchanges) == 1
     assert skipped == {"not an exchange": 1, "cut short": 1}
 
 

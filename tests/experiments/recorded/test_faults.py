@@ -38,11 +38,11 @@ def test_shares_that_mean_nothing_are_refused(text: str, wrong: str) -> None:
 
 
 def test_failures_come_about_as_often_as_asked() -> None:
-    found = Counter(fates(Faults(shares("429:0.2,500:0.1,broken:0.1,cut:0.1")), [b"%d" % i for i in range(2000)]))
+    counts = Counter(fates(Faults(shares("429:0.2,500:0.1,broken:0.1,cut:0.1")), [b"%d" % i for i in range(2000)]))
 
-    assert found[200] == pytest.approx(1000, abs=100)
-    assert found[429] == pytest.approx(400, abs=70)
-    assert all(found[kind] == pytest.approx(200, abs=50) for kind in (500, "broken", "cut"))
+    assert counts[200] == pytest.approx(1000, abs=100)
+    assert counts[429] == pytest.approx(400, abs=70)
+    assert all(counts[kind] == pytest.approx(200, abs=50) for kind in (500, "broken", "cut"))
 
 
 def test_a_request_meets_the_same_failures_whatever_is_sent_between() -> None:
@@ -67,8 +67,8 @@ def test_a_garbled_reply_is_complete_but_for_half_of_its_text(stream: bool) -> N
     sent = Faults({"garbled": 1.0}).befall(b"", completion(text, "m", stream=stream))
 
     events = [json.loads(p.removeprefix(b"data: ")) for p in sent.pieces if b"[DONE]" not in p]
-    said = "".join((e["choices"][0].get("message") or e["choices"][0]["delta"]).get("content", "") for e in events)
-    assert said
-    assert said != text
-    assert text.startswith(said)
+    reply = "".join((e["choices"][0].get("message") or e["choices"][0]["delta"]).get("content", "") for e in events)
+    assert reply
+    assert reply != text
+    assert text.startswith(reply)
     assert events[-1]["choices"][0]["finish_reason"] == "stop"

@@ -72,10 +72,10 @@ async def test_a_recorded_run_is_replayed_with_identical_answers_and_the_server_
 ) -> None:
     async def answered(url: str) -> dict[str, Any]:
         answer: Answer = await run("How many ships are there?", database=port, model=model_at(url, api_key=KEY))
-        told = answer.model_dump(mode="json", exclude={"seconds"})
-        for attempt in told["attempts"]:
+        fields = answer.model_dump(mode="json", exclude={"seconds"})
+        for attempt in fields["attempts"]:
             del attempt["execution_time_ms"]
-        return told
+        return fields
 
     with OpenAIServer() as upstream:
         upstream.otherwise = as_a_model

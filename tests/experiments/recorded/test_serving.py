@@ -100,9 +100,9 @@ def test_replies_can_be_slow_without_holding_each_other_up(recording: Path, ques
 
 def test_a_port_that_is_taken_is_an_error(recording: Path, questions: Path) -> None:
     app = application(Answers(load_answers(recording, questions)))
-    with bound() as taken:
-        taken.listen()
-        port = int(url_of(taken).rpartition(":")[2].removesuffix("/v1"))
+    with bound() as busy:
+        busy.listen()
+        port = int(url_of(busy).rpartition(":")[2].removesuffix("/v1"))
         with pytest.raises(OSError, match="in use"), running(app, port):
             pass
 
@@ -111,8 +111,8 @@ def test_runs_under_way_at_once_do_not_mix_up_their_attempts(recording: Path, qu
     """Two conversations about one question, the requests of one between those of the other."""
 
     def ask(client: httpx.Client, failed: str) -> str:
-        said = f"<question>\n{HEAVY}\n</question>" + (f"\n<failed_sql>\n{failed}\n</failed_sql>" if failed else "")
-        body = {"model": "m", "messages": [{"role": "user", "content": said}]}
+        prompt = f"<question>\n{HEAVY}\n</question>" + (f"\n<failed_sql>\n{failed}\n</failed_sql>" if failed else "")
+        body = {"model": "m", "messages": [{"role": "user", "content": prompt}]}
         content = client.post("/chat/completions", json=body).json()["choices"][0]["message"]["content"]
         return str(content).strip("`").removeprefix("sql").strip()
 

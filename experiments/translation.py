@@ -1,0 +1,51 @@
+"""Translate a query to another dialect: `translated`, for answers written for one engine and measured on another.
+
+In: SQL and two dialects. Out: SQL with the same meaning, as far as the target dialect can express it. sqlglot does most
+of the work. MySQL's date functions, which sqlglot leaves unchanged for SQLite, are rewritten with SQLite's own
+functions. This module is only for recordings: no SQL that an agent writes passes through it.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+
+from eval.schema import Dialect
+from eval.sql.stack import with_headroom
+
+_PARTS: dict[type[exp.Expr], str] = {exp.Year: "%Y", exp.Month: "%m", exp.Day: "%d", exp.DayOfMonth: "%d"}
+_UNITS = {"YEAR": ("year", 1), "QUARTER": ("month", 3), "MONTH": ("month", 1), "WEEK": ("day", 7), "DAY": ("day", 1)}
+
+
+@with_headroom
+def translated(sql: str, read: Dialect, write: Dialect) -> str:
+    """The query in the other dialect. An unparsable query is returned unchanged, so that its own error shows."""
+    if read == write:
+        return sql
+    try:
+        trees = [tree for tree in parse(sql, read=read) if tree is not None]
+        if write == "sqlite":
+            trees = [tree.transform(_for_sqlite) for tree in trees]
+        return ";\n".join(tree.sql(dialect=write) for tree in trees) or sql
+    except (SqlglotError, RecursionError):
+        return sql
+
+
+def _for_sqlite(node: exp.Expr) -> exp.Expr:
+    pattern = _PARTS.get(type(node))
+    if pattern is not None:
+        date = node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this
+        return exp.cast(exp.func("STRFTIME", exp.Literal.string(pattern), date), "INTEGER", dialect="sqlite")
+    if isinstance(node, exp.DateSub | exp.DateAdd):
+        return _shifted(node) or node
+    return node
+
+
+def _shifted(node: exp.DateSub | exp.DateAdd) -> exp.Expr | None:
+    """`DATE_SUB(d, INTERVAL 1 YEAR)` → `DATE(d, '-1 year')`; None when the amount is not a whole number."""
+    unit, amount = _UNITS.get(str(node.args.get("unit") or "").upper()), node.expression
+    if unit is None or not isinstance(amount, exp.Literal) or not amount.name.isdecimal():
+        return None
+    sign = "-" if isinstance(node, exp.DateSub) else "+"
+    shift = exp.Literal.string(f"{sign}{int(amount.name) * unit[1]} {unit[0]}")
+    return exp.Anonymous(this="DATE", expressions=[node.this, shift])

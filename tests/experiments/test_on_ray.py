@@ -1,0 +1,195 @@
+"""Every long run on a Ray cluster: the same results as on this machine, and nothing twice or lost after a kill."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.reference_participants import serving
+from tests.eval.assessment.conftest import QUESTIONS, golds, place
+
+__all__ = ["golds", "place"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed: pip install 'text2sql[ray]'"),
+]
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 240.0
+TIMES = ("seconds", "execution_time_ms", "latency_ms")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
+    return kept | {"PYTHONPATH": str(ROOT), "TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, place: Path) -> Path:
+    """The questions as benchmarks have them, and 400 statements."""
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    (folder / "databases").symlink_to(place / "databases")
+    base = [{"id": i, "db": "store", "question": q, "gold_sql": sql, "split": "test"} for i, q, sql, _ in QUESTIONS]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in base))
+    many = [{"id": f"{one['id']}-{n}", "db": "store", "sql": one["gold_sql"]} for n in range(100) for one in base]
+    (folder / "statements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in many))
+    return folder
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", *map(str, words)]
+
+
+def ended(environment: dict[str, str], *words: object) -> str:
+    done = subprocess.run(
+        command(*words), env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    return done.stdout
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: timeless(part) for name, part in value.items() if name not in TIMES}
+    return [timeless(part) for part in value] if isinstance(value, list) else value
+
+
+def becomes(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_batch_gives_the_same_bytes_although_a_worker_and_then_the_driver_are_killed(
+    bench: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    check = ("eval.batch", "check", "--dialect", "sqlite", "--databases", bench / "databases", "--quiet", "--jobs", 2)
+    given, here, there = bench / "statements.jsonl", tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    ended(environment, *check, "-o", here, given)
+
+    with subprocess.Popen(
+        command(*check, "--on", "ray", "-o", there), env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as driver:
+        assert driver.stdin is not None
+        statements = given.read_bytes().splitlines(keepends=True)
+        driver.stdin.write(b"".join(statements[:100]))
+        driver.stdin.flush()
+        becomes(lambda: len(there.read_bytes().splitlines()) == 100 if there.exists() else False)
+        workers = [pid for pid in _descendants(driver.pid) if "ray::Worker" in _name(pid)]
+        assert workers
+        os.kill(workers[0], signal.SIGKILL)
+        driver.stdin.write(b"".join(statements[100:300]))
+        driver.stdin.flush()
+        becomes(lambda: len(there.read_bytes().splitlines()) == 300)
+        children = _descendants(driver.pid)
+        driver.kill()
+    assert there.read_bytes() == b"".join(here.read_bytes().splitlines(keepends=True)[:300])
+    ended(environment, *check, "--on", "ray", "-o", there, given)
+
+    assert there.read_bytes() == here.read_bytes()
+    becomes(lambda: not any("ray::Worker" in _name(pid) for pid in children))
+
+
+def test_a_benchmark_is_assessed_alike_and_goes_on(
+    place: Path, golds: dict[str, str], tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with serving(lambda task: {"sql": golds[task["task_id"]]}, rpc=False) as stand:
+        agent = ("eval.run_benchmark", "--quiet", "--agent", f"a={stand.url}", "--tasks", place / "tasks.jsonl")
+        here = ended(environment, *agent, "--out", tmp_path / "here", "--jobs", 2)
+        there = ended(environment, *agent, "--out", tmp_path / "there", "--jobs", 2, "--on", "ray")
+        asked = len(stand.asked)
+        kept = tmp_path / "there" / "results.jsonl"
+        whole = kept.read_text().splitlines(keepends=True)
+        kept.write_text("".join(whole[:3]) + whole[3][:20])
+        ended(environment, *agent, "--out", tmp_path / "there", "--jobs", 2, "--on", "ray")
+
+    assert len(stand.asked) - asked == 1
+    assert here.splitlines()[0] == there.splitlines()[0]
+    found, expected = lines(kept), lines(tmp_path / "here" / "results.jsonl")
+    assert [one["task_id"] for one in found] == [i for i, *_ in QUESTIONS]
+    assert {_judged(one) for one in found} == {_judged(one) for one in expected}
+    assert len(found) == len(expected)
+
+
+def test_an_ablation_measures_alike(bench: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    compare = ("experiments.ablation", "--bench", bench, "--strategies", "standard", "--model", "offline", "--jobs", 2)
+    ended(environment, *compare, "--out", tmp_path / "here")
+    ended(environment, *compare, "--out", tmp_path / "there", "--on", "ray")
+
+    here, there = (lines(tmp_path / place / "results.jsonl") for place in ("here", "there"))
+    assert [one["id"] for one in there] == [i for i, *_ in QUESTIONS]
+    assert sorted(map(str, timeless(here))) == sorted(map(str, timeless(there)))
+
+
+def test_the_lab_writes_the_same_journal(place: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    questions = tmp_path / "verified.jsonl"
+    varied = [
+        {"id": f"{n}", "db": "store", "question": f"How many customers are older than {n}?",
+         "gold_sql": f"SELECT COUNT(*) FROM customers WHERE age > {n}"}
+        for n in range(15, 45)
+    ]  # fmt: skip
+    questions.write_text("".join(json.dumps(line) + "\n" for line in varied))
+    tune = ("agent.lab", "tune", "--databases", place / "databases", "--questions", questions, "--offline")
+    few = ("--rounds", 1, "--quiet", "--json", "--jobs", 2)
+    here = ended(environment, *tune, *few, "--out", tmp_path / "here")
+    there = ended(environment, *tune, *few, "--out", tmp_path / "there", "--on", "ray")
+
+    assert here == there
+    assert (tmp_path / "here/journal.jsonl").read_bytes() == (tmp_path / "there/journal.jsonl").read_bytes()
+
+
+def test_a_cluster_whose_workers_cannot_start_ends_the_run(tmp_path: Path, environment: dict[str, str]) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(
+        "import functools, sys\n"
+        "from eval.spreading import answer_file\n"
+        "class Unreadable:\n"
+        "    def __call__(self, record): return {}\n"
+        "    def __reduce__(self): return int, ('no number',)\n"
+        "answer_file(Unreadable(), sys.argv[1], 2, 'ray', None, True)\n"
+    )
+    given = tmp_path / "given.jsonl"
+    given.write_text('{"id": 1}\n' * 10)
+    done = subprocess.run(
+        [sys.executable, script, given], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No worker could start on the cluster: " in done.stderr
+
+
+def _judged(result: dict[str, Any]) -> tuple[Any, ...]:
+    """What does not depend on how long anything took."""
+    judgement = result["judgement"]
+    return result["task_id"], result["answer"]["sql"], *(judgement[name] for name in ("va", "em", "ex"))
+
+
+def _descendants(pid: int) -> list[int]:
+    found = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, thread.read_text().split()):
+            found += [child, *_descendants(child)]
+    return found
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
