@@ -31,7 +31,7 @@ screenshots: $(READY) page ## Take the pictures of docs/images from the real pag
 	@$(BIN)/python -m tools.screenshots docs/images
 
 test: $(READY) ## Run all tests but that of the wheel, on every core
-	$(BIN)/python -m pytest -n auto --ignore tests/frame/test_wheel.py
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/frame/test_wheel.py
 
 wheel: $(READY) ## Build the wheel into dist/ and try it in an empty environment
 	@sh tools/wheel.sh dist

@@ -154,14 +154,14 @@ class OpenAIServer:
                 self.arrived.set()
                 behaviour = self._script.pop(0) if self._script else self.otherwise
                 reply = behaviour if isinstance(behaviour, Reply) else behaviour(request)
-                gone = asyncio.create_task(reader.read(1))
+                closing = asyncio.create_task(reader.read(1))
                 sending = asyncio.create_task(self._send(writer, request, reply))
-                await asyncio.wait({gone, sending}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({closing, sending}, return_when=asyncio.FIRST_COMPLETED)
                 if not sending.done():
                     self.disconnected.set()
-                gone.cancel()
+                closing.cancel()
                 sending.cancel()
-                await asyncio.gather(gone, sending, return_exceptions=True)
+                await asyncio.gather(closing, sending, return_exceptions=True)
                 if not self.keep_alive or reply.cut:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
@@ -224,7 +224,7 @@ def _chunk(data: bytes) -> bytes:
 
 def _completion_body(request: Request, reply: Reply) -> bytes:
     message = {"role": "assistant", "content": "".join(reply.pieces) if reply.pieces else None, **reply.message}
-    found = {
+    body = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
@@ -232,8 +232,8 @@ def _completion_body(request: Request, reply: Reply) -> bytes:
         "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
     }
     if reply.usage is not None:
-        found["usage"] = reply.usage
-    return json.dumps(found).encode()
+        body["usage"] = reply.usage
+    return json.dumps(body).encode()
 
 
 def _events(request: Request, reply: Reply) -> list[str]:

@@ -15,3 +15,7 @@ needs_spark = pytest.mark.skipif(
     find_spec("pyspark") is None or not os.environ.get("TEXT2SQL_TEST_SPARK_URL"),
     reason="TEXT2SQL_TEST_SPARK_URL names no Spark Connect server",
 )
+needs_chdb = pytest.mark.skipif(
+    find_spec("chdb") is None or find_spec("clickhouse_connect") is None,
+    reason="chDB is not installed: pip install 'text2sql[clickhouse-local]'",
+)

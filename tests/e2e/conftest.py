@@ -43,9 +43,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium here: apt-get install chromium, or set TEXT2SQL_CHROMIUM")
     with sync_playwright() as playwright:
         # in a container without user namespaces the browser's own sandbox cannot start
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def heard(message: ConsoleMessage) -> None:
+    def note(message: ConsoleMessage) -> None:
         # a refused or failed request is logged by the browser itself; the page says it in its own words
         if message.type == "error" and "Failed to load resource" not in message.text:
             complaints.append(message.text)
@@ -65,7 +65,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", heard)
+        page.on("console", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto((server if isinstance(server, str) else server.url) + path)
         return page
@@ -78,26 +78,26 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 @pytest.fixture(scope="session")
 def offline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with offline_server(tmp_path_factory.mktemp("offline")) as found:
-        yield found
+    with offline_server(tmp_path_factory.mktemp("offline")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[OpenAIServer]:
-    with OpenAIServer() as found:
-        yield found
+    with OpenAIServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def with_model(tmp_path_factory: pytest.TempPathFactory, endpoint: OpenAIServer) -> Iterator[Running]:
-    with model_server(tmp_path_factory.mktemp("model"), endpoint) as found:
-        yield found
+    with model_server(tmp_path_factory.mktemp("model"), endpoint) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with bare_server(tmp_path_factory.mktemp("bare")) as found:
-        yield found
+    with bare_server(tmp_path_factory.mktemp("bare")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

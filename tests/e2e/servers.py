@@ -24,8 +24,8 @@ Kind = Literal["offline", "model", "bare"]
 @contextlib.contextmanager
 def offline_server(folder: Path) -> Iterator[Running]:
     """The demo databases and the offline engine."""
-    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=DIST)) as found:
-        yield found
+    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=DIST)) as server:
+        yield server
 
 
 @contextlib.contextmanager
@@ -38,8 +38,8 @@ def model_server(folder: Path, endpoint: OpenAIServer) -> Iterator[Running]:
         OPENAI_API_KEY="k",
         TEXT2SQL_MODEL="scripted-model",
     )
-    with running(config) as found:
-        yield found
+    with running(config) as server:
+        yield server
 
 
 @contextlib.contextmanager
@@ -56,5 +56,5 @@ def bare_server(folder: Path) -> Iterator[Running]:
         TEXT2SQL_TOKENS=f"ana={TOKEN}",
         TEXT2SQL_AUTH="required",
     )
-    with running(config) as found:
-        yield found
+    with running(config) as server:
+        yield server

@@ -22,7 +22,8 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 LAYOUT = ["target-size", "scrollable-region-focusable", "color-contrast", "region", "heading-order", "button-name"]
 """Rules that a narrower screen may break though a wide one does not."""
 CHECK = """options => axe.run({ preload: false, resultTypes: ["violations"], ...options }).then(found =>
-    found.violations.map(v => `${v.id}: ${v.help} (${v.nodes.length}×, first ${v.nodes[0].html.slice(0, 120)})`))"""
+    found.violations.map(v => `${v.id}: ${v.help} (${v.nodes.length}×, first ${v.nodes[0].html.slice(0, 120)}): ` +
+        v.nodes[0].failureSummary))"""
 UNSTICK = """() => document.querySelectorAll("main ~ *, main *").forEach(e => {
     if (getComputedStyle(e).position === "sticky") e.style.position = "static" })"""
 """What sticks to an edge half covers something at any moment of scrolling, which axe takes for a small target."""
@@ -34,8 +35,8 @@ def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"]
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=colours)
     page.evaluate(TWO_FRAMES)
-    found: list[str] = page.evaluate(CHECK, {"runOnly": rules})
-    return [f"{size['width']} px, {colours}: {line}" for line in found]
+    broken_rules: list[str] = page.evaluate(CHECK, {"runOnly": rules})
+    return [f"{size['width']} px, {colours}: {line}" for line in broken_rules]
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
@@ -48,12 +49,12 @@ def test_no_state_breaks_a_rule_of_accessibility(
     page = open_page(servers[state.kind])
     state.reach(page, endpoint)
     page.evaluate(AXE.read_text())
-    found = violations(page, WIDE, "light", TAGS) + violations(page, WIDE, "dark", ["color-contrast"])
+    broken_rules = violations(page, WIDE, "light", TAGS) + violations(page, WIDE, "dark", ["color-contrast"])
     if state.phone:
         page.evaluate(UNSTICK)
-        found += violations(page, PHONE, "light", LAYOUT)
+        broken_rules += violations(page, PHONE, "light", LAYOUT)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], "sticks out of the screen"
-    assert found == []
+    assert broken_rules == []
 
 
 def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_page: OpenPage) -> None:

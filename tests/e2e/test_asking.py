@@ -41,12 +41,12 @@ def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen
     page.get_by_role("button", name="Database: Small shop").click()
     page.get_by_role("button", name="Enterprise warehouse").click()
     expect(page.get_by_role("heading", name="Enterprise warehouse")).to_be_visible()
-    held: list[Route] = []
-    page.route("**/presets", lambda route: held.append(route), times=1)
+    routes: list[Route] = []
+    page.route("**/presets", lambda route: routes.append(route), times=1)
     page.reload()
     ask(page, "How many current customers do we have?")
     expect(page.locator("#question")).to_have_value("")
-    held[0].continue_()
+    routes[0].continue_()
     expect(page.get_by_label("Result")).to_contain_text("4,100")
 
 
@@ -157,10 +157,10 @@ def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, open
     page.get_by_role("button", name="Copy answer").click()
     assert page.evaluate("navigator.clipboard.readText()").startswith("There are 12 suppliers")
     page.get_by_role("button", name="Save the thread").click()
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Markdown").click()
-    assert found.value.suggested_filename == "how-many-suppliers-are-there.md"
-    assert "How many suppliers are there?" in found.value.path().read_text()
+    assert download.value.suggested_filename == "how-many-suppliers-are-there.md"
+    assert "How many suppliers are there?" in download.value.path().read_text()
     page.get_by_role("button", name="Rename the thread “How many suppliers are there?”").click()
     page.get_by_label("Title of the thread").fill("Who delivers")
     page.keyboard.press("Enter")

@@ -55,10 +55,10 @@ def test_a_board_is_arranged_shared_and_saved(offline: Running, open_page: OpenP
     link = page.evaluate("navigator.clipboard.readText()")
     for name, start, ending in (("Save as HTML", "<!doctype html>", "html"), ("Save as Markdown", "# Größe & ", "md")):
         page.get_by_role("button", name="More").click()
-        with page.expect_download() as found:
+        with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
-        assert found.value.suggested_filename == f"größe-b-zahl-b.{ending}"
-        assert found.value.path().read_text().startswith(start)
+        assert download.value.suggested_filename == f"größe-b-zahl-b.{ending}"
+        assert download.value.path().read_text().startswith(start)
     viewer = open_page(link)
     expect(titles(viewer)).to_have_text(["Second", "First"])
     expect(viewer.get_by_text("480").first).to_be_visible()

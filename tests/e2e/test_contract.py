@@ -62,32 +62,34 @@ UNKNOWN = {"value", "min", "max", "Cell"}
 def interfaces(file: str) -> dict[str, dict[str, str]]:
     """The page's types by name: their fields with what stands behind the colon; `?` in front when it may be absent."""
     text = re.sub(r"/\*\*.*?\*/", "", (API / file).read_text(), flags=re.DOTALL)
-    found: dict[str, dict[str, str]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     for name, parent, body in re.findall(r"interface (\w+)(?: extends (\w+))? \{\n(.*?)\n\}", text, flags=re.DOTALL):
-        fields = dict(found.get(parent, {}))
+        fields = dict(by_name.get(parent, {}))
         for field, optional, kind in re.findall(r"^  (\w+)(\??): (.*?)[;{]?$", body, flags=re.MULTILINE):
             fields[field] = f"{optional}{kind}"
-        found[name] = fields
-    return found
+        by_name[name] = fields
+    return by_name
 
 
 def problems(fields: dict[str, str], schema: dict[str, Any]) -> list[str]:
     properties = schema["properties"]
-    found = [f"{field} is not there" for field in fields if field not in properties]
+    faults = [f"{field} is not there" for field in fields if field not in properties]
     for field, kind in fields.items():
-        told = properties.get(field, {})
-        nullable = told.get("type") == "null" or any(part.get("type") == "null" for part in told.get("anyOf", ()))
-        anything = not {"type", "anyOf", "$ref", "enum", "const", "allOf"} & set(told)
+        described = properties.get(field, {})
+        nullable = described.get("type") == "null" or any(
+            part.get("type") == "null" for part in described.get("anyOf", ())
+        )
+        anything = not {"type", "anyOf", "$ref", "enum", "const", "allOf"} & set(described)
         if field in properties and nullable and not anything and "null" not in kind and not kind.startswith("?"):
-            found.append(f"{field} may be null")
-    return found
+            faults.append(f"{field} may be null")
+    return faults
 
 
 @pytest.fixture(scope="module")
 def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     described: dict[str, Any] = create_app(settings_for(tmp_path_factory.mktemp("contract"))).openapi()
-    found: dict[str, Any] = described["components"]["schemas"]
-    return found
+    schemas: dict[str, Any] = described["components"]["schemas"]
+    return schemas
 
 
 @pytest.mark.parametrize(("ours", "theirs"), REPLIES.items())

@@ -52,15 +52,15 @@ def recorded(bench_dir: Path, recorded_dir: Path, tmp_path_factory: pytest.TempP
     """A server on a benchmark's database, with the answers that were recorded on its questions as the model."""
     for answers in sorted(recorded_dir.glob("*.jsonl")):
         bench = bench_dir / answers.stem.split("_")[0]
-        found = sorted((bench / "databases").glob("*.sqlite"))
-        if len(found) == 1:
+        files = sorted((bench / "databases").glob("*.sqlite"))
+        if len(files) == 1:
             break
     else:
         pytest.skip(f"no recording on a single database under {recorded_dir}")
     questions = {line["id"]: line["question"] for line in lines(bench / "questions.jsonl")}
     by_question = itertools.groupby(sorted(lines(answers), key=lambda line: line["id"]), key=lambda line: line["id"])
     refused, fine = [], []
-    with contextlib.closing(sqlite3.connect(f"file:{found[0]}?mode=ro", uri=True)) as database:
+    with contextlib.closing(sqlite3.connect(f"file:{files[0]}?mode=ro", uri=True)) as database:
         for name, given in by_question:
             outcomes = [outcome(database, line["sql"]) for line in given]
             if "no such column" in outcomes[0] and outcomes[1] == "rows":
@@ -74,7 +74,7 @@ def recorded(bench_dir: Path, recorded_dir: Path, tmp_path_factory: pytest.TempP
         config = settings_for(
             tmp_path_factory.mktemp("recorded"),
             TEXT2SQL_PAGE_DIR=DIST,
-            TEXT2SQL_DB_PATH=found[0],
+            TEXT2SQL_DB_PATH=files[0],
             OPENAI_BASE_URL=url,
             OPENAI_API_KEY="k",
             TEXT2SQL_MODEL="recorded",

@@ -9,7 +9,7 @@ import re
 import sqlite3
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
@@ -87,16 +87,16 @@ def test_types_are_named_and_null_is_told_apart_from_empty_text(long_result: Pag
 @pytest.mark.parametrize(("name", "start"), [("Excel (XLSX)", b"PK"), ("Parquet", b"PAR1")])
 def test_a_result_is_saved_as_a_file(long_result: Page, name: str, start: bytes) -> None:
     long_result.get_by_role("button", name="Save", exact=True).click()
-    with long_result.expect_download() as found:
+    with long_result.expect_download() as download:
         long_result.get_by_role("button", name=name).click()
-    assert found.value.path().read_bytes().startswith(start)
+    assert download.value.path().read_bytes().startswith(start)
 
 
 def test_a_saved_csv_holds_every_row(long_result: Page) -> None:
     long_result.get_by_role("button", name="Save", exact=True).click()
-    with long_result.expect_download() as found:
+    with long_result.expect_download() as download:
         long_result.get_by_role("button", name="CSV").click()
-    rows = list(csv.reader(io.StringIO(found.value.path().read_text("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
     assert rows[0] == ["reading_id", "place", "level"]
     assert len(rows) == ROWS + 1
     assert rows[-1][0] == str(ROWS)
@@ -155,6 +155,24 @@ def test_sql_is_corrected_completed_and_kept(with_model: Running, endpoint: Open
     )
 
 
+def test_a_schema_that_comes_late_disturbs_nobody_who_types(offline: Running, open_page: OpenPage) -> None:
+    """Text and cursor stay, and the list that is open then shows the tables."""
+    page = open_page(offline, "/")
+    held: list[Route] = []
+    page.route("**/schema/shop", lambda route: held.append(route))
+    page.goto(f"{offline.url}/q/shop")
+    editor = page.get_by_label("SQL to run")
+    editor.press_sequentially("SELECT COUNT(*) FROM ord")
+    completion = page.locator(".cm-tooltip-autocomplete")
+    expect(completion).to_contain_text("ORDER")
+    expect(completion).not_to_contain_text("order_items")
+    while held:
+        held.pop().continue_()
+    expect(completion).to_contain_text("order_items")
+    editor.press_sequentially("er_items")
+    expect(editor).to_have_text("SELECT COUNT(*) FROM order_items")
+
+
 def test_a_statement_that_writes_is_refused_with_the_reason(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     ask(page, "How many customers are there?")
@@ -201,10 +219,10 @@ def test_a_chart_is_sorted_pointed_at_and_saved_as_a_picture(offline: Running, o
     expect(page.locator("figure svg[role=img]")).to_have_attribute("aria-label", "Products by name")
     for name, start, ending in (("PNG picture", b"\x89PNG", "png"), ("SVG drawing", b"<svg", "svg")):
         page.get_by_role("button", name="Save the chart").click()
-        with page.expect_download() as found:
+        with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
-        assert found.value.suggested_filename == f"how-many-products-does-each-category-have.{ending}"
-        assert found.value.path().read_bytes().startswith(start)
+        assert download.value.suggested_filename == f"how-many-products-does-each-category-have.{ending}"
+        assert download.value.path().read_bytes().startswith(start)
 
 
 def test_a_table_is_copied_as_a_table(offline: Running, open_page: OpenPage) -> None:

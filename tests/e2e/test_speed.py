@@ -38,13 +38,13 @@ BUSY = 1.5
 def initial_scripts() -> list[str]:
     """The files that index.html's script needs before anything is shown."""
     manifest: dict[str, Any] = json.loads((DIST / ".vite" / "manifest.json").read_text())
-    wanted, found = ["index.html"], []
+    wanted, files = ["index.html"], []
     while wanted:
         chunk = manifest[wanted.pop()]
-        if chunk["file"] not in found:
-            found.append(chunk["file"])
+        if chunk["file"] not in files:
+            files.append(chunk["file"])
             wanted += chunk.get("imports", [])
-    return found
+    return files
 
 
 def test_the_first_scripts_are_small() -> None:
@@ -137,16 +137,16 @@ SCROLL = """async box => { const gaps = []; let last = performance.now(); for (l
 def measured(measure: Callable[[], float | None], bound: float) -> list[float]:
     """Measures until the bound is met, at most TRIES times; None is no measurement. Where the machine has more to do
     than it can, a time says nothing of the page, and the test is skipped."""
-    found: list[float] = []
+    figures: list[float] = []
     for _ in range(TRIES):
         value = measure()
-        found += [] if value is None else [value]
-        if found and min(found) < bound:
-            return found
+        figures += [] if value is None else [value]
+        if figures and min(figures) < bound:
+            return figures
     queue = os.getloadavg()[0] / (os.cpu_count() or 1)
-    if not found or queue > BUSY:
-        pytest.skip(f"{queue:.1f} processes wait for each core: too busy to measure times (found {found})")
-    return found
+    if not figures or queue > BUSY:
+        pytest.skip(f"{queue:.1f} processes wait for each core: too busy to measure times (measured {figures})")
+    return figures
 
 
 def elements(page: Page) -> int:

@@ -41,12 +41,12 @@ def scaled() -> dict[str, Any]:
 @pytest.mark.parametrize("version", ["1.31", "1.37"])
 def test_the_manifests_fit_the_schemas_of_kubernetes(version: str) -> None:
     validate = pytest.importorskip("kubernetes_validate")
-    found = list(yaml.safe_load_all(MANIFESTS.read_text()))
+    documents = list(yaml.safe_load_all(MANIFESTS.read_text()))
 
-    for one in found:
+    for one in documents:
         validate.validate(one, version, strict=True)
-    assert len(found) == 6
-    broken = {**found[2], "spec": {**found[2]["spec"], "replicas": "three"}}
+    assert len(documents) == 6
+    broken = {**documents[2], "spec": {**documents[2]["spec"], "replicas": "three"}}
     with pytest.raises(validate.ValidationError):
         validate.validate(broken, version, strict=True)
 

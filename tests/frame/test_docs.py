@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from agent.batch import app as batch
 from agent.cli.exits import MEANING
 from agent.main import app
 from eval.tasks import demo_path
+from tests import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,13 +29,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def blocks(language: str) -> list[tuple[str, str]]:
     """(where, text) of each fenced block of a language."""
-    found = []
+    texts = []
     for page in PAGES:
         text = page.read_text()
         for match in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             line = text.count("\n", 0, match.start()) + 1
-            found.append((f"{page.name}:{line}", match[1]))
-    return found
+            texts.append((f"{page.name}:{line}", match[1]))
+    return texts
 
 
 COMMANDS = [
@@ -52,7 +52,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+def ran(words: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     shutil.copy(demo_path("shop", cache), folder / "shop.sqlite")
     (folder / "questions.jsonl").write_text('{"id": 1, "db": "shop", "question": "How many customers are there?"}\n')
     (folder / "exports").mkdir(exist_ok=True)
@@ -61,9 +61,7 @@ def ran(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedPr
     (folder / "statements.jsonl").write_text('{"id": 1, "db": "shop", "sql": "SELECT COUNT(*) FROM customers"}\n')
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(cache), "PYTHONUTF8": "1"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
-    )
+    return commands.run(*words, cwd=folder, env=environment)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -71,7 +69,7 @@ def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path) -> N
     words = shlex.split(command)
     assert words[0] == "python", "commands that are shown as run begin with python"
 
-    done = ran([sys.executable, *words[1:]], tmp_path, shared_cache)
+    done = ran(words[1:], tmp_path, shared_cache)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
@@ -80,7 +78,7 @@ def test_the_commands_run(command: str, tmp_path: Path, shared_cache: Path) -> N
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_examples_run(program: str, tmp_path: Path, shared_cache: Path) -> None:
-    done = ran([sys.executable, "-W", "error", "-c", program], tmp_path, shared_cache)
+    done = ran(["-W", "error", "-c", program], tmp_path, shared_cache)
 
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

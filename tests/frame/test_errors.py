@@ -22,7 +22,7 @@ def exception_classes() -> dict[str, type[BaseException]]:
 
 
 def modules(package: ModuleType) -> list[ModuleType]:
-    names = [found.name for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
 
 
@@ -30,7 +30,7 @@ def test_every_exception_derives_from_the_root() -> None:
     classes = exception_classes()
 
     assert len(classes) > 20
-    assert [name for name, found in classes.items() if not issubclass(found, Text2SQLError)] == []
+    assert [name for name, class_ in classes.items() if not issubclass(class_, Text2SQLError)] == []
 
 
 def test_no_two_exceptions_share_a_name() -> None:

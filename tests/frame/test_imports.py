@@ -16,11 +16,11 @@ AGENT_FILES = {"__init__", "main", "batch", "runner", "events", "graph", "state"
 
 def modules() -> dict[str, Path]:
     """Every module of the packages by its dotted name."""
-    found = {}
+    files = {}
     for file in (file for package in PACKAGES for file in (ROOT / package).rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return files
 
 
 def imported(file: Path, known: dict[str, Path]) -> Iterator[str]:

@@ -41,10 +41,10 @@ def test_the_tree_of_errors_is_the_one_in_the_docstring() -> None:
     lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)  +", errors.__doc__ or "", re.MULTILINE)
     parents: dict[int, type] = {}
     for branch, name in lines:
-        found = getattr(errors, name)
+        value = getattr(errors, name)
         depth = len(branch) // 4
-        assert found.__bases__[0] is parents.get(depth - 1, Exception), name
-        parents[depth] = found
+        assert value.__bases__[0] is parents.get(depth - 1, Exception), name
+        parents[depth] = value
     assert sorted(name for _, name in lines) == sorted(errors.__all__)
 
 

@@ -48,7 +48,7 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
     home = re.compile(rb"(?<![\w.])/(?:home|root|Users|work)/[\w.-]+/")
     own = Path(__file__)
 
-    found = [
+    offences = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked()
         if path != own and path.suffix not in {".png", ".svg", ".ico"}
@@ -56,7 +56,7 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
         if home.search(line)
     ]
 
-    assert found == []
+    assert offences == []
 
 
 def test_the_pins_are_plain_versions() -> None:
@@ -82,7 +82,7 @@ def test_sql_is_parsed_in_one_place() -> None:
     compare, demo schemas, and the samples that correctness is fitted on."""
     allowed = {"eval/sql/", "eval/metrics/", "eval/tasks/", "experiments/judge/samples.py"}
     parsers = {"parse", "parse_one", "maybe_parse", "transpile", "tokenize"}
-    found = []
+    offences = []
     for path in tracked():
         name = path.relative_to(ROOT).as_posix()
         if path.suffix != ".py" or not name.startswith(("agent/", "eval/")) or name.startswith(tuple(allowed)):
@@ -94,7 +94,7 @@ def test_sql_is_parsed_in_one_place() -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlglot")
             for alias in node.names
         }
-        found += [
+        offences += [
             f"{name}:{node.lineno}"
             for node in ast.walk(tree)
             if isinstance(node, ast.Call)
@@ -109,7 +109,7 @@ def test_sql_is_parsed_in_one_place() -> None:
             )
         ]
 
-    assert found == []
+    assert offences == []
 
 
 def test_langgraph_finds_the_compiled_graph() -> None:
