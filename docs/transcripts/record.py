@@ -4,14 +4,20 @@
 
 In: questions as a new user would type them, with the gold SQL that a person wrote for each (several where several
 answers are right). Out: one Markdown page a database beside this file, and the tally on standard output. The sample
-databases are found through TEXT2SQL_BENCH_DIR; where they are absent only the demo databases are asked.
+databases are found through TEXT2SQL_BENCH_DIR; where they are absent they are left out. A database with a file
+`{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered: declining is right.
+Names of databases as arguments restrict the run to these.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
+import sqlite3
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,10 +46,12 @@ class Asked:
 
 
 def main() -> int:
+    only = set(sys.argv[1:])
     by_database: dict[str, list[dict[str, object]]] = defaultdict(list)
     for line in (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         item = json.loads(line)
-        by_database[item["database"]].append(item)
+        if not only or item["database"] in only:
+            by_database[item["database"]].append(item)
     for name, items in by_database.items():
         target = _target(name)
         if target is None:
@@ -59,9 +67,21 @@ def main() -> int:
 def _target(name: str) -> str | None:
     if name in ("shop", "enterprise"):
         return name
+    if (script := HERE / f"{name}.sql").exists():
+        return str(_built(name, script))
     bench = Path(os.environ.get("TEXT2SQL_BENCH_DIR", ROOT.parent / "shared" / "bench"))
     path = bench / "sample_databases" / "databases" / f"{name}.sqlite"
     return str(path) if path.exists() else None
+
+
+def _built(name: str, script: Path) -> Path:
+    """A database from its SQL file, in a new folder that is removed when the program ends."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    connection = sqlite3.connect(folder / f"{name}.sqlite")
+    connection.executescript(script.read_text(encoding="utf-8"))
+    connection.close()
+    return folder / f"{name}.sqlite"
 
 
 def _ask(database: Database, question: str, gold_sql: list[str]) -> Asked:
@@ -71,6 +91,8 @@ def _ask(database: Database, question: str, gold_sql: list[str]) -> Asked:
         return Asked(question, failure.answer, "failed")
     if answer.abstained:
         return Asked(question, answer, "declined")
+    if not gold_sql:
+        return Asked(question, answer, "wrong")
     return Asked(question, answer, "right" if _matches(database, answer.sql, gold_sql) else "wrong")
 
 
@@ -92,7 +114,9 @@ def _matches(database: Database, sql: str, gold_sql: list[str]) -> bool:
 
 def _tally(asked: list[Asked]) -> str:
     counts = Counter(a.verdict for a in asked)
-    return ", ".join(f"{counts[v]} {v}" for v in ("right", "wrong", "declined", "failed") if counts[v])
+    tally = ", ".join(f"{counts[v]} {v}" for v in ("right", "wrong", "declined", "failed") if counts[v])
+    sure = [a for a in asked if a.answer.sql and not a.answer.doubts]
+    return f"{tally}; {sum(a.verdict == 'right' for a in sure)} of {len(sure)} answers without a stated doubt are right"
 
 
 def _page(name: str, asked: list[Asked]) -> Iterator[str]:
