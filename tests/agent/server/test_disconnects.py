@@ -76,6 +76,7 @@ def test_a_postgresql_statement_is_gone_within_200_ms(
 ) -> None:
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres_url, autocommit=True) as watcher:
+        watcher.execute("DROP TABLE IF EXISTS customers")
         watcher.execute("CREATE TABLE customers AS SELECT i AS id FROM generate_series(1, 20000) AS t(i)")
         endpoint.otherwise = scripted(
             "SELECT COUNT(*) FROM customers AS a "
