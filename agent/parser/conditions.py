@@ -5,10 +5,8 @@ The other rules (stored values, comparisons, time conditions) add their conditio
 
 from __future__ import annotations
 
-import re
-
-from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord
+from agent.parser import flags
 from agent.parser.interpretation import (
     Clause,
     Condition,
@@ -27,8 +25,6 @@ LINKS = word_set(
     "have from its their all any"
 )
 _DENIALS = ("is not", "are not", "was not", "were not")
-_YES = ("yes", "y", "true", "t", "1")
-_NO = ("no", "n", "false", "f", "0")
 
 
 def _absent_value(q: LinkedQuestion, r: ReadingState, condition: Condition) -> bool:
@@ -145,54 +141,17 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
     return column
 
 
-_COUNTED = word_set(
-    "founded established built released opened created sold played lost won used scored received ordered shipped "
-    "produced printed employed visited owned bought born hired joined started ended published issued launched added "
-    "earned speed need seed feed bed weed reed breed unemployed acquired updated modified completed passed failed"
-)
-"""Numbers that end like a participle without being a state."""
-_STATES = word_set("discontinued deleted archived disabled enabled blocked active inactive available unavailable "
-                   "verified approved published cancelled canceled closed retired hidden locked")  # fmt: skip
-
-
-def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
-    """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
-    integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
-    if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
-        return True
-    known = [v.lower() for v in values.values(*column.key)]
-    return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
-
-
-def _state(word: str) -> bool:
-    described = word.endswith(_DESCRIBING) and word not in _NO_STATES
-    return word in _STATES or described or (word.endswith("ed") and word not in _COUNTED)
-
-
-_DESCRIBING = ("ous", "able", "ible", "ergic", "organic")
-"""Endings of adjectives that name a yes-or-no column (`hazardous`, `taxable`)."""
-_NO_STATES = word_set("previous various table cable variable")
-
-
 def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
-    wanted = _NO if r.negated else _YES
     left = Expression(column=column.key)
-    known = q.values.values(*column.key)
-    stored = next((v for v in known if v.lower() in wanted), None)
-    if stored is not None:
-        r.sink.append((Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,)),))
-    elif is_flag(q.values, column) and (other := next((v for v in known if v.lower() in _YES + _NO), None)):
-        r.sink.append((Condition(left, "<>", (other,)),))
-    elif re.search("bool", column.column.type, re.IGNORECASE):
-        r.sink.append((Condition(left, "=", (not r.negated,)),))
-    elif column.numeric and is_flag(q.values, column):
-        r.sink.append((Condition(left, "=", (0 if r.negated else 1,)),))
-    elif column.numeric and column.role == "number" and {"stock", "inventory", "quantity"} & set(column.words):
-        r.sink.append((Condition(left, "=" if r.negated else ">", (0,)),))
-    else:
-        r.sink.append((Condition(left, "null" if r.negated else "not null"),))
+    condition = flags.says(q.values, column, not r.negated)
+    if condition is None and column.numeric and column.role == "number" and _STOCKS & set(column.words):
+        condition = Condition(left, "=" if r.negated else ">", (0,))
+    r.sink.append((condition or Condition(left, "null" if r.negated else "not null"),))
     r.negated = False
+
+
+_STOCKS = word_set("stock inventory quantity")
 
 
 def stock(q: LinkedQuestion, r: ReadingState, out: bool) -> None:

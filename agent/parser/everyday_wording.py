@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.date_arithmetic import before
-from agent.parser.qualifiers import holds_state
+from agent.parser.stored_states import holds_state
 from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
 from eval.language.numbers import quantity

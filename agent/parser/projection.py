@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
+from agent.parser.flags import is_flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
@@ -56,11 +57,11 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if plain and (_only_verb(q, r, i) or (r.query.select and not _coordinated(q, i))):
         r.draft.doubt("column_context")
         return
-    if mention.opposite and not conditions.is_flag(q.values, column):
+    if mention.opposite and not is_flag(q.values, column):
         r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
         return
     r.negated = r.negated != mention.opposite
-    if conditions.is_flag(q.values, column) and _says_which(q, r, i):
+    if is_flag(q.values, column) and _says_which(q, r, i):
         conditions.flag(q, r, column)
         return
     _show(q, r, i, column, plain)
@@ -95,7 +96,7 @@ def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     column = r.column_of(i)
     r.grouping = False
     r.use(i)
-    if conditions.is_flag(q.values, column) and _holds_table_next(q, i):
+    if is_flag(q.values, column) and _holds_table_next(q, i):
         r.grouping = True
         conditions.flag(q, r, column)
     elif _only_prefix(q, i, column):
@@ -136,7 +137,7 @@ def _restrict(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, op
     if r.negated and r.main_entity not in ("", column.table) and q.many_of(r.main_entity, column.table):
         r.absent(column.table)
         return
-    flagged = conditions.is_flag(q.values, column)
+    flagged = is_flag(q.values, column)
     if r.negated or flagged or _happened(q, i, column):
         r.negated = r.negated != (opposite and flagged)
         conditions.flag(q, r, column)
@@ -235,7 +236,7 @@ def _holds_table_next(q: LinkedQuestion, i: int) -> bool:
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`current subscriptions`, `current price`: a yes-or-no column directly before what it describes."""
-    if i + 1 >= len(q.items) or not conditions.is_flag(q.values, column):
+    if i + 1 >= len(q.items) or not is_flag(q.values, column):
         return False
     if q.sorts[i + 1] == "table":
         return q.table_of(i + 1) == column.table

@@ -1,109 +1,31 @@
-"""Qualifiers: words such as `pending`, `unpaid`, `not shipped` or `expired`, looked up in the data they describe.
+"""Qualifiers: the words that describe the rows of a table, such as `pending`, `unpaid`, `not shipped` or `expired`.
 
 In: a question's items, the vocabulary, the value index. Out: items of kind `qualifier`, each with the conditions that
-its word may mean: a stored state, a yes-or-no column, a date that is set or NULL, related rows, or a comparison of two
-dates. A word without a match in the data remains a word that is not understood.
+its word may mean in the data (see `stored_states`). A word without a match in the data remains a word that is not
+understood.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.conditions import is_flag
-from agent.parser.interpretation import Condition, Expression, Membership
+from agent.knowledge.vocabulary import Vocabulary
+from agent.parser.interpretation import Membership
 from agent.parser.mentions import Item, Qualification
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import ReadingState
-from eval.language.inflection import lemma, root, stem
+from agent.parser.stored_states import PARTICIPLES, TIMELY, StateLookup, denied, participle
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
-_YES = ("yes", "y", "true", "t", "1")
-_NO = ("no", "n", "false", "f", "0")
-_KINDS = 40
-"""A column may hold states if it has at most this many distinct texts."""
-_STATES = word_set("status state stage condition phase progress availability situation")
-_FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
-_PARTICIPLES = word_set(
-    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
-)
 _GRADED = word_set(
     "available active current open late overdue expired closed valid live pending outstanding alive dead hazardous"
 )
 """Words that are adjectives for a state rather than participles."""
-_DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
-_WHEN = word_set("late overdue delayed")
 _AUXILIARIES = word_set("is are was were be been being get got not never still yet already have has had")
-
-_ALIKE = tuple(
-    word_set(line)
-    for line in (
-        "pending processing open unprocessed awaiting queued waiting preparing",
-        "cancelled canceled void voided aborted revoked",
-        "shipped dispatched despatched sent",
-        "delivered arrived fulfilled",
-        "completed complete done finished closed",
-        "failed rejected declined denied refused",
-        "active enabled live current",
-        "inactive disabled suspended deactivated dormant",
-        "approved accepted confirmed",
-        "paid settled",
-        "unpaid outstanding due",
-        "expired lapsed",
-        "resolved closed fixed solved",
-        "deceased dead",
-    )
-)
-"""States for which people use different words."""
-_CONTRARY = {
-    "available": "discontinued unavailable retired withdrawn archived deleted",
-    "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled "
-    "churned left quit resigned retired",
-    "current": "discontinued terminated ended retired archived former",
-    "inactive": "active enabled",
-    "unavailable": "available",
-    "discontinued": "available active",
-    "closed": "open",
-    "rejected": "accepted approved",
-    "accepted": "rejected",
-    "declined": "accepted approved",
-    "undelivered": "delivered received",
-    "outstanding": "delivered received paid",
-    "unfinished": "finished completed fixed closed",
-    "alive": "deceased died dead death",
-    "living": "deceased died dead death",
-    "open": "closed resolved completed finished fixed",
-    "pending": "completed finished fixed closed resolved delivered",
-}
-"""Flags and dates that hold the opposite of a word."""
-_ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
-_SAME_EVENT = {
-    "left": "end leave left terminated termination resigned exit",
-    "quit": "end leave left terminated termination resigned exit",
-    "finished": "fixed completed closed resolved end ended done",
-    "completed": "finished fixed closed resolved end ended",
-    "done": "finished completed fixed closed resolved end ended",
-    "closed": "resolved completed finished end ended",
-    "fixed": "repaired resolved completed closed finished",
-    "repaired": "fixed resolved completed closed finished",
-    "dead": "deceased died death",
-    "died": "deceased death",
-    "dispatched": "shipped sent",
-    "sent": "shipped dispatched",
-    "received": "delivered arrived",
-    "arrived": "delivered received",
-}
-"""Dates and flags of the same event under another name."""
-_DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
-_HAPPENED = word_set("shipped ship delivered deliver delivery returned return arrived arrive arrival paid pay payment "
-                     "completed complete completion finished finish actual received receive closed close resolved "
-                     "resolve")  # fmt: skip
-_EXPIRY = (("expiry",), ("expiration",), ("expire",), ("expires",), ("expired",), ("valid", "until"), ("valid", "to"))
 
 
 def qualified(
@@ -115,14 +37,14 @@ def qualified(
     for k, item in enumerate(items):
         qualifications: tuple[Qualification, ...] = ()
         if tables and _describes(tokens, items, k, tables):
-            seeker = _Seeker(vocabulary, values, today)
-            qualifications = tuple(seeker.conditions(item.lower, tables, _denied(items, k)))
+            lookup = StateLookup(vocabulary, values, today)
+            qualifications = tuple(lookup.conditions(item.lower, tables, _denied(items, k)))
         if (
             qualifications
             and read
-            and item.lower in _WHEN
+            and item.lower in TIMELY
             and read[-1].end == item.start
-            and _participle(read[-1].lower)
+            and participle(read[-1].lower)
         ):
             item = replace(item, start=read.pop().start)  # `shipped late`: the verb selects the dates to compare
         read.append(replace(item, kind="qualifier", mention=None, meanings=qualifications) if qualifications else item)
@@ -135,7 +57,7 @@ def _tables(items: Sequence[Item]) -> dict[str, int]:
     for k, item in enumerate(items):
         if item.mention is not None and not item.mention.values:
             for table, score in item.mention.tables[:2]:
-                if score >= 0.75 and not _participle(item.lower):
+                if score >= 0.75 and not participle(item.lower):
                     tables.setdefault(table.name, k)
     return tables
 
@@ -152,10 +74,6 @@ def _tables_of_values(items: Sequence[Item], vocabulary: Vocabulary) -> dict[str
     return tables
 
 
-def _participle(word: str) -> bool:
-    return word.endswith("ed") or word in _PARTICIPLES
-
-
 def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:
     """Whether the item describes the state of a thing: `pending orders`, `orders that are not shipped`."""
     item = items[k]
@@ -164,22 +82,22 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: d
         return False
     if item.kind == "mention":
         mention = item.mention
-        elsewhere = word in _WHEN and mention is not None and not {h.table for h in mention.values} & set(tables)
+        elsewhere = word in TIMELY and mention is not None and not {h.table for h in mention.values} & set(tables)
         stored = mention is None or (mention.values and not elsewhere)
-        if stored or not (_participle(word) or word in _GRADED):
+        if stored or not (participle(word) or word in _GRADED):
             return False
         assert mention is not None
         exact = max((s for c, s in mention.columns if c.role in ("flag", "number", "text")), default=0.0)
         if exact >= 0.9:
             return False
-    elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED | _PARTICIPLES):
+    elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED | PARTICIPLES):
         return False
     after = items[k + 1] if k + 1 < len(items) else None
     if after is not None and after.mention is not None and after.mention.tables and not after.mention.values:
         return True
     before = next((x.lower.split()[-1] for x in reversed(items[:k]) if x.lower not in ("the", "a", "yet")), "")
-    stated = before in _AUXILIARIES or (word in _WHEN and _participle(before)) or before in ("that", "which", "who")
-    return (stated or _participle(word)) and not _complemented(items, k)
+    stated = before in _AUXILIARIES or (word in TIMELY and participle(before)) or before in ("that", "which", "who")
+    return (stated or participle(word)) and not _complemented(items, k)
 
 
 def _complemented(items: Sequence[Item], k: int) -> bool:
@@ -188,7 +106,7 @@ def _complemented(items: Sequence[Item], k: int) -> bool:
     after = items[k + 1] if k + 1 < len(items) else None
     if after is None or after.lower in (".", "?", "!", ",", ")", "and", "or", "yet", "so", "but"):
         return False
-    if after.lower in _WHEN:
+    if after.lower in TIMELY:
         return False
     if after.is_keyword("group", "order", "dir", "relative", "period"):
         return after.is_keyword("period")
@@ -203,200 +121,6 @@ def _complemented(items: Sequence[Item], k: int) -> bool:
 def _denied(items: Sequence[Item], k: int) -> bool:
     """Whether the word itself is negated, directly before it."""
     return any(x.is_keyword("neg") for x in items[max(0, k - 2) : k])
-
-
-class _Seeker:
-    """Looks up one word in the columns of the named tables."""
-
-    def __init__(self, vocabulary: Vocabulary, values: ValueIndex, today: dt.date) -> None:
-        self._vocabulary, self._values, self._today = vocabulary, values, today
-
-    def conditions(self, word: str, tables: dict[str, int], denied: bool) -> Iterator[Qualification]:
-        """Conditions for a word, the most certain first: those of the named tables, then of rows that refer to them."""
-        own = False
-        for table in tables:
-            for meaning in self._of(word, table):
-                own = True
-                yield meaning
-        if own:
-            return
-        for table in tables:
-            yield from self._of_children(word, table, denied)
-
-    def _of(self, word: str, table: str) -> Iterator[Qualification]:
-        columns = self._vocabulary.by_table[table]
-        yield from self._stored(word, columns)
-        for column in columns:
-            yield from self._filled(word, column)
-        yield from self._alike(word, columns)
-        for opposite in _CONTRARY.get(word, "").split():
-            for column in columns:
-                yield from (_turned(m, word) for m in self._filled(opposite, column))
-        for ending in _ENDED.get(word, "").split():
-            for column in columns:
-                if column.role == "date" and column.column.nullable and _names(column, ending):
-                    yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
-        for same in _SAME_EVENT.get(word, "").split():
-            for column in columns:
-                yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
-        if word in ("expired", "lapsed"):
-            yield from self._expired(word, columns)
-        if word == "overdue":
-            yield from self._overdue(columns)
-        if word in _WHEN:
-            yield from self._late(word, columns)
-
-    def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """A stored text with the same stem: `canceled` when the data has `Cancelled`."""
-        for column, stored in self._states(columns):
-            if _plain(stored) == _plain(word):
-                yield _meaning(column, Condition(Expression(column=column.key), "=", (stored,)), word)
-
-    def _states(self, columns: Sequence[ColumnWord]) -> Iterator[tuple[ColumnWord, str]]:
-        for column in columns:
-            if column.role in ("text", "flag") and not column.foreign and not column.primary:
-                known = self._values.values(*column.key)
-                if len(known) <= _KINDS:
-                    yield from ((column, value) for value in known)
-
-    def _alike(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """A stored state for which people use another word, if it is the only such state."""
-        kin = [group for group in _ALIKE if word in group]
-        if not kin:
-            return
-        states = [
-            (column, value)
-            for column, value in self._states(columns)
-            if _STATES & set(column.words) and any(value.lower().replace("_", " ") in group for group in kin)
-        ]
-        if len(states) == 1:
-            column, value = states[0]
-            yield replace(
-                _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
-            )
-
-    def _filled(self, word: str, column: ColumnWord, word_used: str = "") -> Iterator[Qualification]:
-        """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
-        base = _DENYING.sub("", word, count=1)
-        for name, wanted in ((word, True), (base, False)):
-            if not _names(column, name) or (name == base and base == word and not wanted):
-                continue
-            left = Expression(column=column.key)
-            if column.role in ("date", "year") and column.column.nullable:
-                yield _meaning(column, Condition(left, "not null" if wanted else "null"), word_used or word)
-            elif (condition := self._flag(column, wanted)) is not None:
-                yield _meaning(column, condition, word_used or word)
-
-    def _flag(self, column: ColumnWord, wanted: bool) -> Condition | None:
-        """The condition that a yes-or-no column says yes, or no."""
-        left = Expression(column=column.key)
-        known = self._values.values(*column.key)
-        if known and len(known) <= 3 and all(v.lower() in _YES + _NO for v in known):
-            stored = next((v for v in known if v.lower() in (_YES if wanted else _NO)), None)
-            if stored is None:
-                other = known[0]
-                return Condition(left, "<>", (int(other) if column.numeric and other in "01" else other,))
-            return Condition(left, "=", (int(stored) if column.numeric and stored in "01" else stored,))
-        if not is_flag(self._values, column):
-            return None
-        if re.search("bool", column.column.type, re.IGNORECASE):
-            return Condition(left, "=", (wanted,))
-        return Condition(left, "=", (int(wanted),)) if column.numeric else None
-
-    def _expired(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        for column in columns:
-            if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
-                yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
-
-    def _overdue(self, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """Due before today, and not done yet."""
-        due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
-        done = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c.column.nullable]
-        done = [c for c in done if c not in due]
-        if len(due) == 1 and len(done) == 1:
-            passed = Condition(Expression(column=due[0].key), "<", (self._today,))
-            undone = Condition(Expression(column=done[0].key), "null")
-            note = f"“overdue”: {due[0].name} has passed and {done[0].name} is empty"
-            yield Qualification(due[0].table, undone, note, also=passed)
-
-    def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """Done after it was due: compare the date of the event with its due date."""
-        due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
-        happened = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c not in due]
-        happened.sort(key=lambda c: c.column.nullable)  # an event that may not have happened yet can be late
-        if len(due) == 1 and happened:
-            left, right = Expression(column=happened[-1].key), Expression(column=due[0].key)
-            yield _meaning(happened[-1], Condition(left, ">", (right,)), word)
-
-    def _of_children(self, word: str, table: str, denied: bool) -> Iterator[Qualification]:
-        """`unpaid orders`, `loans not renewed`: rows of another table show that the event happened, or did not."""
-        base = _DENYING.sub("", word, count=1)
-        if not (base != word or denied) or not _participle(base):
-            return
-        verb = lemma(base) if len(lemma(base)) >= 3 else base
-        for child in self._vocabulary.tables.values():
-            refers = any(fk.ref_table == table for fk in child.table.foreign_keys)
-            if refers and any(w.startswith(verb) or root(w) == root(base) for w in child.words):
-                what = Membership(table, child.name, (), base != word)
-                note = f"“{word}”: {'no' if base != word else 'some'} row of {' '.join(child.words)} refers to it"
-                yield Qualification(table, what, note)
-
-
-def holds_state(word: str, table: str, vocabulary: Vocabulary, values: ValueIndex) -> bool:
-    """Whether rows of the table can be in the state that the word names."""
-    seeker = _Seeker(vocabulary, values, dt.date.today())
-    return next(seeker.conditions(word, {table: 0}, False), None) is not None
-
-
-def _meaning(column: ColumnWord, condition: Condition, word: str) -> Qualification:
-    return Qualification(column.table, condition, f"“{word}”: {_condition_text(column, condition)}")
-
-
-def _condition_text(column: ColumnWord, condition: Condition) -> str:
-    if condition.operator == "null":
-        return f"{column.name} is empty"
-    if condition.operator == "not null":
-        return f"{column.name} is filled in"
-    value = condition.values[0]
-    if isinstance(value, Expression) and value.column:
-        return f"{column.name} {condition.operator} {value.column[1]}"
-    shown = f"'{value}'" if isinstance(value, str | dt.date) else str(value)
-    return f"{column.name} {condition.operator} {shown}"
-
-
-_OPPOSITE = {"=": "<>", "<>": "=", "null": "not null", "not null": "null", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
-
-
-def denied(condition: Condition) -> Condition:
-    """The negated condition."""
-    value = condition.values[0] if condition.values else None
-    if condition.operator == "=" and isinstance(value, bool | int) and value in (0, 1):
-        return replace(condition, values=(not value,) if isinstance(value, bool) else (1 - value,))
-    return replace(condition, operator=_OPPOSITE[condition.operator])  # type: ignore[arg-type]
-
-
-def _turned(meaning: Qualification, word: str) -> Qualification:
-    """The meaning of the opposite word, negated."""
-    assert isinstance(meaning.condition, Condition)
-    condition = denied(meaning.condition)
-    assert condition.left.column is not None
-    name = condition.left.column[1]
-    state = {"null": "is empty", "not null": "is filled in"}.get(
-        condition.operator, f"{condition.operator} {condition.values[0] if condition.values else ''}"
-    )
-    return replace(meaning, condition=condition, note=f"“{word}”: {name} {state}")
-
-
-def _names(column: ColumnWord, word: str) -> bool:
-    """Whether the column's name is the word, apart from words such as `is` and `date`."""
-    own = [w for w in column.words if w not in _FILLERS and w not in column.owner]
-    return len(own) == 1 and _plain(own[0]) == _plain(word)
-
-
-def _plain(word: str) -> str:
-    """The stem, independent of the spelling of a final consonant (`canceled`, `cancelled`)."""
-    stemmed = stem(word.lower().replace("_", " "))
-    return stemmed[:-1] if len(stemmed) > 4 and stemmed[-1] == stemmed[-2] else stemmed
 
 
 def apply(q: LinkedQuestion, r: ReadingState, i: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
-from agent.parser.conditions import is_flag
+from agent.parser.flags import is_flag
 from eval.language.inflection import lemma
 
 _RATE = re.compile(

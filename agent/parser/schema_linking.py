@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan
+from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.cover import Span, covered
 from agent.parser.external_knowledge import Meaning
 from agent.parser.fallback_linking import CALENDAR_UNITS, linked_by_fallback
-from agent.parser.mentions import Item, Mention
+from agent.parser.mentions import Item
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
@@ -41,20 +41,6 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 }  # fmt: skip
 
 
-@dataclass
-class _Span:
-    """Candidates for one span, while they are collected."""
-
-    tables: dict[str, tuple[TableWord, float]] = field(default_factory=dict)
-    columns: dict[tuple[str, str], tuple[ColumnWord, float]] = field(default_factory=dict)
-    values: tuple[ValueHit, ...] = ()
-    measure: str = ""
-    matched: int = 0
-    """Content words covered."""
-    complete: bool = False
-    """All words of some name are matched."""
-
-
 def link(
     tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex, known: Sequence[Meaning] = ()
 ) -> tuple[Item, ...]:
@@ -68,9 +54,7 @@ def link(
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
     _add_meanings(tokens, spans, known)
     signals = [*keywords(tokens), *periods]
-    chosen = _cover(tokens, spans, signals)
-    items = _items(tokens, chosen)
-    return linked_by_fallback(tokens, items, vocabulary, values)
+    return linked_by_fallback(tokens, covered(tokens, spans, signals), vocabulary, values)
 
 
 def _periods(tokens: Sequence[Token]) -> list[Keyword]:
@@ -83,7 +67,7 @@ def _periods(tokens: Sequence[Token]) -> list[Keyword]:
     return signals
 
 
-def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], _Span]:
+def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], Span]:
     items: dict[int, TableWord | ColumnWord] = {}
     by_id: dict[int, dict[int, list[tuple[str, float]]]] = {}
     own: set[int] = set()
@@ -106,12 +90,12 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
             for item in vocabulary.holders[word]:
                 items[id(item)] = item
                 by_id.setdefault(id(item), {}).setdefault(i, []).append((word, score))
-    spans: dict[tuple[int, int], _Span] = {}
+    spans: dict[tuple[int, int], Span] = {}
     for key, positions in by_id.items():
         _windows(tokens, items[key], positions, spans, own)
     for i, token in enumerate(tokens):
         for item in vocabulary.joined.get(token.lemma, ()) if token.kind == "word" else ():
-            span = spans.setdefault((i, i + 1), _Span())
+            span = spans.setdefault((i, i + 1), Span())
             span.matched = 1
             if isinstance(item, TableWord):
                 span.tables.setdefault(item.name, (item, 0.96))
@@ -133,7 +117,7 @@ def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
     return tokens[1].lower in _AFTER_ORDERS or (tokens[0].lower != "name" and not named)
 
 
-def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], _Span]) -> bool:
+def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], Span]) -> bool:
     """The words after "by" or "per" name the grouping, so they mean a table or column with that name, not a value."""
     span = spans.get((at, at + 1))
     if span is None or not at or tokens[at - 1].lower not in ("by", "per", "each", "every"):
@@ -145,7 +129,7 @@ def _windows(
     tokens: Sequence[Token],
     item: TableWord | ColumnWord,
     positions: dict[int, list[tuple[str, float]]],
-    spans: dict[tuple[int, int], _Span],
+    spans: dict[tuple[int, int], Span],
     own_words: set[int],
 ) -> None:
     ordered = sorted(positions)
@@ -185,7 +169,7 @@ def _windows(
                 continue
             if _counts_rows(tokens, start) and item.words[-1] == "number" and item.words[0] != "number":
                 continue
-            span = spans.setdefault((start, end), _Span())
+            span = spans.setdefault((start, end), Span())
             span.matched = max(span.matched, len(reach))
             span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
             if isinstance(item, TableWord):
@@ -229,7 +213,7 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     return (0.3 + 0.3 * covered) * mean
 
 
-def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
     """`the return date` for a column `returned_on`: the question names the content, which the column's name omits."""
     for (start, end), span in list(spans.items()):
         after = tokens[end].lower if end < len(tokens) else ""
@@ -239,14 +223,14 @@ def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> 
             if after in ("date", "dates", "timestamp") and column.role == "date" and score >= 0.6
             and not {"date", "timestamp"} & set(column.words)
         }  # fmt: skip
-        if dated and not spans.get((start, end + 1), _Span()).complete:
-            spans[start, end + 1] = _Span(columns=dated, matched=span.matched + 1, complete=True)
+        if dated and not spans.get((start, end + 1), Span()).complete:
+            spans[start, end + 1] = Span(columns=dated, matched=span.matched + 1, complete=True)
 
 
 _KEYS = word_set("id number code key reference")
 
 
-def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], vocabulary: Vocabulary) -> None:
+def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
     """`bookings` for a table of stays: its rows have another name in their key (`booking_ref`)."""
     for (start, end), span in spans.items():
         word = tokens[start]
@@ -262,7 +246,7 @@ def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], voca
             span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
 
 
-def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) -> None:
+def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
     lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
     for start in range(len(tokens)):
         for length in (3, 2, 1):
@@ -271,13 +255,13 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span]) 
                 t.lower == "much" for t in tokens[max(0, start - 3) : start]
             )
             if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
-                span = spans.setdefault((start, start + length), _Span())
+                span = spans.setdefault((start, start + length), Span())
                 span.measure = name
                 span.matched = max(span.matched, length)
                 break
 
 
-def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], known: Sequence[Meaning]) -> None:
+def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], known: Sequence[Meaning]) -> None:
     """The evidence's meaning of a phrase replaces all other meanings of the words."""
     lemmas = [t.lemma for t in tokens]
     for meaning in known:
@@ -285,7 +269,7 @@ def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], 
         for start in range(len(tokens) - length + 1):
             if tuple(lemmas[start : start + length]) == meaning.phrase:
                 columns = {c.key: (c, 1.0) for c in meaning.columns}
-                spans[start, start + length] = _Span(columns=columns, values=meaning.values, matched=length + 1)
+                spans[start, start + length] = Span(columns=columns, values=meaning.values, matched=length + 1)
 
 
 _SAME_TEXT = 0.97
@@ -294,7 +278,7 @@ _NO_VALUE = word_set("money cash top bottom")
 
 
 def _add_values(
-    tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], values: ValueIndex, dated: set[int]
+    tokens: Sequence[Token], spans: dict[tuple[int, int], Span], values: ValueIndex, dated: set[int]
 ) -> None:
     """`dated`: tokens of periods, which mean a stored value only if it is the same text (`March` is no `Marco`)."""
     words = [t.text if t.kind != "punct" else "" for t in tokens]
@@ -319,7 +303,7 @@ def _add_values(
             or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
         ):
             continue
-        span = spans.setdefault((span_values.start, span_values.end), _Span())
+        span = spans.setdefault((span_values.start, span_values.end), Span())
         span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
 
@@ -327,100 +311,3 @@ def _add_values(
 def _whole(found: ValueSpan) -> bool:
     """`in transit`: two words that are a stored value and no part of one."""
     return found.end - found.start == 2 and found.hits[0].score >= _SAME_TEXT
-
-
-def _cover(
-    tokens: Sequence[Token], spans: dict[tuple[int, int], _Span], signals: Sequence[Keyword]
-) -> list[tuple[int, int, _Span | Keyword | None]]:
-    """The cover with the highest score, by dynamic programming from the right."""
-    size = len(tokens)
-    starting: dict[int, list[tuple[int, float, _Span | Keyword | None]]] = {}
-    for (start, end), span in spans.items():
-        starting.setdefault(start, []).append((end, _worth(tokens, start, end, span), span))
-    for signal in signals:
-        length = signal.end - signal.start
-        worth = 0.55 + 1.0 * (length - 1)
-        if signal.kind == "period":
-            worth += 1.5
-        if signal.kind in ("relative", "and", "or", "also"):
-            worth = 0.3 * length
-        elif signal.kind in ("sup_adj", "cmp_adj"):
-            worth += 0.4
-        elif signal.kind in ("order", "dir") and length == 1:
-            worth = 0.5
-        starting.setdefault(signal.start, []).append((signal.end, worth, signal))
-    best: list[tuple[float, int, _Span | Keyword | None]] = [(0.0, size, None)] * (size + 1)
-    for start in range(size - 1, -1, -1):
-        best[start] = (best[start + 1][0], start + 1, None)
-        for end, worth, what in starting.get(start, ()):
-            total = worth + best[end][0]
-            if total > best[start][0]:
-                best[start] = (total, end, what)
-    chosen = []
-    at = 0
-    while at < size:
-        _, end, what = best[at]
-        chosen.append((at, end, what))
-        at = end
-    return chosen
-
-
-def _worth(tokens: Sequence[Token], start: int, end: int, span: _Span) -> float:
-    schema = max((s for _, s in (*span.tables.values(), *span.columns.values())), default=0.0)
-    if span.measure:
-        schema = max(schema, 0.9)
-    words = span.matched
-    gaps = (end - start) - words
-    single = words == 1 and tokens[start].lower in FUNCTION_WORDS
-    worth = 0.0
-    if schema:
-        worth = schema * words + 0.15 * (words - 1) + 0.1 * gaps
-        if words > 1 and span.complete:
-            worth += 1.0
-        before = tokens[start - 1] if start else None
-        after = tokens[end].lower if end < len(tokens) else "."
-        closing = (
-            before is not None and before.is_word and before.lower not in FUNCTION_WORDS and after in FUNCTION_WORDS
-        )
-        if single and not (closing and span.complete):
-            worth = 0.45 * schema if tokens[start].lower not in ("name", "names", "number") else 0.62
-    if span.values:
-        score = max(v.score for v in span.values)
-        named = any(t.capital or t.kind == "quoted" for t in tokens[start:end])
-        value = score * words + 0.4 * (words - 1) + (0.35 if named else -0.2)
-        worth = max(worth, value)
-    return worth
-
-
-def _items(tokens: Sequence[Token], chosen: Sequence[tuple[int, int, _Span | Keyword | None]]) -> list[Item]:
-    items: list[Item] = []
-    for start, end, what in chosen:
-        text = " ".join(t.text for t in tokens[start:end])
-        lower = " ".join(t.lower for t in tokens[start:end])
-        if isinstance(what, Keyword):
-            items.append(Item(start, end, "keyword", lower, keyword=what))
-        elif what is not None:
-            items.append(Item(start, end, "mention", lower, mention=_mention(start, end, what, text)))
-        elif tokens[start].kind == "quoted":
-            items.append(Item(start, end, "literal", lower, mention=Mention(start, end, text=text)))
-        elif tokens[start].number is not None:
-            items.append(Item(start, end, "number", lower, number=tokens[start].number))
-        else:
-            items.append(Item(start, end, "word" if tokens[start].kind == "word" else "sign", lower))
-    return items
-
-
-def _mention(start: int, end: int, span: _Span, text: str) -> Mention:
-    tables = sorted(span.tables.values(), key=lambda p: -p[1])
-    columns = sorted(span.columns.values(), key=lambda p: -p[1])
-    best_table = tables[0][1] if tables else 0.0
-    best_column = columns[0][1] if columns else 0.0
-    return Mention(
-        start,
-        end,
-        tuple(p for p in tables if p[1] >= best_table - 0.25 and p[1] >= 0.5),
-        tuple(p for p in columns if p[1] >= best_column - 0.3 and p[1] >= 0.45),
-        span.values,
-        text,
-        span.measure,
-    )

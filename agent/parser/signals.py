@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import comparisons, order_by, stored_values, superlatives
+from agent.parser import comparisons, order_by, ranks, stored_values, superlatives
 from agent.parser.conditions import stock
 from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
@@ -68,7 +68,7 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
     following = q.next_mention(i)
     extreme = argument in ("max", "min") and not r.in_head and (r.query.select or r.entities)
     if extreme and following is not None and q.sorts[following] == "column":
-        superlatives.extreme_column(q, r, i, following, argument == "max")
+        ranks.extreme_column(q, r, i, following, argument == "max")
         return
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:

@@ -5,31 +5,17 @@ In: a reading at a superlative. Out: an order with a limit, or an extreme value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import ColumnKey, Expression, Function, Query
-from agent.parser.measures import holds_figures, measure, property_of
+from agent.parser import ranks
+from agent.parser.interpretation import ColumnKey, Expression, Function
+from agent.parser.measures import measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Draft, ReadingState
+from agent.parser.ranks import Rank
+from agent.parser.state import ReadingState
 from eval.language.lexicon import adjectives, word_set
-
-
-@dataclass(frozen=True, slots=True)
-class _Rank:
-    """The rows that a superlative asks for."""
-
-    descending: bool
-    limit: int
-    explicit: bool
-    """The question gives the number of rows."""
-    offset: int = 0
-
-    def cut(self, query: Query) -> None:
-        query.limit, query.offset = self.limit, self.offset
-
 
 _PLACES = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
 """Rows before the requested one."""
@@ -76,7 +62,7 @@ def _of_each(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword) -> bo
     return True
 
 
-def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank:
+def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> Rank:
     """The number of rows given next to the superlative, and the rank (`the second oldest`)."""
     offset = 0
     limit, explicit = r.query.limit or 1, False
@@ -89,7 +75,7 @@ def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> _Rank
     if i > 0 and q.items[i - 1].lower in _PLACES:
         offset = _PLACES[q.items[i - 1].lower]
         r.draft.used.update(range(q.items[i - 1].start, q.items[i - 1].end))
-    return _Rank(descending, limit, explicit, offset)
+    return Rank(descending, limit, explicit, offset)
 
 
 def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
@@ -103,7 +89,7 @@ def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
     return None if valued else number
 
 
-def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, rank: _Rank) -> None:
+def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, rank: Rank) -> None:
     """`the oldest student`, `the largest promotion discount`."""
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
@@ -111,14 +97,14 @@ def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, 
         if ranked.numeric and ranked.role in ("number", "year"):
             words = keyword.argument
             down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            _rank_by_column(q, r, i, following, replace(rank, descending=down))
+            ranks.by_column(q, r, i, following, replace(rank, descending=down))
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, r, i + 1):
         alone = not r.entities
         r.use(i + 1)
         r.entity(q.table_of(i + 1))
-        _rank_by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
+        ranks.by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
         return
     if following is not None and q.sorts[following] == "table":
         r.entity(q.table_of(following))
@@ -144,7 +130,7 @@ def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
     return any(y < len(q.items) and q.items[x].is_keyword("and") and q.items[y].is_keyword("sup_adj") for x, y in pairs)
 
 
-def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> None:
+def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: Rank) -> None:
     sold = measure(q, r.entities, "best selling")
     if sold is None:
         r.draft.doubt("superlative_open")
@@ -154,7 +140,7 @@ def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> No
     _take_rank_words(q, r, i)
 
 
-def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> None:
+def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: Rank) -> None:
     """`the most common city`: the value that occurs in most rows."""
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
@@ -173,7 +159,7 @@ def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: _Rank) -> Non
     rank.cut(r.query)
 
 
-def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool, rank: _Rank) -> None:
+def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool, rank: Rank) -> None:
     """`the most orders`, `top 5 products by revenue`, `the highest price`: the words that follow give the ranking."""
     alone = not r.entities
     j, counting, function = _ranked_thing(q, r, i, counting)
@@ -186,20 +172,20 @@ def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool,
     if kind == "table":
         _rank_table(q, r, i, j, rank, counting, function)
     elif kind == "column" and counting:
-        _rank_counted_column(q, r, j, rank)
+        ranks.by_counted_column(q, r, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and r.in_head:
         column = r.column_of(j)
         r.use(j)
         r.query.select.append(Expression(column=column.key))
         _rank_later(q, r, j, rank)
     elif kind == "column":
-        _rank_by_column(q, r, i, j, rank, function, alone)
+        ranks.by_column(q, r, i, j, rank, function, alone)
     elif kind == "measure":
-        _rank_measure(q, r, j, rank, function)
+        ranks.by_measure(q, r, j, rank, function)
     elif rank.explicit:
         _rank_later(q, r, j - 1, rank)
     else:
-        _rank_by_context(r.query, r.last_column, r.verb_measure, r.draft, i, rank, kind)
+        ranks.by_context(r.query, r.last_column, r.verb_measure, r.draft, i, rank, kind)
 
 
 def _ranked_thing(q: LinkedQuestion, r: ReadingState, i: int, counting: bool) -> tuple[int, bool, Function]:
@@ -225,7 +211,7 @@ def _ranked_thing(q: LinkedQuestion, r: ReadingState, i: int, counting: bool) ->
 
 
 def _rank_table(
-    q: LinkedQuestion, r: ReadingState, i: int, j: int, rank: _Rank, counting: bool, function: Function
+    q: LinkedQuestion, r: ReadingState, i: int, j: int, rank: Rank, counting: bool, function: Function
 ) -> None:
     """`the most orders` ranks by their number, `top 5 products` by a measure that follows later."""
     phrase, table = q.items[i].lower, q.table_of(j)
@@ -245,54 +231,6 @@ def _rank_table(
     else:
         r.query.order.append((Expression("count", table=table), rank.descending))
     rank.cut(r.query)
-
-
-def _rank_counted_column(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank) -> None:
-    column = r.column_of(j)
-    r.use(j)
-    expression = Expression("count", column=column.key, table=column.table)
-    if column.role == "number" or holds_figures(q, column):
-        expression = Expression(column=column.key)
-    r.query.order.append((expression, rank.descending))
-    rank.cut(r.query)
-
-
-def _rank_measure(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank, function: Function) -> None:
-    mention = q.items[j].mention
-    assert mention is not None
-    amount = measure(q, r.entities, mention.measure)
-    if amount is None:
-        r.draft.doubt("superlative_open")
-        return
-    r.use(j)
-    r.query.order.append((Expression(function or "sum", amount.column, factor=amount.factor), rank.descending))
-    rank.cut(r.query)
-
-
-def _rank_by_context(
-    query: Query,
-    last_column: tuple[int, ColumnWord] | None,
-    verb_measure: Expression | None,
-    draft: Draft,
-    i: int,
-    rank: _Rank,
-    kind: str,
-) -> None:
-    """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
-    if verb_measure is not None:
-        measured = verb_measure
-        query.order.append((Expression("sum", measured.column, factor=measured.factor), rank.descending))
-        query.limit, query.offset = query.limit or rank.limit, rank.offset
-    elif last_column is not None and i - last_column[0] <= 3 and last_column[1].role == "number":
-        named = last_column[1].key
-        query.select = [e for e in query.select if e.column != named]
-        query.order.append((Expression(column=named), rank.descending))
-        query.limit, query.offset = query.limit or rank.limit, rank.offset
-        draft.doubts.pop("column_unused", None)
-    elif kind in ("", "sign", "word", "keyword"):
-        query.order.append((Expression("count"), rank.descending))
-        rank.cut(query)
-        draft.doubt("superlative_open")
 
 
 def _chosen(q: LinkedQuestion, r: ReadingState) -> str | None:
@@ -351,7 +289,7 @@ def _is_by(q: LinkedQuestion, j: int) -> bool:
     return j < len(q.items) and (q.items[j].lower == "by" or q.items[j].is_keyword("order"))
 
 
-def _rank_later(q: LinkedQuestion, r: ReadingState, j: int, rank: _Rank) -> None:
+def _rank_later(q: LinkedQuestion, r: ReadingState, j: int, rank: Rank) -> None:
     """`top 5 products by revenue`: the ranking measure follows the entity."""
     r.query.limit = rank.limit
     for k in range(j + 1, min(len(q.items), j + 9)):
@@ -378,52 +316,3 @@ def superlative_with_limit(q: LinkedQuestion, r: ReadingState, k: int, limit: in
     superlative(q, r, k)
     if r.query.limit is not None:
         r.query.limit = limit
-
-
-_ASKING = word_set("what is are show find give list me us return tell whats what's was were get display 's")
-
-
-def _rank_by_column(
-    q: LinkedQuestion,
-    r: ReadingState,
-    i: int,
-    j: int,
-    rank: _Rank,
-    function: Function = "",
-    alone: bool = False,
-) -> None:
-    """`alone`: no table was named before the superlative (`the highest product price`)."""
-    column = r.column_of(j, "number")
-    before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
-    only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
-    heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in r.query.select)
-    r.use(j)
-    if (
-        r.in_head
-        and not rank.explicit
-        and (not r.entities or (alone and column.numeric and not i + 2 < j))
-        and heads
-        and (only_asking_words or r.query.select)
-        and not rank.offset
-        and not function
-    ):
-        for pending in (*r.functions, "max" if rank.descending else "min"):
-            r.query.select.append(Expression(pending, column.key))  # type: ignore[arg-type]
-        r.functions = []
-        r.last_column = (j, column)
-        return
-    numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
-    figures = column.numeric or holds_figures(q, column)
-    if not figures and column.role not in ("date", "year") and not function:
-        numeric = Expression("count", column=column.key, table=column.table)
-        if q.items[i].lower not in ("most", "least", "fewest"):
-            numeric = Expression(column=column.key)
-    r.query.order.append((numeric, rank.descending))
-    rank.cut(r.query)
-    if r.in_head and not r.entities and not r.query.select:
-        r.query.select.append(Expression(column=column.key))
-
-
-def extreme_column(q: LinkedQuestion, r: ReadingState, i: int, j: int, descending: bool) -> None:
-    """`with the maximum price` after what to show: rank by the column."""
-    _rank_by_column(q, r, i, j, _Rank(descending, 1, True))

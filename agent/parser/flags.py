@@ -1,0 +1,60 @@
+"""Flags: columns that only say yes or no, and the condition that one of them says either.
+
+In: a column, the value index. Out: whether it is a flag, and its condition.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.knowledge.values import ValueIndex
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.interpretation import Condition, Expression
+from eval.language.lexicon import word_set
+
+_YES = ("yes", "y", "true", "t", "1")
+_NO = ("no", "n", "false", "f", "0")
+_COUNTED = word_set(
+    "founded established built released opened created sold played lost won used scored received ordered shipped "
+    "produced printed employed visited owned bought born hired joined started ended published issued launched added "
+    "earned speed need seed feed bed weed reed breed unemployed acquired updated modified completed passed failed"
+)
+"""Numbers that end like a participle without being a state."""
+_STATES = word_set("discontinued deleted archived disabled enabled blocked active inactive available unavailable "
+                   "verified approved published cancelled canceled closed retired hidden locked")  # fmt: skip
+
+
+def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
+    """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
+    integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
+    if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
+        return True
+    known = [v.lower() for v in values.values(*column.key)]
+    return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
+
+
+def _state(word: str) -> bool:
+    described = word.endswith(_DESCRIBING) and word not in _NO_STATES
+    return word in _STATES or described or (word.endswith("ed") and word not in _COUNTED)
+
+
+_DESCRIBING = ("ous", "able", "ible", "ergic", "organic")
+"""Endings of adjectives that name a yes-or-no column (`hazardous`, `taxable`)."""
+_NO_STATES = word_set("previous various table cable variable")
+
+
+def says(values: ValueIndex, column: ColumnWord, wanted: bool) -> Condition | None:
+    """The condition that a column says yes, or no; None for a column that cannot say either."""
+    left, known = Expression(column=column.key), values.values(*column.key)
+    stored = next((v for v in known if v.lower() in (_YES if wanted else _NO)), None)
+    if stored is not None:
+        return Condition(left, "=", (_typed(column, stored),))
+    if is_flag(values, column) and (other := next((v for v in known if v.lower() in _YES + _NO), None)):
+        return Condition(left, "<>", (_typed(column, other),))
+    if re.search("bool", column.column.type, re.IGNORECASE):
+        return Condition(left, "=", (wanted,))
+    return Condition(left, "=", (int(wanted),)) if column.numeric and is_flag(values, column) else None
+
+
+def _typed(column: ColumnWord, stored: str) -> object:
+    return int(stored) if column.numeric and stored in "01" else stored
