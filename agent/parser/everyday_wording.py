@@ -17,7 +17,7 @@ from agent.parser.date_arithmetic import before
 from agent.parser.stored_states import holds_state
 from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
-from eval.language.numbers import quantity
+from eval.language.numbers import SMALL_NUMBERS, quantity
 
 _AMOUNT_WORDS = (("total", "amount"), ("amount",), ("total",), ("grand", "total"), ("total", "price"), ("price",),
                  ("fee",), ("cost",), ("sum",), ("balance",))  # fmt: skip
@@ -137,7 +137,7 @@ def _signed(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date) -> tu
 
 _OLDER = re.compile(
     r"\b(?P<x>[a-z]+s?)(?: (?:that|which) are)?(?P<old> older than| newer than| younger than)"
-    r" (?:the last )?(?P<n>\d+|an?|one|two|three|four|five|six|ten) (?P<unit>day|week|month|year)s?"
+    rf" (?:the last )?(?P<n>\d+|an?|{SMALL_NUMBERS}) (?P<unit>day|week|month|year)s?"
     r"(?: old)?(?=[?.! ]*$)",
     re.IGNORECASE,
 )
@@ -274,7 +274,7 @@ def _with_and_without(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.d
 
 _Rule = Callable[[str, Vocabulary, ValueIndex, dt.date], tuple[str, str]]
 _LAST_ROWS = re.compile(
-    r"\blast (?P<rest>(?:\d+|two|three|five|ten) (?P<rows>[a-z]+))(?=$| (?:of|from|by)\b)", re.IGNORECASE
+    rf"\blast (?P<rest>(?:\d+|{SMALL_NUMBERS}) (?P<rows>[a-z]+))(?=$| (?:of|from|by)\b)", re.IGNORECASE
 )
 
 

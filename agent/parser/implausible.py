@@ -14,6 +14,7 @@ from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
 from agent.parser.measures import money_column
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.time_conditions import TIME_WORDS
 from eval.language.lexicon import word_set
 
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}.*)?)?\Z|\d{8}\Z")
@@ -139,12 +140,9 @@ def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
     return asked and any(_PIECES & set(c.words) for c in added)
 
 
-_OF_TIME = word_set("when date day time month year birthday deadline start end begin since until")
-
-
 def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
     """`invoices issued in May` read as the dates of issue, `number of bookings` as the number of different days."""
-    if not query.select or query.group or any(t.lemma in _OF_TIME for t in q.tokens):
+    if not query.select or query.group or any(t.lemma in TIME_WORDS for t in q.tokens):
         return False
     counted = [e for e in query.select if e.function == "count"]
     shown = counted if len(counted) == len(query.select) else [e for e in query.select if not (e.function or e.part)]

@@ -13,6 +13,7 @@ from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, ReadingState
+from agent.parser.time_conditions import TIME_WORDS
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
@@ -71,15 +72,12 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     """`bookings`, `stays booked`: the words name what happened, and the column when it did."""
     item = q.items[i]
     last = q.tokens[item.end - 1]
-    if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & _WHEN:
+    if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
         return False
     if last.lower.endswith("ed"):
         ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
         return i > 0 and q.sorts[i - 1] == "table" and not ranked
     return last.lower != last.lemma
-
-
-_WHEN = word_set("date day time month year week birthday deadline birth start end")
 
 
 def _rows_of_event(r: ReadingState, i: int, column: ColumnWord) -> None:

@@ -29,6 +29,8 @@ def period(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     return add_period(q, r, i, named, "=")
 
 
+TIME_WORDS = word_set("when date day time week month year birth birthday deadline start end begin since until")
+"""Words that ask for a date rather than for what happened then."""
 _BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is")
 
 

@@ -21,6 +21,7 @@ from agent.parser.rates import rated
 from agent.parser.shape_wording import Wording, shaped_wording
 from agent.parser.spans import spanned
 from eval.language.inflection import lemma, plural
+from eval.language.numbers import SMALL_NUMBERS
 
 
 def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
@@ -110,7 +111,7 @@ _REPLACED = tuple(
          r",? (?=by |per |for )", r"how long does \2 take to \1 "),
         (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
         (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
-        (r"\b(?:the )?top (\d+|two|three|four|five|ten) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
+        (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
          r"the \1 most \2"),
         (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
          r"the number of \3 and the \1 \2 of \3"),

@@ -9,14 +9,13 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.results import run_sql
 from agent.server.access import Client, name_of
 from agent.server.errors import ApiError
-from agent.server.runs.encoding import few_rows
 from agent.server.services import Services
+from agent.server.statements import first_rows, ran
 from agent.store.records import KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database
-from eval.databases.types import DatabaseError, Limits
+from eval.databases.types import DatabaseError
 from eval.sql import BadParameter, parameters, parse, with_values
 
 
@@ -46,20 +45,8 @@ async def refreshed(
         sql = await asyncio.to_thread(_statement, answer.sql, database, given)
     except BadParameter as error:
         raise ApiError(400, str(error)) from error
-    settings = services.settings
-    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
-    outcome = await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
-    return KeptRows(
-        status="error" if outcome.status == "cancelled" else outcome.status,
-        columns=outcome.columns,
-        rows=[list(row) for row in few_rows(outcome.rows)],
-        rows_returned=len(outcome.rows),
-        truncated=outcome.truncated,
-        error=outcome.error,
-        execution_time_ms=outcome.execution_time_ms,
-        sql=outcome.sql or sql,
-        refreshed=datetime.now(UTC),
-    )
+    outcome = await ran(services, database, sql)
+    return KeptRows(**first_rows(outcome), sql=outcome.sql or sql, refreshed=datetime.now(UTC))
 
 
 def _statement(sql: str, database: Database, values: Sequence[str]) -> str:

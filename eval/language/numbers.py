@@ -13,6 +13,8 @@ NUMBER_WORDS = {
     "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
     "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
+SMALL_NUMBERS = "|".join(word for word, number in NUMBER_WORDS.items() if number <= 12)
+"""The number words up to twelve, for a regular expression."""
 MULTIPLIERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "k": 1000}
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")

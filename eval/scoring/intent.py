@@ -10,16 +10,12 @@ import re
 from calendar import month_name
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Literal
 
-from eval.language.numbers import NUMBER_WORDS, numerals
+from eval.language.numbers import NUMBER_WORDS, SMALL_NUMBERS, numerals
 from eval.language.quotes import quotations, quotes_replaced
 
 _FLAGS = re.IGNORECASE
-_SMALL_NUMBERS = dict(islice(NUMBER_WORDS.items(), 13))
-"""zero to twelve."""
-_NUMBERS = "|".join(_SMALL_NUMBERS)
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -36,7 +32,7 @@ _COUNT_ONLY = re.compile(
 )
 _AVERAGE = _any(r"averages?", r"avg", r"mean(?! by)", r"on average")
 _SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined", r"how much")
-_BOUND = rf"(?! of (?:\d|(?:{_NUMBERS})\b))"
+_BOUND = rf"(?! of (?:\d|(?:{SMALL_NUMBERS})\b))"
 """`a minimum of three` bounds and asks for no extreme."""
 _MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
 _MINIMUM = _any(rf"min(?:imum|imal)?{_BOUND}")
@@ -91,7 +87,7 @@ _NO_SUPERLATIVE = re.compile(
 _MOST_EXTRA = re.compile(r"\bmost (?:\w+ )?(?:common|popular|expensive|frequent|recent)\w*", _FLAGS)
 _TOP_K = re.compile(
     rf"(?<!at )\b(?:top|first|last|best|worst|bottom|most|least|largest|highest|lowest|oldest|youngest)"
-    rf"\s+(\d+|{_NUMBERS})\b"
+    rf"\s+(\d+|{SMALL_NUMBERS})\b"
     rf"|\b(\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:\w+\s+)?"
     rf"(?:most|least|largest|smallest|highest|lowest|oldest|youngest|best|worst|cheapest|longest|shortest|newest)\b"
     rf"|\blimit(?: of)? (\d+)\b",
@@ -147,8 +143,8 @@ _NO_EXCLUSION = re.compile(
 _BOTH = _any(r"both", r"as well as (?:have|has|had)", r"shared by", r"in common", r"and also")
 _EITHER = _any(r"or", r"either")
 _AMOUNT = (
-    rf"(?= (?:[^\W\d_]+ ){{0,2}}(?:[$€£]?\d|(?:{_NUMBERS}|hundred|thousand|million|average|mean|median|maximum|minimum"
-    r"|that|those|what)\b))"
+    rf"(?= (?:[^\W\d_]+ ){{0,2}}(?:[$€£]?\d|(?:{SMALL_NUMBERS}|hundred|thousand|million|average|mean|median|maximum"
+    r"|minimum|that|those|what)\b))"
 )
 """After `over` or `under`, which stand for a place or a chain of command as well."""
 _TIME = (
@@ -307,7 +303,7 @@ def read_intent(question: str) -> Intent:
     k = None
     if top:
         digits = next(g for g in top.groups() if g)
-        k = int(digits[:9]) if digits.isdecimal() else _SMALL_NUMBERS[digits.lower()]
+        k = int(digits[:9]) if digits.isdecimal() else NUMBER_WORDS[digits.lower()]
     elif (most or least) and singular:
         k = 1
     descending = True if has(_DESCENDING) else False if has(_ASCENDING) else None

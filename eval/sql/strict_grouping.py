@@ -19,37 +19,34 @@ from eval.sql.traversal import every
 _PARTS = ("having", "order")
 
 
-def strictly_grouped(tree: exp.Expression, dialect: Dialect, *, like_sqlite: bool = False) -> exp.Expression:
-    """The query with `any_value` around the columns that are neither grouped nor aggregated. With `like_sqlite`, such a
-    column beside a single MIN or MAX is that of the row which holds the extreme, as SQLite documents."""
+def strictly_grouped(tree: exp.Expression, dialect: Dialect) -> exp.Expression:
+    """The query with `any_value` around the columns that are neither grouped nor aggregated."""
     copy = tree.copy()
     for select in every(copy, exp.Select):
-        _group(select, dialect, like_sqlite)
+        _group(select, dialect)
     return copy
 
 
-def _group(select: exp.Select, dialect: Dialect, like_sqlite: bool) -> None:
+def _group(select: exp.Select, dialect: Dialect) -> None:
     group = select.args.get("group")
     clauses = [*select.expressions, *(select.args[part] for part in _PARTS if select.args.get(part) is not None)]
-    aggregates = [node for clause in clauses for node in own_nodes(clause) if is_aggregate_call(node, dialect)]
-    if group is None and not aggregates:
+    if group is None and not any(is_aggregate_call(node, dialect) for c in clauses for node in own_nodes(c)):
         return
     if group is not None and (
         group.args.get("all") or not group.expressions or group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
     ):
         return  # GROUP BY ALL, ROLLUP, CUBE and GROUPING SETS: the engine's own rules
     keys = _keys(select, group)
-    extreme = _extreme(aggregates) if like_sqlite else None
     outputs = {item.alias_or_name.casefold() for item in select.expressions if item.alias_or_name}
     sources = _sources(select)
     aliases: set[str] = set()
     for item in select.expressions:
-        _Grouped(keys, frozenset(aliases), sources, extreme, dialect).wrap(item)
+        _Grouped(keys, frozenset(aliases), sources, dialect).wrap(item)
         aliases |= {item.alias.casefold()} if item.alias else set()
     for part in _PARTS:
         clause = select.args.get(part)
         for item in clause.expressions if isinstance(clause, exp.Order) else [clause] if clause is not None else []:
-            _Grouped(keys, frozenset(outputs), sources, extreme, dialect).wrap(item)
+            _Grouped(keys, frozenset(outputs), sources, dialect).wrap(item)
 
 
 def own_nodes(clause: exp.Expr) -> list[exp.Expr]:
@@ -72,11 +69,6 @@ def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
     return [key.copy() for key in keys]
 
 
-def _extreme(aggregates: list[exp.Expr]) -> exp.Expr | None:
-    """The only aggregate of a query, where it is MIN or MAX."""
-    return aggregates[0].copy() if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max) else None
-
-
 def _sources(select: exp.Select) -> frozenset[str]:
     clause = select.args.get("from_")
     items = [clause.this] if clause is not None else []
@@ -93,7 +85,6 @@ class _Grouped:
     """Aliases that the clause sees."""
     sources: frozenset[str]
     """Names in FROM: a column of any other table belongs to an outer query."""
-    extreme: exp.Expr | None
     dialect: Dialect
 
     def wrap(self, node: exp.Expr) -> None:
@@ -110,17 +101,14 @@ class _Grouped:
         foreign = node.table and node.parts[0].name.casefold() not in self.sources
         if isinstance(node.this, exp.Star) or known or foreign or node.parent is None:
             return
-        chosen = _chosen(node.copy(), self.extreme, self.dialect)
+        chosen = _chosen(node.copy(), self.dialect)
         node.replace(exp.alias_(chosen, node.this.copy()) if isinstance(node.parent, exp.Select) else chosen)
 
 
-def _chosen(column: exp.Expr, extreme: exp.Expr | None, dialect: Dialect) -> exp.Expr:
+def _chosen(column: exp.Expr, dialect: Dialect) -> exp.Expr:
     if dialect == "tsql":
         return exp.Min(this=column)  # SQL Server has no any_value
-    if extreme is None or dialect in ("redshift", "oracle"):  # which have no max_by
-        return exp.Anonymous(this="any_value", expressions=[column])
-    name = "max_by" if isinstance(extreme, exp.Max) else "min_by"
-    return exp.Anonymous(this=name, expressions=[column, extreme.this.copy()])
+    return exp.Anonymous(this="any_value", expressions=[column])
 
 
 def _is_key(node: exp.Expr, keys: list[exp.Expr], dialect: Dialect) -> bool:

@@ -22,7 +22,7 @@ from eval.databases import Database, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
-from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.strict_grouping import own_nodes, strictly_grouped
 from experiments.engines.copies import copied, dialect_of
 
 _LIMITS = Limits(seconds=120.0, rows=1_000_000, bytes=1 << 30)
@@ -107,7 +107,21 @@ def translated(gold: str, schema: Schema, dialect: Dialect) -> str:
     tree = parse(sql, dialect).tree
     if tree is None or not isinstance(tree, exp.Query):
         return sql
-    return parsed_from_tree(strictly_grouped(tree, dialect, like_sqlite=True), dialect).text
+    return parsed_from_tree(beside_extremes(strictly_grouped(tree, dialect)), dialect).text
+
+
+def beside_extremes(tree: exp.Expression) -> exp.Expression:
+    """A strictly grouped query in which a column beside a single MIN or MAX is that of the row which holds the extreme,
+    as SQLite documents. The tree is changed in place."""
+    for select in tree.find_all(exp.Select):
+        nodes = [node for clause in select.iter_expressions() for node in own_nodes(clause)]
+        chosen = [n for n in nodes if isinstance(n, exp.Anonymous) and n.name.lower() == "any_value"]
+        aggregates = [n for n in nodes if isinstance(n, exp.AggFunc)]
+        if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
+            name = "max_by" if isinstance(aggregates[0], exp.Max) else "min_by"
+            for node in chosen:
+                node.replace(exp.Anonymous(this=name, expressions=[*node.expressions, aggregates[0].this.copy()]))
+    return tree
 
 
 def main() -> None:

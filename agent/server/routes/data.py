@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
@@ -27,17 +27,16 @@ from agent.results import (
     StatementFailed,
     check_sql,
     export,
-    run_sql,
 )
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import disposition
 from agent.server.errors import ApiError, required
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import refusals
-from agent.server.runs.encoding import few_rows
 from agent.server.services import CurrentServices, Services
-from agent.store.records import RunRecord, RunStatus
-from eval.databases.types import DatabaseError, Limits
+from agent.server.statements import first_rows, ran
+from agent.store.records import RunRecord
+from eval.databases.types import DatabaseError
 
 router = APIRouter(tags=["results"])
 
@@ -67,27 +66,15 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
         database = await preset.opened()
     except DatabaseError as error:
         raise ApiError(503, str(error)) from error
-    settings = services.settings
-    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
-    outcome = await run_sql(database, asked.sql, limits=limits, schema_ttl=settings.database.schema_ttl)
-    status: Literal["success", "error", "timeout", "refused"] = (
-        "error" if outcome.status == "cancelled" else outcome.status
-    )
+    outcome = await ran(services, database, asked.sql)
     reply = SqlReply(
         allowed=outcome.allowed,
         reason=outcome.reason,
         sql=outcome.sql,
         phantoms=_phantoms(outcome),
-        status=status,
-        columns=outcome.columns,
-        rows=[list(row) for row in few_rows(outcome.rows)],
-        rows_returned=len(outcome.rows),
-        truncated=outcome.truncated,
-        error=outcome.error,
-        execution_time_ms=outcome.execution_time_ms,
+        **first_rows(outcome),
         run_id=uuid.uuid4().hex,
     )
-    kept: RunStatus = status
     await services.store.begin_run(
         RunRecord(
             run_id=reply.run_id,
@@ -96,7 +83,7 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
             kind="sql",
             preset=preset.id,
             question=(asked.question or "").strip(),
-            status=kept,
+            status=reply.status,
             started=started,
             seconds=round((datetime.now(UTC) - started).total_seconds(), 4),
             sql=outcome.sql or asked.sql,

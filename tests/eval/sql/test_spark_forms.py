@@ -75,14 +75,6 @@ def test_what_may_stand_in_a_grouped_query_stays(written: str) -> None:
     assert render(strictly_grouped(tree, "spark"), "spark") == render(tree, "spark")
 
 
-def test_like_sqlite_a_column_beside_one_extreme_is_that_of_its_row() -> None:
-    tree = parse("SELECT name, MAX(total) FROM t GROUP BY city", "spark").tree
-    assert tree is not None
-    assert render(strictly_grouped(tree, "spark", like_sqlite=True), "spark") == (
-        "SELECT max_by(name, total) AS name, MAX(total) FROM t GROUP BY city"
-    )
-
-
 @pytest.mark.parametrize(
     ("written", "sent"),
     [

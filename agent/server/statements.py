@@ -1,0 +1,46 @@
+"""Runs a statement that a client gives or has kept, and prepares its first rows for a reply.
+
+In: SQL, an open database. Out: its outcome under the server's limits; what every reply shows of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from agent.results import SqlOutcome, run_sql
+from agent.server.runs.encoding import few_rows
+from agent.server.services import Services
+from eval.databases.base import Database
+from eval.databases.types import Limits
+
+
+class FirstRows(TypedDict):
+    """What `SqlReply` and `KeptRows` have in common."""
+
+    status: Literal["success", "error", "timeout", "refused"]
+    columns: list[str]
+    rows: list[list[Any]]
+    rows_returned: int
+    truncated: bool
+    error: str | None
+    execution_time_ms: float
+
+
+async def ran(services: Services, database: Database, sql: str) -> SqlOutcome:
+    """The outcome of a statement within the server's limits."""
+    settings = services.settings
+    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
+    return await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
+
+
+def first_rows(outcome: SqlOutcome) -> FirstRows:
+    """The outcome with as many rows as a reply holds. A statement that was cancelled has failed."""
+    return {
+        "status": "error" if outcome.status == "cancelled" else outcome.status,
+        "columns": outcome.columns,
+        "rows": [list(row) for row in few_rows(outcome.rows)],
+        "rows_returned": len(outcome.rows),
+        "truncated": outcome.truncated,
+        "error": outcome.error,
+        "execution_time_ms": outcome.execution_time_ms,
+    }
