@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ages, periods, self_references, units
+from agent.parser.assembly import join
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
 from agent.parser.conditions import OPPOSITE, add, target_column
 from agent.parser.interpretation import (
@@ -18,7 +19,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.measures import amount_column, property_of
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from agent.parser.time_conditions import add_period, between_periods
 from eval.language.lexicon import adjectives, word_set
 
@@ -83,7 +84,8 @@ def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
             r.use(j + 1)
             continue
         left = target or (Expression(column=named_before.key) if named_before is not None else None)
-        if sort == "column" and self_references.against_reference(q, r, j, operator, left):
+        if sort == "column" and (other := self_references.against_reference(q, j, operator, left)) is not None:
+            join(q, r, other)
             return
         if sort in ("table", "column", "measure"):
             _against_named(q, r, j, operator, named_before)
@@ -169,19 +171,17 @@ def _against_named(q: LinkedQuestion, r: ReadingState, j: int, operator: str, be
             add(q, r, Condition(left, operator, (Expression(column=other.key),)))  # type: ignore[arg-type]
 
 
-def age_after(q: LinkedQuestion, r: ReadingState, i: int) -> ColumnWord | None:
-    """The age column, if `years old` or `years of age` follows item i; these words are then explained."""
+def age_after(q: LinkedQuestion, c: Context, i: int) -> tuple[ColumnWord, tuple[int, ...]] | None:
+    """The age column and the items with these words, if `years old` or `years of age` follows item i."""
     end = q.items[i].end
     following = [t.lower for t in q.tokens[end : end + 3]]
     if following[:1] not in (["year"], ["years"]) or not (following[1:2] == ["old"] or following[1:3] == ["of", "age"]):
         return None
-    age = property_of(q, r, adjectives()["old"][0], i)
+    age = property_of(q, c, adjectives()["old"][0], i)
     if age is None or age[1] < 0 or not age[0].numeric:
         return None
-    for k in range(i + 1, len(q.items)):
-        if q.items[k].start < end + (2 if following[1] == "old" else 3):
-            r.use(k)
-    return age[0]
+    last = end + (2 if following[1] == "old" else 3)
+    return age[0], tuple(k for k in range(i + 1, len(q.items)) if q.items[k].start < last)
 
 
 def _number_next(q: LinkedQuestion, j: int) -> bool:
@@ -251,7 +251,8 @@ def compare(
     r.use(j)
     unit = units.unit_after(q.tokens, q.items[j].end)
     if target is None and (aged := age_after(q, r, j)) is not None:
-        target, unit = Expression(column=aged.key), ""
+        target, unit = Expression(column=aged[0].key), ""
+        join(q, r, Finding(aged[1]))
     if target is None:
         target = counted_or_summed(q, r, i, j)
         if target is not None:

@@ -15,7 +15,7 @@ from agent.parser.interpretation import (
     Operator,
 )
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from eval.language.lexicon import word_set
 
 OPPOSITE: dict[str, Operator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "<>", "<>": "=", "like": "not like",
@@ -141,26 +141,24 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
     return column
 
 
-def flag(q: LinkedQuestion, r: ReadingState, column: ColumnWord) -> None:
+def flag(q: LinkedQuestion, c: Context, column: ColumnWord) -> Finding:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     left = Expression(column=column.key)
-    condition = flags.says(q.values, column, not r.negated)
+    condition = flags.says(q.values, column, not c.negated)
     if condition is None and column.numeric and column.role == "number" and _STOCKS & set(column.words):
-        condition = Condition(left, "=" if r.negated else ">", (0,))
-    r.sink.append((condition or Condition(left, "null" if r.negated else "not null"),))
-    r.negated = False
+        condition = Condition(left, "=" if c.negated else ">", (0,))
+    condition = condition or Condition(left, "null" if c.negated else "not null")
+    return Finding(clauses=((condition,),), changes={"negated": False})
 
 
 _STOCKS = word_set("stock inventory quantity")
 
 
-def stock(q: LinkedQuestion, r: ReadingState, out: bool) -> None:
+def stock(q: LinkedQuestion, c: Context, out: bool) -> Finding:
     """`out of stock`, `in stock`: a stock figure that is zero, or above zero."""
-    for table in [*r.entities, *q.named]:
+    for table in [*c.entities, *q.named]:
         for column in q.vocabulary.by_table[table]:
             if column.role == "number" and {"stock", "inventory"} & set(column.words):
-                operator: Operator = "=" if out else ">"
-                r.sink.append((Condition(Expression(column=column.key), operator, (0,)),))
-                r.in_head = False
-                return
-    r.draft.doubt("stock_open")
+                condition = Condition(Expression(column=column.key), "=" if out else ">", (0,))
+                return Finding(clauses=((condition,),), changes={"in_head": False})
+    return Finding(doubts=("stock_open",))

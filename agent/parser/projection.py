@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
+from agent.parser.assembly import join
 from agent.parser.flags import is_flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures
@@ -26,7 +27,9 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     if r.grouping:
         _group_by(q, r, i)
         return
-    if (r.in_head and self_references.superior(q, r, i)) or self_references.refers_to_named(q, r, i):
+    finding = (self_references.superior(q, r, i) if r.in_head else None) or self_references.refers_to_named(q, i)
+    if finding is not None:
+        join(q, r, finding)
         return
     if conditions.condition_follows(q, r.in_head, i) and not (r.in_head and r.functions and _close_function(q, i)):
         r.use(i)
@@ -44,7 +47,7 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         _rows_of_event(r, i, column)
         return
     if r.in_head and not mention.opposite and _qualifies_next(q, i, column):
-        conditions.flag(q, r, column)
+        join(q, r, conditions.flag(q, r, column))
         return
     if listed := _listed_with(q, r, i, column):
         shown = () if r.query.select else q.naming_columns(r.head_entity or r.entities[0])
@@ -63,7 +66,7 @@ def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         return
     r.negated = r.negated != mention.opposite
     if is_flag(q.values, column) and _says_which(q, r, i):
-        conditions.flag(q, r, column)
+        join(q, r, conditions.flag(q, r, column))
         return
     _show(q, r, i, column, plain)
 
@@ -96,7 +99,7 @@ def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     r.use(i)
     if is_flag(q.values, column) and _holds_table_next(q, i):
         r.grouping = True
-        conditions.flag(q, r, column)
+        join(q, r, conditions.flag(q, r, column))
     elif _only_prefix(q, i, column):
         r.grouping = True
     else:
@@ -138,7 +141,7 @@ def _restrict(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, op
     flagged = is_flag(q.values, column)
     if r.negated or flagged or _happened(q, i, column):
         r.negated = r.negated != (opposite and flagged)
-        conditions.flag(q, r, column)
+        join(q, r, conditions.flag(q, r, column))
         return
     r.draft.doubt("column_unused")
 

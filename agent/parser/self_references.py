@@ -6,10 +6,9 @@ comparison with the other row.
 
 from __future__ import annotations
 
-from agent.parser import conditions
 from agent.parser.interpretation import Clause, Condition, Expression, Operator, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from eval.language.lexicon import word_set
 
 _COPULAS = word_set("is are was were")
@@ -42,31 +41,28 @@ def referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
     return False
 
 
-def superior(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
     mention, following = q.items[i].mention, q.next_mention(i)
-    who = q.tokens[0].lower in ("who", "whom") and not r.query.select and not r.counting
+    who = q.tokens[0].lower in ("who", "whom") and not c.query.select and not c.counting
     of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
     last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
     if mention is None or not who or not (of or last):
-        return False
+        return None
     for column, _ in mention.columns[:6]:
         if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
-            named = q.naming_columns(column.table)
-            r.query.select.extend(Expression(column=c.key, via=column.name) for c in named)
-            r.use(i)
-            r.entity(column.table)
-            return True
-    return False
+            named = tuple(Expression(column=n.key, via=column.name) for n in q.naming_columns(column.table))
+            return Finding((i,), (column.table,), named)
+    return None
 
 
-def refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
     """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
     mention = q.items[i].mention
     after = [k for k in range(i + 1, min(len(q.items), i + 4)) if q.items[k].lower not in _COPULAS]
     following = q.next_mention(after[0] - 1) if after else None
     if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
-        return False
+        return None
     for column, _ in mention.columns[:6]:
         tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
         if not tied:
@@ -82,16 +78,13 @@ def refers_to_named(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
             names_in_use = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
             hit = next((h for h in hits if (h.table, h.column) not in names_in_use), hits[0])
             where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
-            r.use(at)
             at += 1
         if not where:
-            return False
-        r.use(i)
-        r.entity(column.table)
+            return None
         key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
-        conditions.add(q, r, Condition(Expression(column=column.key), "=", (), against=key))
-        return True
-    return False
+        refers = Condition(Expression(column=column.key), "=", (), against=key)
+        return Finding((*range(following, at), i), (column.table,), conditions=(refers,))
+    return None
 
 
 def _is_name(q: LinkedQuestion, e: Expression) -> bool:
@@ -102,20 +95,18 @@ _THEIR = word_set("their his her its own the")
 _SIGNS: dict[str, Operator] = {"after": ">", "before": "<"}
 
 
-def against_reference(q: LinkedQuestion, r: ReadingState, j: int, operator: str, left: Expression | None) -> bool:
+def against_reference(q: LinkedQuestion, j: int, operator: str, left: Expression | None) -> Finding | None:
     """`earn more than their manager`: a column is compared with the same column of the row referred to."""
     mention = q.items[j].mention
     if mention is None or left is None or left.column is None or q.items[j - 1].lower not in _THEIR - {"the"}:
-        return False
+        return None
     sign = _SIGNS.get(operator, operator)
     if sign not in (">", "<", ">=", "<=", "=", "<>"):
-        return False
+        return None
     for column, _ in mention.columns[:6]:
         tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
         if tied and column.table == left.column[0]:
-            r.use(j)
-            r.entity(column.table)
             other = Expression(column=left.column, via=column.name)
-            conditions.add(q, r, Condition(left, sign, (other,)))  # type: ignore[arg-type]
-            return True
-    return False
+            compared = Condition(left, sign, (other,))  # type: ignore[arg-type]
+            return Finding((j,), (column.table,), conditions=(compared,))
+    return None

@@ -1,23 +1,27 @@
 """Signal phrases: the effect of `how many`, `average`, `more than`, `for each`, `without` and the like on the query.
 
-In: a reading at a signal phrase. Out: its state: what is counted, summed, grouped or negated, and how rows are ordered.
+In: a reading at a signal phrase. Out: what is counted, summed, grouped or negated from here, and how rows are ordered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import comparisons, order_by, ranks, stored_values, superlatives
+from agent.parser.assembly import join
 from agent.parser.conditions import stock
 from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from agent.parser.time_conditions import period
 from eval.language.lexicon import word_set
 
+_Finder = Callable[[LinkedQuestion, Context, int, str], Finding]
+"""Takes the question, what was read so far, the position of the phrase and the phrase's argument."""
 _Rule = Callable[[LinkedQuestion, ReadingState, int, str], None]
-"""Takes the reading, the position of the phrase and the phrase's argument."""
+"""Takes the same, and adds its clauses itself."""
 
 
 _LISTING = (
@@ -35,9 +39,10 @@ def signal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     keyword = q.items[i].keyword
     assert keyword is not None
     r.use(i)
-    rule = _RULES.get(keyword.kind)
-    if rule is not None:
-        rule(q, r, i, keyword.argument)
+    if keyword.kind in _FINDERS:
+        join(q, r, _FINDERS[keyword.kind](q, r, i, keyword.argument))
+    elif keyword.kind in _RULES:
+        _RULES[keyword.kind](q, r, i, keyword.argument)
 
 
 def _period(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
@@ -45,22 +50,17 @@ def _period(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
         r.draft.doubt("period_open")
 
 
-def _count(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
+def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     """`how many orders`, `total number of seats`."""
     following = q.next_mention(i)
-    totalled = r.functions or "total number" in q.items[i].lower
-    if totalled and following is not None and q.sorts[following] == "column":
-        column = r.column_of(following, "number")
-        figure = column.numeric and column.role == "number"
-        if figure and r.functions:
-            if "total number" in q.items[i].lower and "sum" not in r.functions:
-                r.functions.append("sum")
-            return
-        if figure and following <= i + 2:
-            r.functions.append("sum")
-            return
-    r.counting = "distinct" if argument == "distinct" else "rows"
-    r.in_head = True
+    total = "total number" in q.items[i].lower
+    if (c.functions or total) and following is not None and q.sorts[following] == "column":
+        column = c.column_of(following, "number")
+        if column.numeric and column.role == "number" and (c.functions or following <= i + 2):
+            summed = total and "sum" not in c.functions
+            return Finding(changes={"functions": [*c.functions, "sum"]} if summed else {})
+    counting: Literal["distinct", "rows"] = "distinct" if argument == "distinct" else "rows"
+    return Finding(changes={"counting": counting, "in_head": True})
 
 
 def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
@@ -72,85 +72,62 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
         return
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:
-        r.last_column = (i, total)
-        return
-    r.functions.append(argument)  # type: ignore[arg-type]
+        join(q, r, Finding(changes={"last_column": (i, total)}))
+    else:
+        join(q, r, Finding(changes={"functions": [*r.functions, argument]}))  # type: ignore[list-item]
 
 
-def _negation(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.negated = True
-    r.in_head = r.in_head and not (r.query.select or r.entities or r.query.where)
+def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
+    named = c.query.select or c.entities or c.query.where
+    return Finding(changes={"negated": True, "in_head": c.in_head and not named})
 
 
-def _exception(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.negated = r.excepting = True
-    r.in_head = False
-
-
-def _alternative(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.or_next = not r.in_head
-
-
-def _percent(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
+def _percent(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
-    if named == "table":
-        r.share = True
-        r.counting = r.counting or "rows"
+    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" else {})
 
 
-def _also(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
+def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     """`customers along with their orders`: what follows is also shown, next to the name of the first entity."""
     phrase = q.items[i].lower
     if phrase not in _LISTING and "corresponding" not in phrase:
-        return
-    if not r.query.select and r.head_entity is not None and not r.functions and not r.counting:
-        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity))
-    r.in_head = True
+        return Finding()
+    unnamed = not c.query.select and c.head_entity is not None and not c.functions and not c.counting
+    names = q.naming_columns(c.head_entity or "") if unnamed else ()
+    return Finding(shown=tuple(Expression(column=n.key) for n in names), changes={"in_head": True})
 
 
-def _relative(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
+def _relative(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     """`whose`, `that`, `is`: the restrictions begin, once something is named."""
     phrase = q.items[i].lower
-    if not (r.query.select or r.entities) or (phrase in _COPULAS and r.in_head and not r.entities):
-        return
-    r.in_head = False
-    if phrase not in _KEEPING:
-        r.last_column = None
+    if not (c.query.select or c.entities) or (phrase in _COPULAS and c.in_head and not c.entities):
+        return Finding()
+    return Finding(changes={"in_head": False} if phrase in _KEEPING else {"in_head": False, "last_column": None})
 
 
-def _grouping(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.grouping = True
-
-
-def _distinct(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.distinct = True
-
-
-def _both(_q: LinkedQuestion, r: ReadingState, _: int, __: str) -> None:
-    r.both = True
-
-
+_FINDERS: dict[str, _Finder] = {
+    "stock": lambda q, c, _, argument: stock(q, c, argument == "out"),
+    "count": _count,
+    "like": lambda q, c, i, _: stored_values.pattern(q, c, i),
+    "group": lambda *_: Finding(changes={"grouping": True}),
+    "distinct": lambda *_: Finding(changes={"distinct": True}),
+    "both": lambda *_: Finding(changes={"both": True}),
+    "neg": _negation,
+    "except": lambda *_: Finding(changes={"negated": True, "excepting": True, "in_head": False}),
+    "or": lambda _q, c, _, __: Finding(changes={"or_next": not c.in_head}),
+    "percent": _percent,
+    "also": _also,
+    "relative": _relative,
+}
 _RULES: dict[str, _Rule] = {
     "period": _period,
-    "stock": lambda q, r, _, argument: stock(q, r, argument == "out"),
-    "count": _count,
     "agg": _aggregate,
     **dict.fromkeys(
         ("sup", "sup_adj", "sup_count", "common", "selling"), lambda q, r, i, _: superlatives.superlative(q, r, i)
     ),
     **dict.fromkeys(("cmp", "cmp_adj"), lambda q, r, i, _: comparisons.comparison(q, r, i)),
-    "like": lambda q, r, i, _: stored_values.pattern(q, r, i),
     "order": lambda q, r, i, _: order_by.ordering(q, r, i),
     "dir": lambda q, r, i, argument: order_by.direction(q, r, argument, i),
-    "group": _grouping,
-    "distinct": _distinct,
-    "both": _both,
-    "neg": _negation,
-    "except": _exception,
-    "or": _alternative,
-    "percent": _percent,
-    "also": _also,
-    "relative": _relative,
 }
 
 

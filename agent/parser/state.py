@@ -1,8 +1,8 @@
 """The clauses of a question that have been read so far.
 
 In: what the rules find. Out: the query under construction, and what later words may refer to. Rules that only decide
-take a `LinkedQuestion` and the few values that they compare; this state goes to the rules that add a clause, and knows
-none of them.
+take a `LinkedQuestion` and the few values that they compare. Rules that see a `Context` return a `Finding`, which
+`assembly` joins to the reading. The others take this state and add their clauses themselves.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict
 
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.disambiguation import choose_column, choose_value, near_tables
-from agent.parser.interpretation import Clause, ColumnKey, Expression, Function, Membership, Query
+from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Function, Membership, Query
 from agent.parser.question import LinkedQuestion
 
 
@@ -53,8 +53,43 @@ class Draft:
             self.doubtful.append(self.word)
 
 
+class Changes(TypedDict, total=False):
+    """What a rule changes for the words that follow: attributes of the `ReadingState`, by name."""
+
+    in_head: bool
+    functions: list[Function]
+    counting: Literal["", "rows", "distinct"]
+    share: bool
+    distinct: bool
+    grouping: bool
+    negated: bool
+    excepting: bool
+    both: bool
+    or_next: bool
+    last_column: tuple[int, ColumnWord] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found in the words of an item."""
+
+    used: Collection[int] = ()
+    """Items that it explains."""
+    entities: tuple[str, ...] = ()
+    """Tables that it names."""
+    shown: tuple[Expression, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    """Restrictions that the words around them may deny or join with `or`."""
+    clauses: tuple[Clause, ...] = ()
+    """Restrictions that hold as they are."""
+    limit: int | None = None
+    doubts: tuple[str, ...] = ()
+    changes: Changes = field(default_factory=Changes)
+
+
 class Context(Protocol):
-    """What rules that only decide may see of the clauses read so far. They cannot change it."""
+    """What rules that decide may see of the clauses read so far. They cannot change them; the close choices behind
+    `column_of` and `choose_value` are noted in the draft."""
 
     @property
     def query(self) -> Query: ...
@@ -77,7 +112,7 @@ class Context(Protocol):
     @property
     def functions(self) -> Sequence[Function]: ...
     @property
-    def counting(self) -> str: ...
+    def counting(self) -> Literal["", "rows", "distinct"]: ...
     @property
     def in_head(self) -> bool: ...
     @property
@@ -92,6 +127,10 @@ class Context(Protocol):
     def empty_too(self) -> bool: ...
 
     def near_tables(self, i: int) -> dict[str, float]: ...
+    def column_of(self, i: int, wanted: str = "") -> ColumnWord: ...
+    def choose_value(
+        self, hits: tuple[ValueHit, ...], near: dict[str, float], column: ColumnWord | None
+    ) -> ValueHit: ...
 
 
 class ReadingState:

@@ -12,7 +12,7 @@ from agent.parser.interpretation import (
     Expression,
 )
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from agent.parser.time_conditions import add_period
 
 
@@ -144,7 +144,7 @@ def _another_pattern(q: LinkedQuestion, r: ReadingState, i: int, text: str) -> b
     return True
 
 
-def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """`contains "x"`, `starts with x`."""
     item = q.items[i]
     assert item.keyword is not None
@@ -159,7 +159,7 @@ def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         ):
             break
     else:
-        return
+        return Finding()
     text = " ".join(t.text for t in q.tokens[other.start : other.end])
     spelled = any(w in item.lower for w in ("word", "letter", "substring", "string"))
     if (
@@ -167,27 +167,26 @@ def pattern(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         and not spelled
         and q.sorts[j] != "literal"
     ):
-        return
+        return Finding()
     if q.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
-        return
-    column = target_column(q, r, i, 8)
+        return Finding()
+    column = target_column(q, c, i, 8)
+    used: tuple[int, ...] = ()
+    doubts: tuple[str, ...] = ()
     for k in range(j + 1, min(j + 5, len(q.items))):
         if q.sorts[k] == "column" and q.items[k - 1].lower in ("its", "their", "the", "in", "a", "his"):
-            column = r.column_of(k)
-            r.use(k)
+            column = c.column_of(k)
+            used = (k,)
             break
-    if column is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
-        last = q.vocabulary.columns[r.query.select[-1].column]
+    if column is None and c.query.select and c.query.select[-1].column and not c.query.select[-1].function:
+        last = q.vocabulary.columns[c.query.select[-1].column]
         column = last if not last.numeric else None
-    if column is None and r.entities:
-        shown = q.naming_columns(r.entities[-1])
+    if column is None and c.entities:
+        shown = q.naming_columns(c.entities[-1])
         column = shown[0] if shown else None
-        r.draft.doubt("pattern_column_guessed")
-    if column is None:
-        return
-    if item.lower in ("like", "contain", "contains", "containing", "includes") and column.numeric:
-        return
-    r.use(j)
+        doubts = ("pattern_column_guessed",)
+    if column is None or (item.lower in ("like", "contain", "contains", "containing", "includes") and column.numeric):
+        return Finding(used, doubts=doubts)
     shape = {"contains": f"%{text}%", "starts": f"{text}%", "ends": f"%{text}"}[argument]
-    add(q, r, Condition(Expression(column=column.key), "like", (shape,)))
-    r.last_column = (j, column)
+    condition = Condition(Expression(column=column.key), "like", (shape,))
+    return Finding((*used, j), conditions=(condition,), doubts=doubts, changes={"last_column": (j, column)})
