@@ -45,7 +45,7 @@ STORED_VALUES = 1_000_000
 """Maximum distinct values kept per database; about 100 bytes each on disk."""
 BUILD_SECONDS = 120.0
 """Time limit for reading one database's values."""
-_FORMAT = 2
+_FORMAT = 3
 _CANDIDATES = 400
 """Maximum stored values examined for one part of a value or one misspelling."""
 _WORDS_ALIKE = 10_000

@@ -40,7 +40,9 @@ SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
 _FORMAT = 5
 
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"[^\W_]+")
+_JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where two words of a value meet that is written without a space (`bankTransfer`)."""
 _TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b|uuid", re.I)
 _NOT_TEXT = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|blob|bytea|bool|json|uuid|binary", re.I)
 
@@ -78,6 +80,14 @@ def fold(text: str) -> str:
     return " ".join(_WORDS.findall(text))
 
 
+def _written(value: str) -> set[str]:
+    """The folded forms of a value: `bankTransfer` is also looked up as two words."""
+    folded = fold(value)
+    if not folded:
+        return set()
+    return {folded, fold(_JOINED.sub(" ", value))} if " " not in value and not value.islower() else {folded}
+
+
 def singular(folded: str) -> str:
     """Each word in its base form: enough to make `Electronics` meet `electronic`."""
     return " ".join(map(lemma, folded.split())) if "s " in folded or folded.endswith("s") else folded
@@ -95,8 +105,7 @@ class ValueIndex:
         self._exact: dict[str, list[tuple[int, str]]] = {}
         for i, (_, _, values) in enumerate(columns):
             for value in values:
-                folded = fold(value)
-                if folded:
+                for folded in _written(value):
                     self._exact.setdefault(folded, []).append((i, value))
 
     def __len__(self) -> int:

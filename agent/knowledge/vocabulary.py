@@ -148,7 +148,8 @@ class Vocabulary:
         if same:
             return (same[0],)
         described = [c for c in columns if c.words[-1:] == ("description",) and set(c.words[:-1]) <= set(words)]
-        return (described[0],) if described else ()
+        coded = [c for c in columns if not (c.primary or c.foreign or c.numeric) and _labels(c.words, words)]
+        return tuple((described or coded)[:1])
 
     def key_column(self, table: str) -> ColumnWord | None:
         """The single-column primary key, or the column that looks like one."""
@@ -160,6 +161,15 @@ class Vocabulary:
                 if c.role == "id" and not c.foreign:
                     return c
         return None
+
+
+_LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),
+           ("license", "plate"), ("licence", "plate"), ("plate", "number"))  # fmt: skip
+
+
+def _labels(words: tuple[str, ...], owner: tuple[str, ...]) -> bool:
+    """Whether a text column is what people call a row without a name: `room_code`, `registration`."""
+    return tuple(w for w in words if w not in owner) in _LABELS
 
 
 _SAME_WORD = 0.9

@@ -76,6 +76,10 @@ def named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expressi
 
 def _beside_number(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
     k = _after_number(q, j)
+    if _sort(q, k) in ("qualifier", "value") and _sort(q, k + 1) == "table":  # `two or more unpaid bills`
+        r.use(k + 1)
+        r.entity(q.table_of(k + 1))
+        return Expression("count", table=q.table_of(k + 1))
     before, after = target_column(q, r, i), _sort(q, k)
     named_at = r.last_column[0] if r.last_column else -9
     loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)

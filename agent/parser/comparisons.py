@@ -160,15 +160,27 @@ def _introduces_number(q: LinkedQuestion, r: ReadingState, j: int) -> bool:
 
 
 def _against_named(q: LinkedQuestion, r: ReadingState, j: int, operator: str, before: ColumnWord | None) -> None:
-    """`different from the owner` negates a value, `budget above cost` compares two columns."""
+    """`different from the owner` negates a value, `budget above cost` and `started later than planned` compare two
+    columns."""
     if operator == "<>":
         r.negated = True
+    elif q.sorts[j] == "column" and before is not None and before.role == "date" and operator in _SIGNS_OF_TIME:
+        mention = q.items[j].mention
+        named = mention.columns if mention is not None else ()
+        other_date = next((c for c, _ in named if c.role == "date" and c.table == before.table and c != before), None)
+        if other_date is not None:
+            r.use(j)
+            sign, moment = _SIGNS_OF_TIME[operator], Expression(column=other_date.key)
+            add(q, r, Condition(Expression(column=before.key), sign, (moment,)))
     elif q.sorts[j] == "column" and before is not None and before.numeric and operator in OPPOSITE:
         other = r.column_of(j, "number")
         if other.numeric and other.role != "id" and other.key != before.key:
             r.use(j)
             left = Expression(column=before.key)
             add(q, r, Condition(left, operator, (Expression(column=other.key),)))  # type: ignore[arg-type]
+
+
+_SIGNS_OF_TIME: dict[str, Operator] = {"after": ">", "before": "<", ">": ">", "<": "<"}
 
 
 def age_after(q: LinkedQuestion, c: Context, i: int) -> tuple[ColumnWord, tuple[int, ...]] | None:

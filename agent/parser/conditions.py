@@ -102,7 +102,8 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
         if other.is_keyword("both") and other.lower != "both":
             return False
         if other.is_keyword("cmp", "cmp_adj", "like"):
-            return True
+            timed = other.keyword is not None and other.keyword.argument in ("after", "before")
+            return not timed or mention.columns[0][0].role not in ("text", "name", "flag")
         if j == i + 1 and other.is_keyword("period") and item.lower.endswith("ed"):
             return True
         if other.is_keyword("neg") or (

@@ -93,7 +93,7 @@ def features(
             "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
         }
     )
-    named_features.update(_unmet(draft, tokens, items))
+    named_features.update(_unmet(draft, items))
     named_features.update(_shape(draft, tokens, plan, vocabulary))
     named_features.update(_form(draft, items, vocabulary))
     return named_features
@@ -157,7 +157,10 @@ def _compared_rows(conditions: Sequence[Condition]) -> bool:
     return any(isinstance(v, Expression) for c in conditions for v in c.values)
 
 
-def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict[str, float]:
+_SAYS_NO = ("n", "no", "0", "f", "false")
+
+
+def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
     """Features for signal words of the question whose effect is missing from the query."""
     query = draft.query
     conditions = [c for clause in query.where for c in clause]
@@ -166,9 +169,13 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
     shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
     functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
     kinds = {i.keyword.kind for i in items if i.keyword is not None}
-    words = {t.lower for t in tokens}
     aggregates_asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
-    denied = any(isinstance(c, Membership) or c.operator in ("<>", "not like", "null", "<=", ">=") for c in conditions)
+    denied = any(
+        isinstance(c, Membership)
+        or c.operator in ("<>", "not like", "null", "<=", ">=")
+        or (c.operator == "=" and str(next(iter(c.values), "")).lower() in _SAYS_NO)
+        for c in conditions
+    )
     absent = {
         "count": "count" in kinds and "count" not in functions and "sum" not in functions,
         "average": "avg" in aggregates_asked and "avg" not in functions,
@@ -182,7 +189,7 @@ def _unmet(draft: Draft, tokens: Sequence[Token], items: Sequence[Item]) -> dict
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
         "negation": bool(kinds & {"neg", "except"}) and not denied and not query.keep_empty,
-        "or": "or" in words and not any(len(clause) > 1 for clause in query.where),
+        "or": "or" in kinds and not any(len(clause) > 1 for clause in query.where),
         "both": "both" in kinds and query.intersect is None,
         "order": bool(kinds & {"order", "dir"}) and not query.order,
         "share": "percent" in kinds and not any(e.share for e in shown) and query.shape is None,
@@ -292,6 +299,10 @@ _ALWAYS_DOUBTED = (
     "doubt measure_ambiguous",
     "doubt value_fuzzy",
     "doubt literal_unknown",
+    "doubt column_context",
+    "doubt who_is_no_person",
+    "joins by chance",
+    "unmet or",
 )
 _NEVER_SURE = (
     "default shown, nouns unread",
@@ -303,6 +314,8 @@ _NEVER_SURE = (
     "doubt value_of_pieces",
     "doubt second_amount_open",
     "doubt own_rows_counted",
+    "doubt hour_of_a_day",
+    "doubt how_often_open",
     "doubt date_as_text",
     "unmet share",
     "doubt rank_open",

@@ -35,7 +35,7 @@ RELATIONAL = word_set(
     register registered enroll enrolled act acts acted acting direct directed perform performs performed sing sings sang
     release released hosted submit submitted file filed place placed raise raised issue issued record recorded
     log logged fall falls originally nearest someone somebody people person
-    anyone"""
+    put puts anyone"""
 )
 """Verbs that only link a thing to its description: followed by a value, column or table, they add no meaning."""
 _REACH = 5

@@ -164,8 +164,8 @@ def _older(text: str, vocabulary: Vocabulary, _: ValueIndex, today: dt.date) -> 
 
 
 _BOSSES = re.compile(
-    r"^who is (?:the )?(?:boss|manager|supervisor|superior) of (?:each|every|all(?: the| our)?) "
-    r"(?P<x>[a-z]+?)s?[?.! ]*$",
+    r"^(?:who is (?:the )?(?:boss|manager|supervisor|superior) of (?:each|every|all(?: the| our)?) (?P<x>[a-z]+?)s?"
+    r"|(?:who|whom) (?:does|do) (?:each|every|all(?: the| our)?) (?P<y>[a-z]+?)s? report to)[?.! ]*$",
     re.IGNORECASE,
 )
 
@@ -173,9 +173,10 @@ _BOSSES = re.compile(
 def _bosses(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date) -> tuple[str, str]:
     """`who is the boss of each driver` as `drivers and their managers`."""
     match = _BOSSES.match(text)
-    if match is None or vocabulary.table_named(match["x"]) is None:
+    who = (match["x"] or match["y"]).lower() if match is not None else ""
+    if vocabulary.table_named(who) is None:
         return text, ""
-    return f"{plural(match['x'].lower())} and their manager", ""
+    return f"{plural(who)} and their manager", ""
 
 
 # --- events ---

@@ -154,8 +154,8 @@ def _verbal(text: str) -> bool:
 
 def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
     """A misspelt schema word (`custmer`), found by its spelling."""
-    if len(item.lower) < 5:
-        return None
+    if len(item.lower) < 5 or open_lexicon(item.lower) or open_lexicon(stem(item.lower)):
+        return None  # a word of its own is not misspelt
     denied = next((p for p in _DENYING if item.lower.startswith(p) and item.lower[len(p) :] in vocabulary.holders), "")
     near = (
         [item.lower[len(denied) :]]

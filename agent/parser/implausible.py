@@ -37,6 +37,9 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
         ("only_dates_shown", _shows_only_dates(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
+        ("who_is_no_person", _who_is_no_person(query, q)),
+        ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
+        ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
         if holds:
@@ -67,8 +70,12 @@ def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
     tables = {t for e in (*_figures(query), *query.group) for t in e.tables} | set(query.tables)
     if len(tables) != 1 or query.within or not any(e.function for e in _figures(query)):
         return False
-    key = q.vocabulary.key_column(next(iter(tables)))
-    return key is not None and any(e.column == key.key and not e.part for e in query.group)
+    table = next(iter(tables))
+    key = q.vocabulary.key_column(table)
+    rows = q.vocabulary.tables[table].table.row_count or 0
+    names = {c.key for c in q.vocabulary.name_columns(table)[:1] if len(q.values.values(*c.key)) >= rows > 1}
+    return any(e.column is not None and not e.part and (e.column in names or (key and e.column == key.key))
+               for e in query.group)  # fmt: skip
 
 
 def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
@@ -171,3 +178,66 @@ def _shows_what_was_named(query: Query, q: LinkedQuestion) -> bool:
     }
     yes_or_no = q.tokens[0].lower in _YES_OR_NO
     return not yes_or_no and bool(query.select) and query.intersect is None and all(e in fixed for e in query.select)
+
+
+_PERSON = re.compile(
+    r"(?:\w{2,}(?:er|or|ist|ian|ant|ee|man|woman|person|nurse|coach|chef|staff|crew|boss|friend|student|client|patient|"
+    r"president|parent|child|kid|pupil|guest|agent|host|rep|singer|people|men|women|king|queen|head|contact|user|lead))"
+)
+_NO_PERSON = word_set(
+    "order number center centre paper theater computer letter printer container trailer river tower water chapter "
+    "folder semester quarter offer power transfer matter vector sector motor register server router charter poster "
+    "banner counter meter layer filter error color floor door tier sticker voucher locker mixer tractor monitor "
+    "sensor harbor flavor other plant fee newsletter"
+)
+_PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person party")
+
+
+def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
+    """`who runs the north depot` read as the name of the depot: neither the column nor its table is a person's."""
+    if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
+        return False
+    return not any(personal(q, t) for e in query.select if not e.function for t in e.tables) and not any(
+        _person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words
+    )
+
+
+def personal(q: LinkedQuestion, table: str) -> bool:
+    """Whether the rows of a table are people."""
+    named = any(_person_word(w) for w in q.vocabulary.tables[table].words)
+    return named or any(_PERSONAL & set(c.words) for c in q.vocabulary.by_table[table])
+
+
+def _person_word(word: str) -> bool:
+    return word not in _NO_PERSON and _PERSON.fullmatch(word) is not None
+
+
+_CLOCK = re.compile(r"\d\d?:\d\d|T\d\d")
+
+
+def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
+    """`per hour` of dates that are stored without a clock time."""
+    if e.part != "hour" or e.column is None:
+        return False
+    known = q.values.values(*e.column)[:_SAMPLE]
+    return bool(known) and not any(_CLOCK.search(v) for v in known)
+
+
+def asks_how_often(q: LinkedQuestion) -> bool:
+    """`how often`, `how many times`: events are counted, not the things that they happen to."""
+    words = [t.lower for t in q.tokens[:3]]
+    return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
+
+
+def _counts_named_thing(query: Query, q: LinkedQuestion) -> bool:
+    """Whether the rows counted are those of a table of which the question names one row."""
+    counted = [e.table for e in query.select if e.function == "count"]
+    named = {
+        c.left.column[0]
+        for clause in query.where
+        for c in clause
+        if isinstance(c, Condition) and c.operator == "=" and c.left.column and not c.left.function
+        and (c.left.column in {n.key for n in q.vocabulary.name_columns(c.left.column[0])}
+             or q.vocabulary.columns[c.left.column].role in ("id", "name"))
+    }  # fmt: skip
+    return bool(set(counted) & named)

@@ -22,7 +22,8 @@ from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
 _GRADED = word_set(
-    "available active current open late overdue expired closed valid live pending outstanding alive dead hazardous"
+    "available active current former ex open late overdue expired closed valid live pending outstanding alive dead "
+    "hazardous"
 )
 """Words that are adjectives for a state rather than participles."""
 _AUXILIARIES = word_set("is are was were be been being get got not never still yet already have has had")
@@ -80,6 +81,8 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: d
     word = item.lower
     if item.end - item.start != 1 or tokens[item.start].kind != "word" or tokens[item.start].capital:
         return False
+    if k == len(items) - 1 and k > 1 and items[k - 1].lower in ("we", "they") and items[k - 2].lower in ("did", "have"):
+        return len(word) > 2  # `how many bids did we win`
     if item.kind == "mention":
         mention = item.mention
         elsewhere = word in TIMELY and mention is not None and not {h.table for h in mention.values} & set(tables)
@@ -87,7 +90,8 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: d
         if stored or not (participle(word) or word in _GRADED):
             return False
         assert mention is not None
-        exact = max((s for c, s in mention.columns if c.role in ("flag", "number", "text")), default=0.0)
+        own = [(c, s) for c, s in mention.columns if c.table in tables]
+        exact = max((s for c, s in own if c.role in ("flag", "number", "text")), default=0.0)
         if exact >= 0.9:
             return False
     elif item.kind != "word" or (word in FUNCTION_WORDS and word not in _GRADED | PARTICIPLES):

@@ -23,6 +23,8 @@ _ALSO = 0.6
 """A word that names something else with at least this score may mean that."""
 ALMOST = 0.15
 """Scores that differ by at most this much are rivals."""
+_ALMOST_WHOLE = 0.75
+"""A column whose name the word leaves incomplete only by its unit or kind (`claimed` of `claimed_amount`)."""
 _SAME_WORD = 0.85
 """A stored value with at least this score is the word itself, or its singular."""
 _KIND_COLUMNS = 4
@@ -207,6 +209,8 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
         return "measure"
+    if table and column < table and _amount_of_event(q, i):
+        return "column"
     plural = q.tokens[item.end - 1].lower != q.tokens[item.end - 1].lemma
     if plural and table >= 0.6 and column < 0.9:
         table = max(table, column)
@@ -217,6 +221,17 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     if column:
         return "column"
     return "value" if value else "word"
+
+
+def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
+    """`total claimed`: after an aggregate, a participle names the amount of the event and not its rows."""
+    mention = q.items[i].mention
+    participle = q.items[i].lower.endswith("ed") and i > 0 and q.items[i - 1].is_keyword("agg")
+    return (
+        participle
+        and mention is not None
+        and any(c.role == "number" and c.numeric and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
+    )
 
 
 def _refers(q: LinkedQuestion, i: int) -> bool:

@@ -7,10 +7,16 @@ lists `by` a measure show the entities of that measure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from agent.parser.implausible import asks_how_often, personal
 from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
+from agent.parser.joins import Edge
+from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from eval.language.inflection import root
+from eval.language.lexicon import word_set
 
 
 def repaired(draft: Draft, q: LinkedQuestion) -> None:
@@ -22,6 +28,11 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
     _average_of_rows(query, q)
+    _person_with_most(query, q)
+    _added_in_period(draft, q)
+    _counted_per_period(draft, q)
+    _named_instead_of_keyed(query, q)
+    _times_of_event(query, q)
     _without_repeats(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
@@ -36,6 +47,62 @@ def _without_repeats(query: Query, q: LinkedQuestion) -> None:
         return
     others = {t for clause in query.where for c in clause if isinstance(c, Condition) for t in c.tables} - shown
     query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
+
+
+def _person_with_most(query: Query, q: LinkedQuestion) -> None:
+    """`who worked the most hours`: the person whose hours add up to most, where the hours of each are many rows."""
+    if q.tokens[0].lower != "who" or query.limit is None or len(query.order) != 1 or query.group or query.within:
+        return
+    ranked, descending = query.order[0]
+    column = q.vocabulary.columns.get(ranked.column) if ranked.column and not (ranked.function or ranked.part) else None
+    if column is None or column.role != "number" or column.foreign or _NOT_ADDED & set(column.words):
+        return
+    if any(personal(q, t) for e in query.select for t in e.tables):
+        return
+    tied = [e for e in q.graph.edges(column.table) if e.left == column.table != e.right and personal(q, e.right)]
+    key = q.vocabulary.key_column(tied[0].right) if len(tied) == 1 else None
+    if key is None:
+        return
+    figure = replace(ranked, function="sum")
+    shown = [Expression(column=c.key) for c in q.naming_columns(key.table)]
+    query.select, query.order = [*shown, figure], [(figure, descending)]
+    query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
+    query.tables = list(dict.fromkeys([key.table, *query.tables]))
+
+
+def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
+    """`hours worked last month`: a figure named first and alone is added up over the period."""
+    query = draft.query
+    first = next((k for k, x in enumerate(q.items) if x.lower not in ("the", "our", "all")), 0)
+    if len(query.select) != 1 or q.sorts[first] != "column" or not query.where or query.group or query.order:
+        return
+    shown = query.select[0]
+    column = q.vocabulary.columns.get(shown.column) if shown.column and not (shown.function or shown.part) else None
+    dated = any(
+        isinstance(c, Condition) and c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year")
+        for clause in query.where
+        for c in clause
+    )
+    figure = column is not None and column.role == "number" and not column.foreign and column.numeric
+    if column is not None and figure and dated and not query.distinct and not _NOT_ADDED & set(column.words):
+        query.select = [replace(shown, function="sum")]
+        draft.notes.append(f"{column.name} is added up")
+
+
+def _counted_per_period(draft: Draft, q: LinkedQuestion) -> None:
+    """`finished jobs per month`: rows are counted where only dates are named."""
+    query = draft.query
+    parts = [e for e in query.select if e.part]
+    plain = [e for e in query.select if not e.part]
+    if not parts or query.aggregates() or query.order or query.limit is not None or query.distinct or not plain:
+        return
+    if any(e.column is None or e.via or q.vocabulary.columns[e.column].role != "date" for e in plain):
+        return
+    table = next((t for t in draft.entities if t in q.named), "")
+    if table:
+        query.select = [*parts, Expression("count", table=table)]
+        query.group = parts
+        draft.doubts.pop("group_without_aggregate", None)
 
 
 def _highest_first(query: Query, q: LinkedQuestion) -> None:
@@ -97,3 +164,47 @@ def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
     query.group = list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *shown]))
     query.order = [(figure, True)]
     query.tables = list(dict.fromkeys([table, *query.tables]))
+
+
+_NOT_ADDED = AVERAGED - {"hour", "day"}
+"""Words of columns whose numbers are not added up; hours worked are."""
+_KEYS = word_set("id ids key keys code codes number numbers identifier identifiers no ref reference")
+
+
+def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
+    """`who manages the north depot`: the name of the row that the key refers to, unless a key is asked for."""
+    if len(query.select) != 1 or query.group or query.intersect is not None or _KEYS & {t.lower for t in q.tokens}:
+        return
+    key = query.select[0]
+    if key.column is None or key.function or not q.vocabulary.columns[key.column].foreign or query.shape is not None:
+        return
+    table, name = key.column
+    tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,) and e.right != table]
+    named = q.vocabulary.name_columns(tied[0].right) if len(tied) == 1 else ()
+    if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])
+                     for e in q.graph.between(table, tied[0].right)):  # fmt: skip
+        query.select = [Expression(column=c.key) for c in named]
+        query.tables = list(dict.fromkeys([tied[0].right, *query.tables, table]))
+
+
+def _hinted(q: LinkedQuestion, edge: Edge) -> int:
+    """How many words of an edge's key the question contains, apart from the name of the table referred to."""
+    words = {w for c in edge.left_columns for w in q.vocabulary.columns[edge.left, c].words}
+    words -= {*q.vocabulary.tables[edge.right].words}
+    return len({root(w) for w in words} & {root(t.lower) for t in q.tokens})
+
+
+def _times_of_event(query: Query, q: LinkedQuestion) -> None:
+    """`how often was room 3 used`: the rows that refer to the room are counted, where only one table holds them."""
+    if not asks_how_often(q) or len(query.select) != 1 or query.select[0].function != "count" or query.group:
+        return
+    thing = query.select[0].table
+    if thing is None or thing not in {t for clause in query.where for c in clause for t in c.tables}:
+        return
+    below = [e.left for e in q.graph.edges(thing) if e.right == thing != e.left]
+    dated = [t for t in below if any(c.role == "date" for c in q.vocabulary.by_table[t])]
+    used = [t for t in (dated or below) if any(t in c.tables for clause in query.where for c in clause)]
+    events = list(dict.fromkeys(used or dated or below))
+    if len(events) == 1:
+        query.select = [Expression("count", table=events[0])]
+        query.tables = list(dict.fromkeys([events[0], *query.tables]))

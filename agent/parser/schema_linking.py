@@ -24,7 +24,7 @@ _OWN, _SYNONYM = 1.0, 0.81
 """A word that stands in the schema itself does not join words before it as a synonym of another (`treatment category`,
 where a table is called `treatment_type`)."""
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
-_SMALL = word_set("from to by on at with up out off over under as is be not no all")
+_SMALL = word_set("from to by on at with up out off over under as is be not no all before after since until")
 """Words that name something only together with another word of its name (`valid from`)."""
 _PLACES = frozenset(("first", "last"))
 """Words that name a column only when its other word follows (`first and last name`)."""
@@ -273,6 +273,7 @@ def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], k
 
 
 _SAME_TEXT = 0.97
+_INFLECTED = 0.9
 _NO_VALUE = word_set("money cash top bottom")
 """Words that name no stored value unless they are written as a name (`the amount of money`)."""
 
@@ -309,5 +310,5 @@ def _add_values(
 
 
 def _whole(found: ValueSpan) -> bool:
-    """`in transit`: two words that are a stored value and no part of one."""
-    return found.end - found.start == 2 and found.hits[0].score >= _SAME_TEXT
+    """`in transit`, `no shows`: two words that are a stored value, also in the plural, and no part of one."""
+    return found.end - found.start == 2 and found.hits[0].score >= _INFLECTED

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.flags import is_flag, says
 from agent.parser.interpretation import Condition, Expression, Membership
 from agent.parser.mentions import Qualification
@@ -21,6 +21,8 @@ from eval.language.lexicon import word_set
 
 _KINDS = 40
 """A column may hold states if it has at most this many distinct texts."""
+_CODE = 4
+"""The most letters of a state that is stored as an abbreviation."""
 _STATES = word_set("status state stage condition phase progress availability situation")
 _FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
 PARTICIPLES = word_set(
@@ -56,6 +58,7 @@ _CONTRARY = {
     "churned left quit resigned retired",
     "current": "discontinued terminated ended retired archived former",
     "inactive": "active enabled",
+    **dict.fromkeys(("former", "ex"), "active current enabled"),
     "unavailable": "available",
     "discontinued": "available active",
     "closed": "open",
@@ -74,6 +77,7 @@ _CONTRARY = {
 _ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
 _SAME_EVENT = {
     "left": "end leave left terminated termination resigned exit",
+    **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
     "quit": "end leave left terminated termination resigned exit",
     "finished": "fixed completed closed resolved end ended done",
     "completed": "finished fixed closed resolved end ended",
@@ -120,6 +124,7 @@ class StateLookup:
         for column in columns:
             yield from self._filled(word, column)
         yield from self._alike(word, columns)
+        yield from self._coded(word, columns)
         for opposite in _CONTRARY.get(word, "").split():
             for column in columns:
                 yield from (_turned(m, word) for m in self._filled(opposite, column))
@@ -140,7 +145,7 @@ class StateLookup:
     def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """A stored text with the same stem: `canceled` when the data has `Cancelled`."""
         for column, stored in self._states(columns):
-            if _plain(stored) == _plain(word):
+            if _plain(stored) == _plain(word) or root(stored.lower()) == word:
                 yield _meaning(column, Condition(Expression(column=column.key), "=", (stored,)), word)
 
     def _states(self, columns: Sequence[ColumnWord]) -> Iterator[tuple[ColumnWord, str]]:
@@ -165,6 +170,18 @@ class StateLookup:
             yield replace(
                 _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
             )
+
+    def _coded(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """A state stored as an abbreviation of the word (`CAN` for cancelled), if only one code is."""
+        codes = [
+            (column, value)
+            for column, value in self._states(columns)
+            if _STATES & set(column.words) and 2 <= len(value) <= _CODE and abbreviates(value.lower(), word)
+        ]
+        if len(codes) == 1:
+            column, value = codes[0]
+            meant = _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word)
+            yield replace(meant, by_synonym=True)
 
     def _filled(self, word: str, column: ColumnWord, word_used: str = "") -> Iterator[Qualification]:
         """A yes-or-no column or a date of that name: `active`, `shipped_date`."""

@@ -85,6 +85,10 @@ _REPLACED = tuple(
         (r"\bwhat %", "what percentage"),
         (r"\bin %(?!\w)", "in percent"),
         (r"\bsigned up\b", "registered"),
+        (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
+        (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
+         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+         r"who is the manager of \1"),
         (r"\bworst first\b", "lowest first"),
         (r"\bbest first\b", "highest first"),
         (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
