@@ -13,7 +13,7 @@ import json
 import re
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -114,6 +114,11 @@ class ValueIndex:
     def values(self, table: str, column: str) -> tuple[str, ...]:
         """The known distinct values of a column; empty when it is not indexed."""
         return self._by_column.get((table, column), ())
+
+    def moved(self, homes: Mapping[tuple[str, str], str]) -> ValueIndex:
+        """The same values, some of them under another table: (table, column) -> table."""
+        columns = ((homes.get(key, key[0]), key[1], self._by_column[key]) for key in self._columns)
+        return ValueIndex(list(columns))
 
     def find(self, phrase: str, *, fuzzy: bool = False) -> tuple[ValueHit, ...]:
         """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -20,6 +21,7 @@ from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
+from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
@@ -34,13 +36,13 @@ from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
 from agent.parser.shape_wording import Wording
 from agent.parser.shapes import fitted
-from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
+from agent.parser.sql_builder import TreeBuilder, Unreachable, identifier, readable, table_named
 from agent.parser.state import Draft
 from agent.parser.wording import worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
-from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
+from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
 from eval.sql.written_forms import written_in
 
 MAX_QUESTION = 2_000
@@ -158,18 +160,21 @@ class _Parser:
     def __init__(
         self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
     ) -> None:
-        self._words = vocabulary(schema, values.date_forms)
+        self._existing = vocabulary(schema, values.date_forms)
+        self._dialect, self._today, self._look = dialect, today, look
+        self._entities = with_entities(schema, values)
+        self._values = self._entities.values
+        self._words = vocabulary(self._entities.schema, self._values.date_forms)
         self._graph = join_graph(self._words)
-        self._values, self._dialect, self._today, self._look = values, dialect, today, look
-        self._schema = schema
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
-        if reply := declining.not_about_rows(text, self._words):
+        if reply := declining.not_about_rows(text, self._existing):
             return _abstain(reply)
         attempt = self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._years_since_data(attempt.draft)):
-            earlier = _Parser(self._schema, self._values, self._dialect, before(self._today, years, "year"), self._look)
+            earlier = copy(self)
+            earlier._today = before(self._today, years, "year")
             return earlier._finished(earlier._best(text, knowledge, place), threshold)
         return self._finished(attempt, threshold)
 
@@ -265,22 +270,35 @@ class _Parser:
         doubted(draft, q)
         builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
-            tree = builder.build(draft.query)
+            tree = self._entities.written(builder.build(draft.query), self._holds_null)
         except Unreachable as problem:
             return _Attempt(q, draft, unread, problem=f"I see no way to combine these: {problem}.")
         missing, tied = unaccounted(unread, q, draft, builder.plans)
         features = confidence.features(draft, tokens, items, (*missing, *tied), builder.plans, self._words)
+        joined = () if self._entities.sources and tree.find(exp.Join) is None else tuple(builder.plans)
+        if not joined:
+            features |= dict.fromkeys(("joins", "unnamed tables", "condition in another table"), 0.0)
         features["words left out"] = float(len(missing))
         features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording is not None and wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
         features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
         unread = missing
-        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features), plans=tuple(builder.plans))
+        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features), plans=joined)
 
     def _seen(self, query: Query) -> dict[str, float]:
         """Observations on the rows of a query; none where no rows may be looked at."""
-        return self._look(TreeBuilder(self._words, self._graph).build(query)) if self._look is not None else {}
+        if self._look is None:
+            return {}
+        return self._look(self._entities.written(TreeBuilder(self._words, self._graph).build(query), self._holds_null))
+
+    def _holds_null(self, table: Table, column: Column) -> bool:
+        """Whether rows may be looked at, and one has no value in this column."""
+        if self._look is None or not column.nullable:
+            return False
+        empty = exp.Is(this=exp.column(identifier(column.name)), expression=exp.Null())
+        query = exp.select(exp.Count(this=exp.Star())).from_(table_named(table)).where(empty)
+        return not self._look(query).get("result zero")
 
     def _next(
         self, tokens: tuple[Token, ...], items: tuple[Item, ...], first: _Attempt, wording: Wording

@@ -5,7 +5,7 @@ In: the word lists and the schema. Out: a column, or a price and a quantity to m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import (
@@ -14,7 +14,7 @@ from agent.parser.interpretation import (
 from agent.parser.question import LinkedQuestion
 from agent.parser.shape_wording import MONEY_ROWS
 from agent.parser.state import Context
-from eval.language.lexicon import Adjective, measures, word_set
+from eval.language.lexicon import Adjective, Measure, measures, word_set
 from eval.language.numbers import number_of
 
 _AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",), ("cost",), ("salary",), ("revenue",))
@@ -127,22 +127,41 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
         if best is None or score > best[0]:
             best = (score, expression)
 
-    for table, columns in q.vocabulary.by_table.items():
-        numeric = [c for c in columns if c.numeric and c.role == "number" and not (sold and _ON_HAND & set(c.words))]
-        for rank, words in enumerate(known.columns):
-            for column in numeric:
-                if column.words == words:
-                    offer(1.0 - 0.04 * rank, table, Expression(column=column.key))
-                elif column.words[-len(words) :] == words and rank < 6:
-                    offer(0.8 - 0.04 * rank, table, Expression(column=column.key))
-        price = next((c for w in known.prices for c in numeric if c.words[-len(w) :] == w), None)
-        quantity = next(
-            (c for w in known.quantities for c in numeric if c.words[-len(w) :] == w and not _ON_HAND & set(c.words)),
-            None,
-        )
-        if price is not None and quantity is not None and price is not quantity:
-            offer(0.8, table, Expression(column=price.key, factor=quantity.key))
+    for table in q.vocabulary.by_table:
+        for score, expression in _amounts(q, table, known, sold=bool(sold)):
+            offer(score, table, expression)
     return best[1] if best else None
+
+
+def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> Iterator[tuple[float, Expression]]:
+    """What one table has that may be the measure, each with a score: a column, a price and a quantity, or a price."""
+    numeric = [c for c in q.vocabulary.by_table[table] if c.numeric and c.role == "number"]
+    numeric = [c for c in numeric if not (sold and _ON_HAND & set(c.words))]
+    for rank, words in enumerate(known.columns):
+        for column in numeric:
+            if column.words == words:
+                yield 1.0 - 0.04 * rank, Expression(column=column.key)
+            elif column.words[-len(words) :] == words and rank < 6:
+                yield 0.8 - 0.04 * rank, Expression(column=column.key)
+    price = _named(numeric, known.prices)
+    quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
+    if price is not None and quantity is not None and price is not quantity:
+        yield 0.8, Expression(column=price.key, factor=quantity.key)
+    elif price is not None and quantity is None and _is_sale(q, table):
+        yield 0.3, Expression(column=price.key)
+
+
+def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:
+    """The first column whose name ends in one of these names, the best name first."""
+    return next((c for w in names for c in columns if c.words[-len(w) :] == w), None)
+
+
+def _is_sale(q: LinkedQuestion, table: str) -> bool:
+    """Whether each row is something that happened to other things on a day, and nothing refers to it: its price is what
+    was paid."""
+    dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
+    referred = any(edge.right == table for edge in q.graph.edges(table))
+    return dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2
 
 
 _TOTALS = ("total", "amount")

@@ -21,7 +21,7 @@ from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression
 from agent.parser.joins import Edge, JoinGraph, JoinPlan
 from eval.errors import Text2SQLError
 from eval.language.lexicon import word_set
-from eval.schema import WRITTEN_DIALECTS, Dialect
+from eval.schema import WRITTEN_DIALECTS, Dialect, Table
 from eval.sql import render
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -47,6 +47,16 @@ def readable(tree: exp.Expression, dialect: Dialect) -> str:
     if simple:
         return line
     return render(tree, dialect, pretty=True) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect, pretty=True)
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name, quoted when necessary."""
+    return exp.to_identifier(name, quoted=not _PLAIN.match(name) or name.lower() in _RESERVED or name != name.lower())
+
+
+def table_named(table: Table) -> exp.Table:
+    """A table by its name, with its namespace where the bare name is not enough."""
+    return exp.Table(this=identifier(table.name), db=identifier(table.namespace) if table.namespace else None)
 
 
 class TreeBuilder:
@@ -153,7 +163,7 @@ class TreeBuilder:
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
         )
         free = result_names(select, query, self._vocabulary, _RESERVED)
-        names = [self._identifier(name or f"column_{number}") for number, name in enumerate(free, 1)]
+        names = [identifier(name or f"column_{number}") for number, name in enumerate(free, 1)]
         for shown, name in zip(list(select.expressions), names, strict=True):
             shown.replace(exp.alias_(shown.copy(), name))
         inner = select.select(exp.alias_(place, "place"), copy=False)
@@ -184,18 +194,8 @@ class TreeBuilder:
 
     # -- names ----------------------------------------------------------------------------------------------------
 
-    def _identifier(self, name: str) -> exp.Identifier:
-        return exp.to_identifier(name, quoted=not _PLAIN.match(name) or self._reserved(name) or name != name.lower())
-
-    def _reserved(self, name: str) -> bool:
-        return name.lower() in _RESERVED
-
     def _table(self, name: str, alone: bool) -> exp.Table:
-        table = self._vocabulary.tables[name].table
-        table_name = exp.Table(
-            this=self._identifier(table.name),
-            db=self._identifier(table.namespace) if table.namespace else None,
-        )
+        table_name = table_named(self._vocabulary.tables[name].table)
         if not alone:
             table_name.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
         return table_name
@@ -213,7 +213,7 @@ class TreeBuilder:
 
     def _column(self, key: ColumnKey, alone: bool) -> exp.Column:
         owner = None if alone else exp.to_identifier(self._alias(key[0]))
-        return exp.Column(this=self._identifier(key[1]), table=owner)
+        return exp.Column(this=identifier(key[1]), table=owner)
 
     def _alias_of(self, table: str, referring: str) -> str:
         """The alias of the rows that rows of the same table refer to: the words of the referring column (`manager`)."""
@@ -391,7 +391,7 @@ class TreeBuilder:
             for a, b in zip(own, other, strict=True):
                 outer = self._column((m.of, a), alone)
                 if alone:
-                    outer.set("table", self._identifier(self._vocabulary.tables[m.of].table.name))
+                    outer.set("table", identifier(self._vocabulary.tables[m.of].table.name))
                 partner = self._column((first_table, b), len(set(inner_tables)) == 1)
                 inner = inner.where(exp.EQ(this=partner, expression=outer), copy=False)
             return exp.Not(this=exp.Exists(this=inner))

@@ -1,0 +1,175 @@
+"""Things that are a column of one table: `bookings(member, class_type, …)` holds members, though no table of them.
+
+In: a schema in which a table stands alone (a CSV file, a sheet), and the stored values. Out: the schema with a table
+for each kind of thing (`members`), to which every rule for tables applies, and a function that puts a statement back
+in terms of the one table: a join with `members` falls away, and `members` alone are the distinct values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sqlglot import exp
+
+from agent.knowledge.values import ValueIndex, fold
+from agent.knowledge.vocabulary import NAME_WORDS, split_name, vocabulary
+from agent.parser.sql_builder import identifier, table_named
+from eval.language.inflection import plural_phrase
+from eval.language.lexicon import word_set
+from eval.schema import Column, ForeignKey, Schema, Table
+
+_ATTRIBUTES = word_set(
+    "status state flag gender sex note comment description remark reason date time year month day weekday hour phone "
+    "email address unit currency rating grade level size color colour priority"
+)
+"""Columns that say how a row is, and not which thing it is about."""
+_MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
+"""Stored values of a column that says whether something is so."""
+_MOST_OF_ROWS = 0.5
+"""The largest share of a table's rows that a column of repeated things may have as distinct values."""
+
+
+@dataclass(frozen=True)
+class Entities:
+    """The tables that were added: by name, the table and column whose distinct values they are."""
+
+    schema: Schema
+    values: ValueIndex
+    sources: dict[str, tuple[Table, Column]]
+    keys: dict[str, Column]
+    """The columns that refer to the added tables: by the name that they have in `schema`, the column that exists."""
+
+    def written(self, tree: exp.Expression, holds_null: Callable[[Table, Column], bool]) -> exp.Expression:
+        """The statement in terms of the tables that exist. It may be changed in place. Rows that name no thing are left
+        out where a column holds NULL."""
+        if not self.sources:
+            return tree
+        for reference in tree.find_all(exp.Column):
+            if (existing := self.keys.get(reference.name)) is not None:
+                reference.set("this", identifier(existing.name))
+        selects = list(tree.find_all(exp.Select))
+        for select in selects:
+            added = {s.alias_or_name for s in _sources(select) if s.name in self.sources}
+            things = bool(added) and all(isinstance(e, exp.Column) and e.table in added for e in select.expressions)
+            for source in _sources(select):
+                if source.name in self.sources and not source.args.get("db"):
+                    table, column = self.sources[source.name]
+                    self._put_back(select, source, table)
+                    if holds_null(table, column):
+                        owner = next(t for t in _sources(select) if t.name == table.name).alias_or_name
+                        named = exp.column(identifier(column.name), owner)
+                        select.where(exp.Not(this=exp.Is(this=named, expression=exp.Null())), copy=False)
+            if things and select.parent is None:
+                _each_once(select)
+        if len(selects) == 1 and len(_sources(selects[0])) == 1:
+            _without_alias(selects[0])
+        return tree
+
+    def _put_back(self, select: exp.Select, source: exp.Table, table: Table) -> None:
+        """Replace one added table of a SELECT by the table whose column it is."""
+        other = next((t for t in _sources(select) if t.name == table.name), None)
+        if other is None:
+            self._distinct_values(select, source, table)
+            return
+        for column in list(select.find_all(exp.Column)):
+            if column.table == source.alias_or_name:
+                column.set("table", exp.to_identifier(other.alias_or_name))
+                if isinstance(column.this, exp.Star):
+                    column.set("this", identifier(self.sources[source.name][1].name))
+        joins = [j for j in select.args["joins"] if j.this is not source and j.this is not other]
+        if other.parent is not select.args["from_"]:
+            select.set("from_", exp.From(this=other))
+        select.set("joins", joins)
+
+    def _distinct_values(self, select: exp.Select, source: exp.Table, table: Table) -> None:
+        """`FROM members` alone: the distinct values of the column."""
+        column = exp.column(identifier(self.sources[source.name][1].name), source.alias or None)
+        counts = list(select.find_all(exp.Count))
+        for star in [s for s in select.find_all(exp.Star) if s.parent_select is select]:
+            star.replace(exp.Distinct(expressions=[column.copy()]) if star.parent in counts else column.copy())
+        if not counts:
+            select.distinct(copy=False)
+        real = table_named(table)
+        real.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias_or_name)))
+        source.replace(real)
+
+
+def _sources(select: exp.Select) -> list[exp.Table]:
+    """The tables that a SELECT reads itself."""
+    origin = select.args.get("from_")
+    tables = [origin.this if origin else None, *(j.this for j in select.args.get("joins") or ())]
+    return [t for t in tables if isinstance(t, exp.Table)]
+
+
+def _each_once(select: exp.Select) -> None:
+    """Things are listed once each, however many rows of the one table name them."""
+    order = select.args.get("order")
+    if select.args.get("group") or select.args.get("distinct"):
+        return
+    by = [o for o in order.expressions if o.this not in select.expressions] if order else []
+    if not by:
+        select.distinct(copy=False)
+    elif select.args.get("limit"):
+        for ordered in by:
+            extreme = exp.Max if ordered.args.get("desc") else exp.Min
+            ordered.set("this", extreme(this=ordered.this))
+        select.group_by(*(e.copy() for e in select.expressions), copy=False)
+
+
+def _without_alias(select: exp.Select) -> None:
+    """A statement that reads one table needs no alias for it."""
+    for column in select.find_all(exp.Column):
+        column.set("table", None)
+    _sources(select)[0].set("alias", None)
+
+
+@lru_cache(maxsize=8)
+def with_entities(schema: Schema, values: ValueIndex) -> Entities:
+    """The schema with a table for each kind of thing that is only a column of a table that stands alone."""
+    words = vocabulary(schema, values.date_forms)
+    taken = {name.casefold() for t in schema.tables for name in (t.name, *(c.name for c in t.columns))}
+    nouns = {t.words[-1] for t in words.tables.values()}
+    sources: dict[str, tuple[Table, Column]] = {}
+    keys: dict[str, Column] = {}
+    tables: list[Table] = []
+    for table in schema.tables:
+        columns, foreign_keys = list(table.columns), list(table.foreign_keys)
+        for place, column in enumerate(table.columns if _stands_alone(table, schema) else ()):
+            known = words.columns[table.name, column.name]
+            thing = _thing(split_name(column.name))
+            known_values = values.values(table.name, column.name)
+            if known.role not in ("text", "name") or known.numeric or known.primary or not thing or thing[-1] in nouns:
+                continue
+            name, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
+            if len(known_values) > (table.row_count or 0) * _MOST_OF_ROWS or {name, key} & taken:
+                continue
+            if {fold(v) for v in known_values} <= _MARKS:
+                continue
+            taken |= {name, key}
+            sources[name], keys[key] = (table, column), column
+            columns[place] = replace(column, name=key)
+            foreign_keys.append(ForeignKey((key,), name, (column.name,)))
+            own = replace(column, primary_key=True, nullable=False)
+            tables.append(Table(name, (own,), primary_key=(column.name,), row_count=len(known_values)))
+        tables.append(replace(table, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
+    if not sources:
+        return Entities(schema, values, sources, keys)
+    homes = {(table.name, column.name): name for name, (table, column) in sources.items()}
+    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys)
+
+
+def _stands_alone(table: Table, schema: Schema) -> bool:
+    """Whether a table has nothing in common with another: no foreign key, and no column but its number and its name."""
+    others = [t for t in schema.tables if t is not table and t.kind == "table"]
+    shared = {c.name.casefold() for t in others for c in t.columns} & {c.name.casefold() for c in table.columns}
+    referred = any(fk.ref_table == table.name for t in schema.tables for fk in t.foreign_keys)
+    return table.kind == "table" and not table.foreign_keys and not referred and shared <= {"id", "name", "date"}
+
+
+def _thing(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What the values of a column are: `member`, and `customer` for `customer_name`; empty if the column says how a row
+    is."""
+    thing = words[:-1] if len(words) > 1 and words[-1] in NAME_WORDS else words
+    return () if thing[-1] in _ATTRIBUTES or thing[-1] in NAME_WORDS else thing

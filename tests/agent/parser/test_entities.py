@@ -1,0 +1,118 @@
+"""One table with things that are only columns, as in a CSV file: the things can be asked about like tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlglot import exp
+
+from agent.knowledge.values import value_index
+from agent.parser import Reading, read
+from agent.parser.execution_probe import looker
+from eval.databases import Database, open_database
+from eval.sql import check, parse
+
+ROWS: list[tuple[object, ...]] = [
+    (1, "2024-01-05", "Ada Moss", "Kiln", "North", 12.0, "paid", "Yes"),
+    (2, "2024-01-09", "Ben Roe", "Kiln", "South", 12.0, "paid", "No"),
+    (3, "2024-02-02", "Ada Moss", "Glaze", "North", 8.0, "open", "No"),
+    (4, "2024-02-20", "Cleo Fay", "Wheel", "South", 30.0, "paid", "No"),
+    (5, "2024-03-01", "Ben Roe", "Wheel", "South", 30.0, "paid", "Yes"),
+    (6, "2024-03-09", "Ada Moss", "Kiln", "North", 12.0, "paid", "No"),
+    (7, "2024-03-10", None, "Kiln", "North", 12.0, "cancelled", "No"),
+    (8, "2024-04-01", "Cleo Fay", "Wheel", "North", 30.0, "paid", "No"),
+]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb"])
+def visits(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path = tmp_path_factory.mktemp("visits") / f"visits.{request.param}"
+    _write(path, ROWS)
+    with open_database(str(path)) as database:
+        yield database
+
+
+def _write(path: Path, rows: list[tuple[object, ...]], more: str = "") -> None:
+    create = (
+        "CREATE TABLE visits (id INTEGER PRIMARY KEY, visit_date DATE, potter VARCHAR, course VARCHAR, "
+        "site_name VARCHAR, price DOUBLE PRECISION, status VARCHAR, refunded VARCHAR)"
+    )
+    if path.suffix == ".duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(create)
+            connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        return
+    connection = sqlite3.connect(path)
+    connection.executescript(f"{create}; {more}")
+    connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+
+
+def ask(database: Database, question: str) -> tuple[Reading, list[tuple[object, ...]]]:
+    """The reading of a question, whatever its confidence, and its rows."""
+    schema = database.schema()
+    values = value_index(database, schema)
+    today = dt.date(2024, 6, 15)
+    reading = read(question, schema, values, today=today, threshold=0.0, look=looker(database))
+    statement = check(parse(reading.sql, schema.dialect)).statement
+    assert statement is not None, reading.sql
+    result = database.execute(statement)
+    assert result.ok, (reading.sql, result.error)
+    return reading, list(result.rows)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("how many potters are there", [(3,)]),
+        ("list all courses", [("Glaze",), ("Kiln",), ("Wheel",)]),
+        ("how many visits does each potter have", [("Ada Moss", 3), ("Ben Roe", 2), ("Cleo Fay", 2)]),
+        ("potters who never booked the wheel", [("Ada Moss",)]),
+        ("potters in south", [("Ben Roe",), ("Cleo Fay",)]),
+        ("how many potters are there per site", [("North", 2), ("South", 2)]),
+        ("2 potters with the highest revenue", [("Ben Roe",), ("Cleo Fay",)]),
+        ("which site has the most visits", [("North",)]),
+        ("how many visits were refunded", [(2,)]),
+        ("how many visits are cancelled", [(1,)]),
+        ("total revenue", [(146.0,)]),
+        ("how many visits", [(8,)]),
+    ],
+)
+def test_things_in_columns_are_read_like_tables(
+    visits: Database, question: str, rows: list[tuple[object, ...]]
+) -> None:
+    reading, answer = ask(visits, question)
+    shown = [row[: len(rows[0])] for row in answer]  # a ranking shows its figure, too
+    assert sorted(shown) == rows, reading.sql
+
+
+def test_nothing_but_the_one_table_is_named(visits: Database) -> None:
+    for question in ("how many potters are there", "potters who never booked the wheel", "revenue by potter"):
+        reading, _ = ask(visits, question)
+        assert reading.tree is not None
+        tables = {table.name for table in reading.tree.find_all(exp.Table)}
+        assert tables == {"visits"}, reading.sql
+
+
+def test_the_list_of_tables_is_that_of_the_database(visits: Database) -> None:
+    reading = read("what tables are there", visits.schema(), value_index(visits, visits.schema()))
+    assert reading.interpretation == "The database has the tables visits."
+
+
+def test_tables_that_refer_to_each_other_stay_as_they_are(tmp_path: Path) -> None:
+    """Where the people have a table, their number is that of its rows, also of those without a visit."""
+    path = tmp_path / "linked.sqlite"
+    _write(
+        path,
+        ROWS,
+        "CREATE TABLE potters (potter VARCHAR PRIMARY KEY, town VARCHAR);"
+        "INSERT INTO potters VALUES ('Ada Moss', 'York'), ('Ben Roe', 'Hull'), ('Cleo Fay', 'Hull'), ('Di', 'Bath');",
+    )
+    with open_database(str(path)) as database:
+        assert ask(database, "how many potters are there")[1] == [(4,)]
