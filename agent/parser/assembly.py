@@ -20,8 +20,11 @@ def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
     r.sink.extend(finding.clauses)
     for condition in finding.conditions:
         add(q, r, condition)
+    r.query.order.extend(finding.order)
     if finding.limit is not None:
         r.query.limit = finding.limit
+    if finding.offset is not None:
+        r.query.offset = finding.offset
     for doubt in finding.doubts:
         r.draft.doubt(doubt)
     for name, value in finding.changes.items():

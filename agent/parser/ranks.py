@@ -5,13 +5,13 @@ In: a reading at a superlative, the rows that it asks for. Out: the query's orde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function, Query
 from agent.parser.measures import holds_figures, measure
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Draft, ReadingState
+from agent.parser.state import Context, Draft, Finding
 from eval.language.lexicon import word_set
 
 
@@ -29,26 +29,25 @@ class Rank:
         query.limit, query.offset = self.limit, self.offset
 
 
-def by_counted_column(q: LinkedQuestion, r: ReadingState, j: int, rank: Rank) -> None:
-    column = r.column_of(j)
-    r.use(j)
-    expression = Expression("count", column=column.key, table=column.table)
+def ranked(expression: Expression, rank: Rank, *used: int) -> Finding:
+    """The rows that the rank asks for, ordered by the expression."""
+    return Finding(used, order=((expression, rank.descending),), limit=rank.limit, offset=rank.offset)
+
+
+def by_counted_column(q: LinkedQuestion, c: Context, j: int, rank: Rank) -> Finding:
+    column = c.column_of(j)
     if column.role == "number" or holds_figures(q, column):
-        expression = Expression(column=column.key)
-    r.query.order.append((expression, rank.descending))
-    rank.cut(r.query)
+        return ranked(Expression(column=column.key), rank, j)
+    return ranked(Expression("count", column=column.key, table=column.table), rank, j)
 
 
-def by_measure(q: LinkedQuestion, r: ReadingState, j: int, rank: Rank, function: Function) -> None:
+def by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
     mention = q.items[j].mention
     assert mention is not None
-    amount = measure(q, r.entities, mention.measure)
+    amount = measure(q, c.entities, mention.measure)
     if amount is None:
-        r.draft.doubt("superlative_open")
-        return
-    r.use(j)
-    r.query.order.append((Expression(function or "sum", amount.column, factor=amount.factor), rank.descending))
-    rank.cut(r.query)
+        return Finding(doubts=("superlative_open",))
+    return ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
 
 
 def by_context(
@@ -81,46 +80,34 @@ _ASKING = word_set("what is are show find give list me us return tell whats what
 
 
 def by_column(
-    q: LinkedQuestion,
-    r: ReadingState,
-    i: int,
-    j: int,
-    rank: Rank,
-    function: Function = "",
-    alone: bool = False,
-) -> None:
+    q: LinkedQuestion, c: Context, i: int, j: int, rank: Rank, function: Function = "", alone: bool = False
+) -> Finding:
     """`alone`: no table was named before the superlative (`the highest product price`)."""
-    column = r.column_of(j, "number")
+    column = c.column_of(j, "number")
     before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
     only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
-    heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in r.query.select)
-    r.use(j)
+    heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in c.query.select)
     if (
-        r.in_head
+        c.in_head
         and not rank.explicit
-        and (not r.entities or (alone and column.numeric and not i + 2 < j))
+        and (not c.entities or (alone and column.numeric and not i + 2 < j))
         and heads
-        and (only_asking_words or r.query.select)
+        and (only_asking_words or c.query.select)
         and not rank.offset
         and not function
     ):
-        for pending in (*r.functions, "max" if rank.descending else "min"):
-            r.query.select.append(Expression(pending, column.key))  # type: ignore[arg-type]
-        r.functions = []
-        r.last_column = (j, column)
-        return
-    numeric: Expression = Expression(function, column.key) if function else Expression(column=column.key)
-    figures = column.numeric or holds_figures(q, column)
-    if not figures and column.role not in ("date", "year") and not function:
+        functions: tuple[Function, ...] = (*c.functions, "max" if rank.descending else "min")
+        shown = tuple(Expression(pending, column.key) for pending in functions)
+        return Finding((j,), shown=shown, changes={"functions": [], "last_column": (j, column)})
+    numeric = Expression(function, column.key)
+    figures = column.numeric or holds_figures(q, column) or column.role in ("date", "year")
+    if not figures and not function and q.items[i].lower in ("most", "least", "fewest"):
         numeric = Expression("count", column=column.key, table=column.table)
-        if q.items[i].lower not in ("most", "least", "fewest"):
-            numeric = Expression(column=column.key)
-    r.query.order.append((numeric, rank.descending))
-    rank.cut(r.query)
-    if r.in_head and not r.entities and not r.query.select:
-        r.query.select.append(Expression(column=column.key))
+    finding = ranked(numeric, rank, j)
+    alone_shown = c.in_head and not c.entities and not c.query.select
+    return replace(finding, shown=(Expression(column=column.key),)) if alone_shown else finding
 
 
-def extreme_column(q: LinkedQuestion, r: ReadingState, i: int, j: int, descending: bool) -> None:
+def extreme_column(q: LinkedQuestion, c: Context, i: int, j: int, descending: bool) -> Finding:
     """`with the maximum price` after what to show: rank by the column."""
-    by_column(q, r, i, j, Rank(descending, 1, True))
+    return by_column(q, c, i, j, Rank(descending, 1, True))

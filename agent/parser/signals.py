@@ -68,7 +68,7 @@ def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> Non
     following = q.next_mention(i)
     extreme = argument in ("max", "min") and not r.in_head and (r.query.select or r.entities)
     if extreme and following is not None and q.sorts[following] == "column":
-        ranks.extreme_column(q, r, i, following, argument == "max")
+        join(q, r, ranks.extreme_column(q, r, i, following, argument == "max"))
         return
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:

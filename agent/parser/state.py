@@ -67,6 +67,7 @@ class Changes(TypedDict, total=False):
     both: bool
     or_next: bool
     last_column: tuple[int, ColumnWord] | None
+    head_entity: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,9 @@ class Finding:
     """Restrictions that the words around them may deny or join with `or`."""
     clauses: tuple[Clause, ...] = ()
     """Restrictions that hold as they are."""
+    order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
+    offset: int | None = None
     doubts: tuple[str, ...] = ()
     changes: Changes = field(default_factory=Changes)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.parser import ranks
+from agent.parser.assembly import join
 from agent.parser.interpretation import ColumnKey, Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
 from agent.parser.ranks import Rank
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from eval.language.lexicon import adjectives, word_set
 
 _PLACES = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
@@ -28,7 +29,8 @@ def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
     keyword = q.items[i].keyword
     assert keyword is not None
-    if _of_each(q, r, i, keyword):
+    if (each := _of_each(q, r, i, keyword)) is not None:
+        join(q, r, each)
         return
     rank = _rank(q, r, i, keyword.argument != "asc")
     if keyword.kind == "sup_adj":
@@ -44,22 +46,19 @@ def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
 _THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
 
 
-def _of_each(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword) -> bool:
+def _of_each(q: LinkedQuestion, c: Context, i: int, keyword: Keyword) -> Finding | None:
     """`customers and their latest order date`: the extreme value of each customer is listed beside its name."""
     at = next((j for j in (i + 1, i + 2) if q.sorts[j : j + 1] == ("column",)), None)
-    if r.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
-        return False
-    column, named = r.column_of(at), [Expression(column=c.key) for c in q.naming_columns(r.head_entity)]
-    if column.role not in ("date", "year", "number") or column.table == r.head_entity:
-        return False
-    if r.query.select not in ([], named):
-        return False
-    for k in range(i, at + 1):
-        r.use(k)
-    r.query.select = named
+    if c.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
+        return None
+    column, named = c.column_of(at), [Expression(column=n.key) for n in q.naming_columns(c.head_entity)]
+    if column.role not in ("date", "year", "number") or column.table == c.head_entity:
+        return None
+    if c.query.select not in ([], named):
+        return None
     low = keyword.argument == "asc" or keyword.argument.split()[-1] in (*_LOW, "first", "oldest")
-    r.query.select.append(Expression("min" if low else "max", column.key))
-    return True
+    extreme = Expression("min" if low else "max", column.key)
+    return Finding(range(i, at + 1), shown=(*(() if c.query.select else named), extreme))
 
 
 def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> Rank:
@@ -97,14 +96,13 @@ def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, 
         if ranked.numeric and ranked.role in ("number", "year"):
             words = keyword.argument
             down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            ranks.by_column(q, r, i, following, replace(rank, descending=down))
+            join(q, r, ranks.by_column(q, r, i, following, replace(rank, descending=down)))
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, r, i + 1):
         alone = not r.entities
-        r.use(i + 1)
-        r.entity(q.table_of(i + 1))
-        ranks.by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
+        join(q, r, Finding((i + 1,), (q.table_of(i + 1),)))
+        join(q, r, ranks.by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone))
         return
     if following is not None and q.sorts[following] == "table":
         r.entity(q.table_of(following))
@@ -147,67 +145,67 @@ def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: Rank) -> None
     part = False
     if following is not None and named == "column":
         column = r.column_of(following)
-        r.use(following)
-        if not any(e.column == column.key for e in r.query.select):
-            r.query.select.append(Expression(column=column.key))
+        shown = any(e.column == column.key for e in r.query.select)
+        join(q, r, Finding((following,), shown=() if shown else (Expression(column=column.key),)))
     elif following is not None and named == "table":
-        r.use(following)
-        r.entity(q.table_of(following))
-        r.head_entity = r.head_entity or q.table_of(following)
+        table = q.table_of(following)
+        join(q, r, Finding((following,), (table,), changes={"head_entity": r.head_entity or table}))
         part = q.sorts[following + 1 :][:1] == ("column",)
-    r.query.order.append((Expression("count", table=None if part else _chosen(q, r)), rank.descending))
-    rank.cut(r.query)
+    chosen, finding = (None, Finding()) if part else _chosen(q, r)
+    join(q, r, finding)
+    join(q, r, ranks.ranked(Expression("count", table=chosen), rank))
 
 
 def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool, rank: Rank) -> None:
     """`the most orders`, `top 5 products by revenue`, `the highest price`: the words that follow give the ranking."""
     alone = not r.entities
-    j, counting, function = _ranked_thing(q, r, i, counting)
+    j, counting, function, before = _ranked_thing(q, r, i, counting)
+    join(q, r, before)
     kind = q.sorts[j] if j < len(q.items) else ""
     if r.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
-        r.functions.append("max" if rank.descending else "min")
+        join(q, r, Finding(changes={"functions": [*r.functions, "max" if rank.descending else "min"]}))
         return
     if _is_by(q, j) and kind == "keyword":
         kind = ""
     if kind == "table":
         _rank_table(q, r, i, j, rank, counting, function)
     elif kind == "column" and counting:
-        ranks.by_counted_column(q, r, j, rank)
+        join(q, r, ranks.by_counted_column(q, r, j, rank))
     elif kind == "column" and q.items[i].lower in _ENDS and r.in_head:
-        column = r.column_of(j)
-        r.use(j)
-        r.query.select.append(Expression(column=column.key))
+        join(q, r, Finding((j,), shown=(Expression(column=r.column_of(j).key),)))
         _rank_later(q, r, j, rank)
     elif kind == "column":
-        ranks.by_column(q, r, i, j, rank, function, alone)
+        join(q, r, ranks.by_column(q, r, i, j, rank, function, alone))
     elif kind == "measure":
-        ranks.by_measure(q, r, j, rank, function)
+        join(q, r, ranks.by_measure(q, r, j, rank, function))
     elif rank.explicit:
         _rank_later(q, r, j - 1, rank)
     else:
         ranks.by_context(r.query, r.last_column, r.verb_measure, r.draft, i, rank, kind)
 
 
-def _ranked_thing(q: LinkedQuestion, r: ReadingState, i: int, counting: bool) -> tuple[int, bool, Function]:
-    """The item that is ranked, whether it is counted, and its aggregate."""
+def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tuple[int, bool, Function, Finding]:
+    """The item that is ranked, whether it is counted, its aggregate, and the words before it."""
     function: Function = ""
+    used: list[int] = []
+    owners: list[str] = []
     j = i + 1
     while j < len(q.items):
         x = q.items[j]
         owner = q.sorts[j] == "table" and q.sorts[j + 1 : j + 2] == ("column",) and q.holds(j + 1, q.table_of(j))
         if x.is_keyword("count"):
             counting = True
-            r.use(j)
+            used.append(j)
         elif x.is_keyword("agg"):
             function = x.keyword.argument  # type: ignore[union-attr,assignment]
-            r.use(j)
+            used.append(j)
         elif owner:
-            r.use(j)
-            r.entity(q.table_of(j))
-        elif not (x.is_keyword("distinct") or (q.sorts[j] == "word" and x.lower in _BEFORE_RANKED) or j in r.consumed):
+            used.append(j)
+            owners.append(q.table_of(j))
+        elif not (x.is_keyword("distinct") or (q.sorts[j] == "word" and x.lower in _BEFORE_RANKED) or j in c.consumed):
             break
         j += 1
-    return j, counting, function
+    return j, counting, function, Finding(used, tuple(owners))
 
 
 def _rank_table(
@@ -215,8 +213,7 @@ def _rank_table(
 ) -> None:
     """`the most orders` ranks by their number, `top 5 products` by a measure that follows later."""
     phrase, table = q.items[i].lower, q.table_of(j)
-    r.use(j)
-    r.entity(table)
+    join(q, r, Finding((j,), (table,)))
     if not counting and (phrase in _ENDS or (rank.explicit and phrase not in ("most", "fewest", "least"))):
         r.head_entity = r.head_entity or table
         _rank_later(q, r, j, rank)
@@ -225,29 +222,25 @@ def _rank_table(
     adjective = adjectives().get(phrase.removeprefix("the ")) if averaged is None and not counting else None
     property_column = property_of(q, r, adjective[0], i) if adjective is not None else None
     if averaged is not None:
-        r.query.order.append((Expression(function, averaged.key), rank.descending))
+        join(q, r, ranks.ranked(Expression(function, averaged.key), rank))
     elif property_column is not None:
-        r.query.order.append((Expression(column=property_column[0].key), property_column[1] > 0))
+        column, sign = property_column
+        join(q, r, ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0)))
     else:
-        r.query.order.append((Expression("count", table=table), rank.descending))
-    rank.cut(r.query)
+        join(q, r, ranks.ranked(Expression("count", table=table), rank))
 
 
-def _chosen(q: LinkedQuestion, r: ReadingState) -> str | None:
+def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:
     """The table whose row count measures the popularity of what is shown (`the most popular genre` has the most
-    tracks). None when what is shown occurs in several rows itself (`the most common city`)."""
-    shown = r.query.select[-1].column if r.query.select else None
-    table = shown[0] if shown else (r.head_entity or "")
-    if not table or len(set(r.entities) | {table}) > 1 or not _names_rows(q, shown or q.naming_columns(table)[0].key):
-        return None
+    tracks), and that it is named. None when what is shown occurs in several rows itself (`the most common city`)."""
+    shown = c.query.select[-1].column if c.query.select else None
+    table = shown[0] if shown else (c.head_entity or "")
+    if not table or len({*c.entities, table}) > 1 or not _names_rows(q, shown or q.naming_columns(table)[0].key):
+        return None, Finding()
     below = list(dict.fromkeys(e.left for e in q.graph.edges(table) if e.right == table != e.left and not e.single))
     if len(below) != 1:
-        r.draft.doubt("superlative_open")
-        return None
-    r.draft.doubt("popularity_guessed")
-    r.entity(table)
-    r.entity(below[0])
-    return below[0]
+        return None, Finding(doubts=("superlative_open",))
+    return below[0], Finding(entities=(table, below[0]), doubts=("popularity_guessed",))
 
 
 def _names_rows(q: LinkedQuestion, key: ColumnKey) -> bool:
@@ -260,11 +253,11 @@ def _names_rows(q: LinkedQuestion, key: ColumnKey) -> bool:
 _LOW = ("smallest", "lowest", "shortest", "cheapest", "earliest", "youngest")
 
 
-def _figure_of(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def _figure_of(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`the largest promotion discount`: a figure of the table at item i follows it."""
     if i + 1 >= len(q.items) or q.sorts[i + 1] != "column" or not q.holds(i + 1, q.table_of(i)):
         return False
-    column = r.column_of(i + 1, "number")
+    column = c.column_of(i + 1, "number")
     return column.numeric and column.role == "number"
 
 

@@ -174,14 +174,6 @@ _SMALLER = _any(
     r"or fewer",
     r"up to",
 )
-_OR_EQUAL = _any(
-    r"at least",
-    r"at most",
-    r"no (?:more|less|fewer) than",
-    r"or (?:more|less|fewer|higher|lower|later)",
-    r"since",
-    r"up to",
-)
 _BETWEEN = _any(r"between", r"from \d+ to \d+", r"in the range")
 _CONTAINS = re.compile(
     r"\b(?:contain\w*|includ\w+|start\w*|begin\w*|end(?:s|ing)? (?:with|in)"
@@ -243,7 +235,6 @@ class Intent:
     either: bool
     greater: bool
     smaller: bool
-    or_equal: bool
     between: bool
     contains: bool
     order: bool
@@ -325,7 +316,6 @@ def read_intent(question: str) -> Intent:
         either=has(_EITHER),
         greater=has(_GREATER),
         smaller=has(_SMALLER),
-        or_equal=has(_OR_EQUAL),
         between=has(_BETWEEN),
         contains=has(_CONTAINS),
         order=has(_ORDER),
