@@ -214,12 +214,8 @@ class _Parser:
         """The reading of an attempt, with similar questions to offer when its confidence is too low."""
         reading = self._as_reading(self._looked_at(attempt), threshold)
         if reading.abstained and threshold > 0:
-            return replace(
-                reading,
-                alternatives=rephrasings(
-                    attempt.question, attempt.draft.entities, attempt.unread, self._answers(threshold)
-                ),
-            )
+            offered = rephrasings(attempt.question, attempt.draft, attempt.unread, self._answers(threshold))
+            return replace(reading, alternatives=offered)
         return reading
 
     def _linked(self, tokens: tuple[Token, ...], known: Sequence[Meaning] = ()) -> tuple[Item, ...]:
@@ -357,13 +353,17 @@ class _Parser:
         return bool(self._seen(later).get("result zero"))
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
-        """A function that tells whether a question is read with enough confidence."""
+        """A function that tells whether a question is read without a doubt, and its answer is not empty."""
+        least = max(threshold, STATED_DOUBT)
 
         def sure(question: str) -> bool:
             wording = worded(question, self._words, self._today, self._values)
             tokens = tokenize(wording.text)
-            attempt = self._attempt(tokens, self._linked(tokens), wording=wording)
-            return attempt.tree is not None and attempt.confidence >= threshold and not attempt.unread
+            first = self._attempt(tokens, self._linked(tokens), wording=wording)
+            if first.tree is None or first.confidence < least or first.unread:
+                return False
+            attempt = self._looked_at(self._best(question, "", 1))
+            return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
 
         return sure
 

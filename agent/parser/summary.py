@@ -24,14 +24,17 @@ _HOW_MANY = re.compile(
 _JOINING = (
     r"(?:in|from|with|without|of|on|at|by|for|to|over|under|above|below|between|during|since|that|who|which|whose)"
 )
-_PHRASE_ONLY = re.compile(rf"(?:(?!{_JOINING}\b)[\w'’-]+ ?){{1,3}}(?:(?<= ){_JOINING} .+)?", re.IGNORECASE)
+_VERB = r"(?:is|are|was|were|be|been|do|does|did|have|has|had|can|will)"
+_PHRASE_ONLY = re.compile(rf"(?:(?!(?:{_JOINING}|{_VERB})\b)[\w'’-]+ ?){{1,3}}(?:(?<= ){_JOINING} .+)?", re.IGNORECASE)
 """`dogs`, `premium members from France`: a noun with what describes it, and no verb of the sentence itself."""
 _PLURAL = re.compile(r"(?:[\w-]+ )?[\w-]+s\b", re.IGNORECASE)
 _STATED = re.compile(
     r"(?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|never|"
-    r"cost|costs|live|lives|work|works|took|weigh|weighs|lasted)\b",
+    r"cost|costs|live|lives|work|works|took|weigh|weighs|lasted|left|came|went|won|lost|[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
+_ASKED_NOUN = re.compile(r"(?P<noun>(?:[\w-]+ )?[\w-]+s) (?:did|do|does|have|has|had|can) ", re.IGNORECASE)
+"""`orders did we ship last week`: the noun that was counted."""
 _WHAT_IS = re.compile(r"what(?:'s|s| is| are| was| were) (?P<what>(?:the|our) .+)$", re.IGNORECASE)
 _PHRASE = re.compile(
     r"(?:total|average|avg|mean|median|revenue|sales|number|count|sum|highest|lowest|turnover)\b", re.I
@@ -161,7 +164,10 @@ def _single(value: object, question: str, units: Sequence[str] = ()) -> str:
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
         if _PHRASE_ONLY.fullmatch(what) and (value != 1 or not _PLURAL.match(what)):
             return f"There {'is' if value == 1 else 'are'} {shown} {what}."
-        return f"{shown} {what}." if _STATED.match(what) else f"The answer is {shown}."
+        if _STATED.match(what):
+            return f"{shown} {what}."
+        noun = _ASKED_NOUN.match(what)
+        return f"{shown} {noun['noun']}." if noun and value != 1 else f"The answer is {shown}."
     if number and (match := _WHAT_IS.match(phrase)) and " and " not in phrase:
         return f"{match['what'][:1].upper()}{match['what'][1:]}: {shown}."
     if number and _PHRASE.match(phrase):

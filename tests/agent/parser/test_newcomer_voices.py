@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agent.knowledge.values import value_index
+from agent.models.protocol import SummaryRequest
 from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
+from agent.parser.summary import summary_text
 from agent.runtime.probability import STATED_DOUBT
+from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.databases import Database, open_database
 from eval.sql import check, parse
 
@@ -85,3 +88,34 @@ def test_reads_as_a_newcomer_means_it(
 @pytest.mark.parametrize("question", ["who is in Dover", "who uses boat B-7"])
 def test_a_thing_is_no_sure_answer_to_who(reading: Callable[[str], Reading], question: str) -> None:
     assert reading(question).confidence < STATED_DOUBT
+
+
+@pytest.mark.parametrize(
+    "question", ["insured trips per skipper", "which boat is the prettiest", "trips with a film crew", "shanties"]
+)
+def test_offers_questions_that_it_answers_itself(ferries: Database, question: str) -> None:
+    schema = ferries.schema()
+    values, look = value_index(ferries, schema), looker(ferries)
+    offered = read(question, schema, values, today=TODAY, look=look, threshold=0.9).alternatives
+    assert offered
+    for other in offered:
+        again = read(other, schema, values, today=TODAY, look=look)
+        assert again.confidence >= STATED_DOUBT
+        assert (bool(again.sql), again.not_understood) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "said"),
+    [
+        ("how many trucks are out of service", 12, "**12** trucks are out of service."),
+        ("how many pupils left this year", 19, "**19** pupils left this year."),
+        ("how many quotes did we win", 328, "**328** quotes."),
+        ("how many premium members from France", 3, "There are **3** premium members from France."),
+    ],
+)
+def test_a_number_is_told_as_a_sentence(question: str, value: int, said: str) -> None:
+    result = QueryResult(
+        task_id="task_1", attempt=1, sql="SELECT 1", data=[[value]], columns=["n"], rows_returned=1, status="success"
+    )
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="task_1", description=question)])
+    assert summary_text(SummaryRequest(question, plan, (result,))) == said
