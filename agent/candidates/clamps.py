@@ -55,7 +55,7 @@ class Clamped:
 
 def clamped(sql: str, question: str, schema: Schema, strategy: Strategy) -> Clamped:
     """The query after the clamps that the strategy switches on."""
-    if not sql or not (strategy.clamp_order or strategy.clamp_ids or strategy.clamp_projection):
+    if not sql or not strategy.clamps:
         return Clamped(sql)
     case = inspect(Query(question, sql), schema)
     if not isinstance(case.parsed.tree, exp.Select):

@@ -126,7 +126,7 @@ class EndpointClient:
             await turn(self._base_url, self._settings.requests_per_minute)
             if self._meter is not None:
                 self._meter.before_call()
-            cost, sending = 0.0, begin_sending()
+            cost, sending = 0.0, begin_sending() if self._meter is not None else None
             try:
                 result = await once(quirks)
                 cost = self._cost(getattr(result, "tokens", None))
@@ -137,7 +137,7 @@ class EndpointClient:
                 failures += 1
                 failure = self.failure(error)
             finally:
-                if self._meter is not None:
+                if self._meter is not None and sending is not None:
                     self._meter.after_call(cost, sent=sending.sent)
             quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
 

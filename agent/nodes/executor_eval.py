@@ -38,7 +38,7 @@ from agent.state import (
 from eval.databases.types import DatabaseError
 from eval.databases.values import json_rows
 from eval.examination import Query
-from eval.scoring import Case, Score, final_score, score
+from eval.scoring import Case, Observation, Score, final_score, observed, score
 from eval.sql import References
 from eval.sql.types import PhantomKind
 
@@ -150,8 +150,9 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
-    departures = await asyncio.to_thread(_departures, step, case)
+    departures = await asyncio.to_thread(_departures, step, case) if step.context.semantics else ()
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures)
+    seen = observed(case)
     executed = case.result
     data = json_rows(executed.rows) if executed else []
     result = _result(
@@ -175,9 +176,9 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
         )
     relevance = NOT_CHOSEN
     if judged:
-        begin_summary(step.state, _rated(result, case, PERFECT), step.context)
-        relevance = await _relevance(step, case, data)
-    return _rated(result, case, relevance)
+        begin_summary(step.state, lambda: _rated(result, case, seen, PERFECT), step.context)
+        relevance = await _relevance(step, case, seen, data)
+    return _rated(result, case, seen, relevance)
 
 
 def _departures(step: _Step, case: Case) -> tuple[str, ...]:
@@ -198,9 +199,9 @@ def _units(step: _Step, case: Case) -> list[str]:
     return list(units_of(case.parsed.tree, step.context.semantics, case.schema))
 
 
-def _rated(result: QueryResult, case: Case, relevance: Relevance) -> QueryResult:
+def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relevance: Relevance) -> QueryResult:
     """The attempt with its score, the judge's opinion included."""
-    scored = score(replace(case, relevance=relevance.score))
+    scored = score(replace(case, relevance=relevance.score), seen=seen)
     report = _report(scored, case.references, relevance)
     return result.model_copy(update={"score": report.overall, "eval_report": report})
 
@@ -225,7 +226,7 @@ def _result(step: _Step, draft: Draft, number: int, **fields: Any) -> QueryResul
     return QueryResult(task_id=step.task.id, attempt=number, **(kept | fields))
 
 
-async def _relevance(step: _Step, case: Case, data: list[list[Any]]) -> Relevance:
+async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], data: list[list[Any]]) -> Relevance:
     """The model's judgement of the result; neutral if there is no result or no usable judgement."""
     context, executed = step.context, case.result
     if executed is None or not executed.ok:
@@ -233,7 +234,7 @@ async def _relevance(step: _Step, case: Case, data: list[list[Any]]) -> Relevanc
     if not context.strategy.judge:
         return NO_JUDGE
     if not context.strategy.judge_settled:
-        scored = score(case)
+        scored = score(case, seen=seen)
         if (scored.probability or 0.0) >= SETTLED and not scored.vetoes:
             return SETTLED_BY_EVIDENCE
     preview = tuple(tuple(row) for row in data[:PREVIEW_ROWS])

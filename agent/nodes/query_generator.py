@@ -86,10 +86,11 @@ async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunC
     strategy, question = context.strategy, asked(state)
     if not draft.sql:
         return draft
-    after = await asyncio.to_thread(clamped, draft.sql, question, schema, strategy)
-    if after.changes:
-        reasoning = "\n".join([draft.reasoning, *after.changes]).strip()
-        draft = draft.model_copy(update={"sql": after.sql, "reasoning": reasoning})
+    if strategy.clamps:
+        after = await asyncio.to_thread(clamped, draft.sql, question, schema, strategy)
+        if after.changes:
+            reasoning = "\n".join([draft.reasoning, *after.changes]).strip()
+            draft = draft.model_copy(update={"sql": after.sql, "reasoning": reasoning})
     if strategy.constraint_gate and context.may_retry(state.get("retry_count", 0)):
         lacks = await asyncio.to_thread(contradictions, draft.sql, question, schema)
         if lacks:

@@ -71,6 +71,11 @@ class Strategy:
     verify_rounds: int = 0
     """Maximum rounds in which the model reviews its result and may revise the query."""
 
+    @property
+    def clamps(self) -> bool:
+        """Whether any rule may rewrite the query."""
+        return self.clamp_projection or self.clamp_order or self.clamp_ids
+
 
 DEFAULT = "standard"
 

@@ -23,14 +23,20 @@ SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
 
 
-def score(case: Case, preset: str = "default") -> Score:
+def observed(case: Case) -> tuple[Observation, ...]:
+    """What is seen of a query. It does not depend on the case's relevance."""
+    return observations(Reading(case))
+
+
+def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:
     """Score a query from what the case already knows: no parsing, no connection, no model, about a millisecond.
 
-    Raises ValueError for an unknown preset.
+    `seen`: what `observed` has returned for this case with any relevance; None: not asked yet. Raises ValueError for an
+    unknown preset.
     """
     by_name = weights(preset)
     forbidden = vetoes(case)
-    seen = observations(Reading(case))
+    seen = observed(case) if seen is None else seen
     confirmed = _confirmed(case, seen)
     if confirmed:
         seen = tuple(o for o in seen if kind_of(o.name) not in HABITS)
