@@ -64,7 +64,8 @@ class StatementRun:
         self.deadline = self.started + self.limits.seconds - self.limits.spent
         self.stopped: Literal["timeout", "cancelled"] | None = None
         self.interrupted = False
-        """Whether an interrupt was sent, which may still be on its way."""
+        """Whether an interrupt was sent, which may still be on its way. Final once the block of `interrupting` has
+        ended."""
         self.given_up = False
         """Whether the connection was closed on a statement that did not react."""
         self.settings: tuple[tuple[str, str], ...] = ()
@@ -74,6 +75,9 @@ class StatementRun:
         None, rows were handed on already, and the engine skips as many of them."""
         self._cancel = cancel
         self._lock = threading.Lock()
+        self._deciding = threading.Lock()
+        """Held while `_ended` or `interrupted` is set: a connection goes back to its pool if the block has ended and no
+        interrupt was sent, so one of the two must come first."""
         self._ended = False
         self._interrupt: Callable[[], None] | None = None
         self._give_up: Callable[[], None] | None = None
@@ -131,7 +135,8 @@ class StatementRun:
         try:
             yield
         finally:
-            self._ended = True
+            with self._deciding:
+                self._ended = True
             _deadlines.remove(self)
             if forget is not None:
                 forget()
@@ -163,9 +168,11 @@ class StatementRun:
 
     def _act(self, action: Callable[[], None] | None) -> None:
         with self._lock, suppress(Exception):
-            if not self._ended and action is not None:
+            with self._deciding:
+                if self._ended or action is None:
+                    return
                 self.interrupted = True
-                action()
+            action()
 
 
 class _Deadlines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -74,33 +75,44 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
 def test_a_postgresql_statement_is_gone_within_200_ms(
     postgres_url: str, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
+    """200 ms beside the time that the server needs to end it, which on a busy machine is several times that."""
     psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT COUNT(*) FROM customers AS a JOIN customers AS b ON a.id <> b.id JOIN customers AS c ON b.id <> c.id"
     with psycopg.connect(postgres_url, autocommit=True) as watcher:
         watcher.execute("DROP TABLE IF EXISTS customers")
         watcher.execute("CREATE TABLE customers AS SELECT i AS id FROM generate_series(1, 20000) AS t(i)")
-        endpoint.otherwise = scripted(
-            "SELECT COUNT(*) FROM customers AS a "
-            "JOIN customers AS b ON a.id <> b.id JOIN customers AS c ON b.id <> c.id"
-        )
+        endpoint.otherwise = scripted(sql)
 
         def busy() -> int:
+            """Statements at work for a while; of a cursor the server shows its FETCH."""
             query = (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' "
-                "AND query LIKE '%customers AS a%' AND pid <> pg_backend_pid()"
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND "
+                "query ~ '^FETCH|customers AS a' AND pid <> pg_backend_pid() "
+                "AND clock_timestamp() - query_start > interval '0.1 s'"
             )
             return watcher.execute(query).fetchone()[0]
+
+        def ended_by_hand() -> float:
+            with psycopg.connect(postgres_url, autocommit=True) as other, ThreadPoolExecutor(1) as thread:
+                statement = thread.submit(other.execute, sql)
+                wait_until(busy, 20)
+                other.cancel_safe()
+                seconds = wait_until(lambda: not busy(), 20)
+                assert isinstance(statement.exception(), psycopg.errors.QueryCanceled)
+            return seconds
 
         config = settings_for(
             tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DATABASE_URL=postgres_url
         )
-        times = []
+        times, by_hand = [], []
         with running(config) as server:
             for _ in range(4):
+                by_hand.append(ended_by_hand())
                 with raw_query(server.port, {"question": QUESTION}) as connection:
                     read_until(connection, b'"event":"run"')
                     wait_until(busy, 20)
-                times.append(wait_until(lambda: not busy(), 5))
-        assert min(times) < 0.2, times
+                times.append(wait_until(lambda: not busy(), 20))
+        assert min(times) < min(by_hand) + 0.2, (times, by_hand)
 
 
 def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, endpoint: OpenAIServer) -> None:

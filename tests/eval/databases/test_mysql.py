@@ -283,6 +283,8 @@ def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> 
     for process in outside("SHOW PROCESSLIST"):
         if process[0] != own and process[3] == outside.name:
             outside(f"KILL {process[0]}")
+    ours = f"SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{outside.name}' AND id <> {own}"
+    wait_for(lambda: outside(ours) == ((0,),))
     assert database.execute(read("SELECT 1")).rows == ((1,),)
 
 
