@@ -2,8 +2,9 @@
 
 In: a tree with DuckDB's functions, a dialect of `WRITTEN_DIALECTS` and the schema. Out: the tree as that dialect's
 parser reads it. sqlglot translates functions, quotes and limits (`TOP`, `FETCH FIRST`). What it cannot know without
-types is written here: a date compared with a text becomes a date on both sides, an average of whole numbers keeps its
-fraction in SQL Server, truth values are numbers in Oracle, and names in one case stay bare where bare names fold.
+types is written here: a date compared with a text becomes a date on both sides, days between two dates are counted, an
+average of whole numbers keeps its fraction in SQL Server, truth values are numbers in Oracle, and names in one case
+stay bare where bare names fold. sqlglot leaves some functions as they are: one that the target lacks is not written.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
+from eval.sql.functions import functions
+from eval.sql.nodes import called_name
 from eval.sql.parser import parse
 from eval.sql.stack import with_headroom
 from eval.sql.strict_grouping import strictly_grouped
@@ -23,6 +26,8 @@ from eval.sql.strict_grouping import strictly_grouped
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?")
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
+_INTERVALS: frozenset[Dialect] = frozenset({"bigquery", "databricks", "trino", "tsql"})
+"""Where one date less another is an interval, or an error, and not a number of days."""
 _FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
 _INTEGER = re.compile(r"\b(tiny|small|big|medium)?int(eger|\d+)?\b", re.IGNORECASE)
 
@@ -38,6 +43,8 @@ def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expressi
         if dialect != "bigquery":  # which reads a text beside a date as one, and tells DATETIME from TIMESTAMP
             _compare_dates(typed, types, dialect)
         _keep_fractions(typed, types, dialect)
+        if dialect in _INTERVALS:
+            _count_days(typed)
         if dialect in _FOLDS_UPPER:
             _leave_bare(typed)
         if dialect == "oracle":
@@ -51,6 +58,9 @@ def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expressi
     for call in list(written.find_all(exp.Anonymous)):
         if call.name.lower() in _WEEKS:
             call.replace(_filled(_WEEK_FORMS[dialect][_WEEKS.index(call.name.lower())], dialect, call.expressions[0]))
+    known = functions(dialect)
+    if any(name not in known for node in written.walk() if (name := called_name(node))):
+        return None
     return strictly_grouped(written, dialect)
 
 
@@ -130,6 +140,13 @@ def _moment(literal: exp.Literal, moments: bool, dialect: Dialect) -> exp.Expr |
         plain = exp.Literal.string(text.replace("T", " "))
         return exp.Anonymous(this="TO_TIMESTAMP", expressions=[plain, exp.Literal.string(shape)])
     return exp.cast(literal.copy(), "TIMESTAMP")
+
+
+def _count_days(tree: exp.Expr) -> None:
+    for difference in list(tree.find_all(exp.Sub)):
+        end, start = difference.this, difference.expression
+        if isinstance(end, exp.Cast) and isinstance(start, exp.Cast) and end.is_type("date") and start.is_type("date"):
+            difference.replace(exp.DateDiff(this=end.copy(), expression=start.copy(), unit=exp.var("DAY")))
 
 
 def _keep_fractions(tree: exp.Expr, types: dict[str, str], dialect: Dialect) -> None:

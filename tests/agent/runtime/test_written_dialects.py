@@ -21,6 +21,8 @@ from eval.databases.types import DatabaseError
 from eval.engines import ENGINES
 from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import ReadStatement, check, parse, resolve
+from eval.sql.dialects import render
+from eval.sql.written_forms import written_in
 
 DDL = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);
@@ -134,3 +136,79 @@ def test_periods_are_written_and_grouped_by_their_expression(dialect: Dialect, p
     assert "WRITTEN" not in sql.upper()
     if dialect in ("tsql", "oracle", "trino"):  # which group by no alias
         assert f"GROUP BY {period}" not in " ".join(sql.split())
+
+
+TYPICAL = """
+SELECT COUNT(*), COUNT(DISTINCT paid), SUM(total), AVG(total), MIN(total), MAX(total), AVG(order_id) FROM orders
+SELECT ROUND(total, 1), ABS(total), CEIL(total), FLOOR(total), SQRT(total), POWER(total, 2) FROM orders
+SELECT COALESCE(total, 0), NULLIF(total, 0), CASE WHEN paid THEN 1 ELSE 0 END FROM orders
+SELECT EXTRACT(YEAR FROM order_date), EXTRACT(MONTH FROM order_date) FROM orders
+SELECT STRFTIME(order_date, '%Y'), STRFTIME(order_date, '%Y-%m'), STRFTIME(order_date, '%m-%d') FROM orders
+SELECT STRFTIME(order_date, '%Y-%W'), STRFTIME(order_date, '%w'), STRFTIME(shipped_at, '%H') FROM orders
+SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders
+SELECT ROW_NUMBER() OVER (ORDER BY total), RANK() OVER (ORDER BY total), LAG(total) OVER (ORDER BY total) FROM orders
+SELECT SUM(total) OVER (PARTITION BY paid ORDER BY order_date) FROM orders
+SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM orders
+SELECT CAST(total AS INTEGER), CAST(order_id AS VARCHAR) FROM orders ORDER BY total DESC LIMIT 3
+SELECT UPPER(CAST(total AS VARCHAR)), LENGTH(TRIM(CAST(total AS VARCHAR))) FROM orders
+""".strip().splitlines()
+SOME_LACK = """
+SELECT LEFT(CAST(total AS VARCHAR), 1), RIGHT(CAST(total AS VARCHAR), 1) FROM orders
+SELECT SPLIT_PART(CAST(total AS VARCHAR), '.', 1) FROM orders
+SELECT REVERSE(CAST(total AS VARCHAR)), REPEAT('a', 2), LPAD(CAST(total AS VARCHAR), 9, '0') FROM orders
+SELECT YEAR(order_date), QUARTER(order_date), DAYOFWEEK(order_date), WEEK(order_date) FROM orders
+SELECT DATE_TRUNC('month', order_date), LAST_DAY(order_date), MAKE_DATE(2024, 1, 2) FROM orders
+SELECT MEDIAN(total), STDDEV_SAMP(total), MODE(total), ARG_MAX(order_id, total), CORR(total, order_id) FROM orders
+SELECT DEGREES(total), RADIANS(total), PI(), CBRT(total), ATAN2(total, 1), LOG10(total), GREATEST(total, 1) FROM orders
+SELECT CONTAINS(CAST(total AS VARCHAR), '1'), REGEXP_MATCHES(CAST(total AS VARCHAR), '1') FROM orders
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dialect", WRITTEN_DIALECTS)
+def test_no_function_is_written_that_the_target_lacks(dialect: Dialect) -> None:
+    schema = Schema(dialect, ORDERS)
+    for statement in [*TYPICAL, *SOME_LACK]:
+        tree = parse(statement, "duckdb").tree
+        assert tree is not None
+        written = written_in(tree, dialect, schema)
+        if written is None:
+            assert statement in SOME_LACK
+            continue
+        parsed = parse(render(written, dialect), dialect)
+        assert check(parsed, schema).allowed, parsed.text
+        assert not resolve(parsed, schema).phantoms, parsed.text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("oracle", "SUBSTRING"),
+        ("oracle", "LEFT"),
+        ("trino", "LEFT"),
+        ("trino", "NVL"),
+        ("tsql", "ATAN2"),
+        ("redshift", "CORR"),
+    ],
+)
+def test_a_function_that_the_manual_does_not_have_is_a_phantom(dialect: Dialect, call: str) -> None:
+    parsed = parse(f"SELECT {call}(total, 1) FROM orders", dialect)
+    assert [one.name for one in resolve(parsed, Schema(dialect, ORDERS)).phantoms] == [call.lower()]
+    assert not check(parsed, Schema(dialect, ORDERS)).allowed
+
+
+@pytest.mark.parametrize(
+    ("dialect", "days"),
+    [
+        ("bigquery", "DATE_DIFF(CAST(shipped_at AS DATE), CAST(order_date AS DATE), DAY)"),
+        ("databricks", "DATEDIFF(DAY, CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
+        ("trino", "DATE_DIFF('DAY', CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
+        ("tsql", "DATEDIFF(DAY, CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
+        ("oracle", "CAST(shipped_at AS DATE) - CAST(order_date AS DATE)"),
+    ],
+)
+def test_days_between_dates_are_a_number(dialect: Dialect, days: str) -> None:
+    tree = parse("SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders", "duckdb").tree
+    assert tree is not None
+    written = written_in(tree, dialect, Schema(dialect, ORDERS))
+    assert written is not None
+    assert render(written, dialect) == f"SELECT {days} FROM orders"
