@@ -75,7 +75,7 @@ def test_colours_can_be_chosen_and_stay(offline: Running, open_page: OpenPage) -
     page.get_by_role("button", name="Colours: light").click()
     page.reload()
     page.get_by_role("button", name="Colours: dark").wait_for()
-    assert page.evaluate(background) != light
+    expect(page.locator("html")).not_to_have_css("background-color", light)
 
 
 def test_the_run_is_announced_to_those_who_cannot_see_it(offline: Running, open_page: OpenPage) -> None:

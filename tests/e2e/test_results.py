@@ -48,7 +48,7 @@ def test_fifty_thousand_rows_are_paged_without_growing_the_document(long_result:
     page = long_result
     table = page.get_by_role("group", name="Rows, 50000 in all")
     rows = table.get_by_role("row")
-    assert table.get_by_role("table").get_attribute("aria-rowcount") == str(ROWS + 1)
+    expect(table.get_by_role("table")).to_have_attribute("aria-rowcount", str(ROWS + 1))
     most = 0
     for part in (0.1, 0.35, 0.5, 0.75, 1):
         table.evaluate("(box, part) => { box.scrollTop = box.scrollHeight * part }", part)

@@ -62,7 +62,7 @@ def test_uploads_have_a_limit_of_their_own(serve: Serve) -> None:
 
 
 def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve) -> None:
-    server = serve(TEXT2SQL_BODY_SECONDS=0.5)
+    server = serve(TEXT2SQL_BODY_SECONDS=1.5)  # more than a busy machine needs for the four bytes
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         connection.sendall(b"POST /json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
         for _ in range(4):
@@ -131,7 +131,7 @@ def test_too_many_requests_are_told_when_to_come_back(serve: Serve) -> None:
 async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=3)
     async with httpx.AsyncClient(base_url=server.url, timeout=10) as client, AsyncExitStack() as begun:
-        streams = [await begun.enter_async_context(client.stream("GET", "/stream?seconds=1")) for _ in range(3)]
+        streams = [await begun.enter_async_context(client.stream("GET", "/stream?seconds=3")) for _ in range(3)]
         refused = await client.get("/runs")
         done = [await stream.aread() for stream in streams]
         for _ in range(100):  # a place is free a moment after the last byte has gone out
