@@ -155,6 +155,7 @@ def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, open
     ask(page, "How many suppliers are there?")
     answered(page)
     page.get_by_role("button", name="Copy answer").click()
+    expect(page.get_by_text("Answer copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").startswith("There are 12 suppliers")
     page.get_by_role("button", name="Save the thread").click()
     with page.expect_download() as download:

@@ -19,7 +19,7 @@ class _SlowRun(StatementRun):
     about_to_interrupt: threading.Event
     _interrupted = False
 
-    @property  # type: ignore[override]
+    @property
     def interrupted(self) -> bool:
         return self._interrupted
 
