@@ -17,7 +17,7 @@ from eval.language.lexicon import word_set
 
 _FUNCTIONS = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}
 _OF_DATES = {"min": "earliest", "max": "latest"}
-_NAMED_BY_SHAPE = ("average", "median", "percentile", "count", "change")
+_NAMED_BY_SHAPE = ("average", "median", "percentile", "count", "change", "difference")
 _SUMS = word_set("total sum amount")
 _CALENDAR = word_set("year quarter month week day")
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*\Z")

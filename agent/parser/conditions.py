@@ -52,6 +52,13 @@ def _absent_value(q: LinkedQuestion, r: ReadingState, condition: Condition) -> b
     return True
 
 
+def _apart(one: Condition, other: Condition) -> bool:
+    """Whether two periods have no day in common: `in 2024 and 2025` is either year."""
+    return (
+        one.half_open and other.half_open and (one.values[1] <= other.values[0] or other.values[1] <= one.values[0])  # type: ignore[operator]
+    )
+
+
 def add(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
     """Add a condition; it is joined to the last one by OR if the words say so."""
     if r.denied_column and condition.left.column != r.denied_column:
@@ -72,7 +79,7 @@ def add(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
     previous = r.sink[-1] if r.sink else None
     last = previous[-1] if previous else None
     same = isinstance(last, Condition) and last.left == condition.left and last.operator == condition.operator
-    equal = condition.operator in ("=", "like")
+    equal = condition.operator in ("=", "like") or (isinstance(last, Condition) and _apart(last, condition))
     if previous is not None and (r.or_next or (same and equal and not r.both and not r.query.intersect)):
         r.sink[-1] = (*previous, condition)
         if not r.or_next:

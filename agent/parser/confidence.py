@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.gradient_boosting import Forest, parsed
-from agent.parser.interpretation import Condition, Expression, Membership
+from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.state import Draft
@@ -53,7 +53,7 @@ def features(
         for i in items
         if i.mention is not None and i.kind == "mention"
     ]
-    conditions = [c for clause in query.where for c in clause]
+    conditions = [c for clause in _asked(query) for c in clause]
     named_features.update(
         {
             "unread words": float(min(len(unread), 5)),
@@ -78,7 +78,7 @@ def features(
             ),
             "conditions": float(min(len(conditions), 4)),
             "negation": float(any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions)),
-            "alternatives": float(any(len(clause) > 1 for clause in query.where)),
+            "alternatives": float(any(len(clause) > 1 for clause in _asked(query))),
             "subquery": float(any(isinstance(c, Condition) and c.against is not None for c in conditions)),
             "aggregates": float(sum(bool(e.function) for e in query.select)),
             "several shown": float(max(0, _things_shown(draft, vocabulary) - 2)),
@@ -97,6 +97,13 @@ def features(
     named_features.update(_shape(draft, tokens, plan, vocabulary))
     named_features.update(_form(draft, items, vocabulary))
     return named_features
+
+
+def _asked(query: Query) -> list[Clause]:
+    """The query's clauses; two periods that are compared count as one condition."""
+    if query.shape is None or not query.shape.periods:
+        return query.where
+    return [*query.where[:-1], query.where[-1][:1]]
 
 
 def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[str, float]:
@@ -163,7 +170,7 @@ _SAYS_NO = ("n", "no", "0", "f", "false")
 def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
     """Features for signal words of the question whose effect is missing from the query."""
     query = draft.query
-    conditions = [c for clause in query.where for c in clause]
+    conditions = [c for clause in _asked(query) for c in clause]
     plain = [c for c in conditions if isinstance(c, Condition)]
     inner = [c.against for c in plain if c.against is not None]
     shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
@@ -287,6 +294,7 @@ CAP = 0.3
 DOUBTFUL = 0.6
 """The highest confidence when a word is left out: such an answer always states its doubt."""
 _ALWAYS_DOUBTED = (
+    "doubt wording_guessed",
     "words left out",
     "doubt unit_assumed",
     "doubt qualifier_by_synonym",

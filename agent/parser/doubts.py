@@ -36,6 +36,8 @@ _SENTENCES = {
 
 def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other: Query | None) -> str:
     """What the reading assumed, with the alternative where one is known."""
+    if draft.guess:
+        return draft.guess
     if draft.rivals:
         return _asked_again(draft.rivals[0])
     if "qualifier_by_synonym" in draft.doubts:

@@ -259,8 +259,12 @@ class _Parser:
             return _Attempt(q, draft, unread, problem=declining.nothing_shown(q, unread))
         if wording is not None:
             draft.notes.extend(wording.notes)
+            if wording.doubt:
+                draft.doubt("wording_guessed")
+                draft.guess = wording.doubt
             if wording.shape is not None and not fitted(draft.query, wording.shape, self._words, self._today):
                 return _Attempt(q, draft, unread, problem="I could not tell what to compute.")
+            _assume_periods(draft, wording)
         repaired(draft, q)
         less_discounts(draft, self._words, self._seen)
         doubted(draft, q)
@@ -376,6 +380,16 @@ _WORSE = 0.15
 """How much less likely the next best reading may be; a first reading with an empty result is replaced by any other."""
 _CLOSE_CHOICES = 6
 """The number of choices that are changed, one at a time, when another reading is requested."""
+
+
+def _assume_periods(draft: Draft, wording: Wording) -> None:
+    """Note the compared periods that depend on today's date."""
+    for span in wording.shape.periods if wording.shape is not None else ():
+        if span.relative:
+            dated = next(c.left.column for c in draft.query.where[-1] if isinstance(c, Condition))
+            draft.assumed.extend([(dated, span.start)] if dated is not None else [])
+            draft.any_year = draft.any_year or span.any_year
+
 
 _CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
 

@@ -43,7 +43,7 @@ def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str] = ()) -> 
     if query.limit is not None:
         parts.append(f"the first {query.limit}" if query.limit > 1 else "the first one")
     if query.shape is not None and query.shape.kind in _SHAPES:
-        parts.append(_SHAPES[query.shape.kind].format(*query.shape.years))
+        parts.append(_SHAPES[query.shape.kind].format(*(query.shape.years or (x.name for x in query.shape.periods))))
         parts = [part for part in parts if part]
     if query.intersect is not None:
         both = [speak.clause(c) for c in query.intersect.where]
@@ -57,6 +57,7 @@ _SHAPES = {
     "growth": "with the growth over the period before, in percent",
     "change": "only the change from {} to {}, in percent",
     "periods": "for {} and {}",
+    "difference": "only the difference between {} and {}",
     "compare": "one row for each of the two",
     "median": "as the median instead of the average",
     "percentile": "as the percentile instead of the average",

@@ -92,6 +92,23 @@ ALL_ROWS = 999
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """One calendar day, week, month, quarter or year: the days from `start` up to, not including, `end`."""
+
+    start: dt.date
+    end: dt.date
+    unit: str
+    words: str
+    relative: bool = False
+    any_year: bool = False
+    """A month or quarter without a year."""
+
+    @property
+    def name(self) -> str:
+        return str(self.start.year) if self.unit == "year" else f"{self.start.isoformat()}"
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A computation on the figures of a plain query."""
 
@@ -101,6 +118,7 @@ class Shape:
         "growth",
         "change",
         "periods",
+        "difference",
         "compare",
         "median",
         "percentile",
@@ -113,11 +131,14 @@ class Shape:
         "ordered",
     ]
     """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
-    previous period; change: as a percentage from one year to another; periods, compare: groups for two years or two
-    values; median, percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the
-    group with the highest figure; days: from one date to another; took: rows by the time between their dates; age:
-    years since a birth; ordered: all rows of a ranking."""
+    previous period; change: as a percentage from one year to another; periods, compare: groups for two periods or
+    two values; difference: of the figures of two periods; median, percentile: instead of the average; average,
+    count: of the groups' figures, of the groups; top: the group with the highest figure; days: from one date to
+    another; took: rows by the time between their dates; age: years since a birth; ordered: all rows of a
+    ranking."""
     years: tuple[int, ...] = ()
+    periods: tuple[Span, ...] = ()
+    """For periods and difference: the two that are compared."""
     percent: int = 50
     """For percentile: the share of values at or below it."""
     span: tuple[ColumnKey, ColumnKey] | None = None
@@ -125,6 +146,8 @@ class Shape:
     function: Function = "avg"
     """For days: the aggregate of the times."""
     unit: Unit = "day"
+    late: bool = False
+    """For days: only the rows in which the end is after the start, which was planned."""
     operator: Operator = ">"
     """For took: how the time is compared with `number`."""
     number: float = 0.0

@@ -97,6 +97,9 @@ def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...],
 _LASTING = ("long", "short", "fast", "slow")
 
 
+_INCOME = word_set("revenue sale turnover income earnings")
+_NO_INCOME = word_set("refund deposit expense cost salary payroll return withdrawal transfer loan budget bill tax")
+"""Words of tables whose amounts are no revenue."""
 _SALES = word_set("sale order invoice transaction purchase line item booking detail")
 _ON_HAND = word_set("stock inventory reorder minimum maximum opening closing available hand received")
 """Words for quantities other than quantities sold."""
@@ -124,6 +127,7 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
             score -= 0.2
         if q.vocabulary.tables[table].table.kind == "view":
             score -= 0.3
+        score -= 0.5 * (name in _INCOME and bool(_NO_INCOME & set(q.vocabulary.tables[table].words)))
         if best is None or score > best[0]:
             best = (score, expression)
 

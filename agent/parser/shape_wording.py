@@ -26,6 +26,8 @@ class Wording:
     notes: tuple[str, ...] = ()
     guessed: bool = False
     """The question did not say what to rank by; revenue was assumed."""
+    doubt: str = ""
+    """What was assumed without the question saying so, and what else may be meant: such a reading is not sure."""
     lost: tuple[str, ...] = ()
     """Content words of the question that the rewording lost."""
 
@@ -70,17 +72,6 @@ _CHANGE = re.compile(
     r"|decreased|develop|drop)|(?:what (?:is|was) the )?(?P<x2>.+?) (?:growth|change|increase|decrease)|"
     r"(?:what (?:is|was) the )?(?:growth|change|increase|decrease) (?:of|in) (?P<x3>.+?)) "
     rf"(?:from |between )?(?P<a>(?:19|20)\d\d) (?:to|and|vs\.?|until) (?P<b>(?:19|20)\d\d){_IN_PERCENT}?$",
-    re.IGNORECASE,
-)
-_PERIODS = re.compile(
-    r"^(?:compare (?:the |our )?)?(?P<x>.+?)(?: (?:of|in|for|from|between))? (?P<a>(?:19|20)\d\d|this year|last year) "
-    r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?:in )?(?P<b>(?:19|20)\d\d|last year|this year)$",
-    re.IGNORECASE,
-)
-_PERIODS_FIRST = re.compile(
-    r"^(?:compare |difference between )?(?P<a>(?:19|20)\d\d|this year|last year)(?:'s)? "
-    r"(?:vs\.?|versus|compared (?:to|with)|against|and|with|to) (?P<b>(?:19|20)\d\d|last year|this year)(?:'s)?"
-    r"(?: (?:in|by|for))? (?P<x>[a-z][a-z ]*)$",
     re.IGNORECASE,
 )
 _COMPARE = re.compile(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$", re.IGNORECASE)
@@ -145,7 +136,8 @@ _HIGHEST_OF_FIRST = re.compile(
 _SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
 
 
-def _subject(text: str) -> str:
+def subject(text: str) -> str:
+    """The text without the words that ask (`what is the`)."""
     return _SUBJECT.sub("", text, count=1)
 
 
@@ -161,7 +153,7 @@ def _share(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
     if re.search(r" (?:that|which|who|whose) ", f"{what} "):
         return None
     by = re.sub(r"^each ", "by ", _groups(match["g"], match["g2"], match["g3"], match["g4"]), flags=re.I)
-    return Wording(f"{_subject(what)} {by}", Shape("share", grouped=True))
+    return Wording(f"{subject(what)} {by}", Shape("share", grouped=True))
 
 
 def _growth(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
@@ -173,24 +165,15 @@ def _growth(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
     what = re.sub(rf"{_IN_PERCENT}$", "", " ".join(what.split()), flags=re.IGNORECASE)
     when = re.search(r" (?:in|for|since|during) \S.*$", what)
     kept, rest = (what[: when.start()], when.group()) if when else (what, "")
-    return Wording(f"{_subject(kept)} by {period}{rest}", Shape("growth", grouped=True))
+    return Wording(f"{subject(kept)} by {period}{rest}", Shape("growth", grouped=True))
 
 
 def _change(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
     match = _CHANGE.match(text)
     if match is None:
         return None
-    what = _subject(_groups(match["x"], match["x2"], match["x3"]))
+    what = subject(_groups(match["x"], match["x2"], match["x3"]))
     return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
-
-
-def _periods(text: str, _: Vocabulary, today: dt.date) -> Wording | None:
-    match = _PERIODS.match(text) or _PERIODS_FIRST.match(text)
-    if match is None or ("compare" not in text.lower() and re.search(r" (?:and|to|with) ", text[match.start("a") :])):
-        return None
-    named = {"this year": today.year, "last year": today.year - 1}
-    years = tuple(named.get(match[k].lower(), 0) or int(match[k]) for k in ("a", "b"))
-    return Wording(f"{_subject(match['x'])} by year", Shape("periods", years, grouped=True))
 
 
 def _compare(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
@@ -295,7 +278,7 @@ def _busiest(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     what, guessed = (groups.get("x") or "").lower(), False
     notes: tuple[str, ...] = ()
     if not what:
-        what = _events_of(vocabulary)
+        what = events_of(vocabulary)
         if not what:
             return None
         guessed, notes = True, (f"“busiest” is taken as the most {what}",)
@@ -308,7 +291,7 @@ def _busiest(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     return Wording(text, Shape("top", grouped=True, descending=most), notes, guessed)
 
 
-def _events_of(vocabulary: Vocabulary) -> str:
+def events_of(vocabulary: Vocabulary) -> str:
     """The plural of the table with most rows that have a date: what a business counts by the day."""
     dated = [
         t
@@ -324,7 +307,7 @@ def _ordered(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
     match = _EXTREME_FIRST.match(text) or _LIST_WITH_FIRST.match(text) or _HIGHEST_OF_FIRST.match(text)
     if match is None or re.search(r" by |\bfirst\b", match["x"], re.IGNORECASE):
         return None
-    what, which = _subject(match["x"]), match["which"]
+    what, which = subject(match["x"]), match["which"]
     measure = match.groupdict().get("of")
     ranking = f"{ALL_ROWS} {what} with the {which} {measure}" if measure else f"{ALL_ROWS} {which} {what}"
     return Wording(f"the {ranking}", Shape("ordered"))
@@ -332,6 +315,6 @@ def _ordered(text: str, _: Vocabulary, __: dt.date) -> Wording | None:
 
 _Rule = Callable[[str, Vocabulary, dt.date], Wording | None]
 _SHAPES: tuple[_Rule, ...] = (
-    _share, _growth, _change, _periods, _running, _order_value, _average_per, _median, _percentile, _busiest,
+    _share, _growth, _change, _running, _order_value, _average_per, _median, _percentile, _busiest,
     _ordered, _compare,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from sqlglot import exp
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import spans
 from agent.parser.ages import aged
+from agent.parser.date_arithmetic import months_later
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
@@ -37,7 +38,7 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
         return False
     if shape.kind in ("median", "percentile") and (figures[0].function != "avg" or figures[0].factor is not None):
         return False
-    if shape.kind in ("change", "periods") and not _restrict(query, shape):
+    if shape.kind in ("change", "periods", "difference") and not _restrict(query, shape, vocabulary):
         return False
     if shape.kind == "compare" and not _by_values(query):
         return False
@@ -68,16 +69,21 @@ def _time(query: Query) -> bool:
     return any(_is_time(e) for e in query.group)
 
 
-def _restrict(query: Query, shape: Shape) -> bool:
-    """Keep only the years that are compared."""
-    by_year = [e for e in query.group if e.part == "year" and e.column is not None]
-    if len(by_year) != 1 or len(query.group) != 1:
+def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
+    """Keep only the years or other periods that are compared."""
+    timed = [e for e in query.group if e.column is not None and (e.part or vocabulary.columns[e.column].role == "year")]
+    if len(timed) != 1 or (shape.kind == "change" and len(query.group) != 1):
         return False
-    column = Expression(column=by_year[0].column)
-    spans = [
-        Condition(column, "between", (dt.date(y, 1, 1), dt.date(y + 1, 1, 1)), half_open=True) for y in shape.years
-    ]
-    query.where.append(tuple(spans))
+    spans = [(x.start, x.end) for x in shape.periods] or [(dt.date(y, 1, 1), dt.date(y + 1, 1, 1)) for y in shape.years]
+    column = Expression(column=timed[0].column)
+    if timed[0].part:
+        kept = [Condition(column, "between", span, half_open=True) for span in spans]
+    elif all(months_later(start, 12) == end for start, end in spans):
+        numeric = vocabulary.columns[timed[0].column].numeric  # type: ignore[index]
+        kept = [Condition(column, "=", (start.year if numeric else str(start.year),)) for start, _ in spans]
+    else:
+        return False
+    query.where.append(tuple(kept))
     return True
 
 
@@ -181,6 +187,23 @@ def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return tree
 
 
+def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    """The later figure less the earlier one; the query's last clause has a condition for each period."""
+    figure = _figure(tree, query)
+    kept = tree.args["where"].this
+    either = (kept.expression if isinstance(kept, exp.And) else kept).unnest()
+    sides = [either.this.unnest(), either.expression.unnest()]
+    assert query.shape is not None
+    first, last = query.shape.periods
+    if first.start > last.start:
+        sides.reverse()
+    earlier, later = (_only(figure, side.copy()) for side in sides)
+    tree.set("expressions", [exp.alias_(exp.Sub(this=later, expression=earlier), "difference")])
+    tree.set("group", None)
+    tree.set("order", None)
+    return tree
+
+
 def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = exp.alias_(_figure(tree, query).copy(), "figure")
     tree.set("expressions", [figure])
@@ -250,6 +273,7 @@ _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "running": _running,
     "growth": _growth,
     "change": _change,
+    "difference": _difference,
     "average": _average,
     "median": _median,
     "percentile": _median,

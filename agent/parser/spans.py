@@ -46,15 +46,48 @@ _NOUN = re.compile(
     rf"(?: in (?P<unit>days|hours|minutes|weeks))?{_REST}$",
     re.IGNORECASE,
 )
+_AN = r"(?:an? |the |our |all |each |every )?"
 _TO = re.compile(
-    rf"^{_ASKED}{_FUNCTION} (?:number of )?(?P<unit>days|hours|minutes|weeks|time) (?:it takes )?(?:to|until|for) "
-    rf"(?:be )?(?P<x>[a-z]+){_REST}$",
+    rf"^{_ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|time) (?:it takes )?(?:to|until|for) "
+    rf"(?:be |get )?(?P<x>(?!date\b|now\b|today\b)[a-z]+)(?: {_AN}(?P<o>(?!by\b|per\b|for\b|in\b)[a-z]+))?{_REST}$",
     re.IGNORECASE,
 )
+_IDLE = r"(?:lead|wait|waiting|turnaround|processing|handling|cycle|response|throughput|fulfil?lment|idle)"
 _BETWEEN = re.compile(
-    rf"^{_ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|time) (?:between|from) (?:the )?"
-    rf"(?P<a>[a-z]+)(?: date)? (?:and|to|until) (?:the )?(?P<b>[a-z]+)(?: date)?"
-    rf"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|in|during) .+)?)$",
+    rf"^{_ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|{_IDLE} time|time|gap|delay|interval|"
+    rf"turnaround|wait)s? (?:between|from) {_AN}"
+    rf"(?P<a>[a-z]+)(?: date)? (?:and|to|until) {_AN}(?:its |their )?(?P<b>[a-z]+)(?: date)?"
+    rf"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|in|during|for) .+)?)$",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(
+    rf"^{_ASKED}(?:{_FUNCTION} )?(?P<idle>{_IDLE}[- ]times?|turnarounds?|waits?)"
+    rf"(?: (?:of|for|on) {_AN}(?P<x>(?!each\b)[a-z]+))?{_REST}$",
+    re.IGNORECASE,
+)
+_OFTEN = r"(?: (?:on average|usually|normally|typically|in general))?"
+_UNTIL = re.compile(
+    rf"^(?:on average )?how (?:long|many (?P<unit>days|hours|minutes|weeks))(?: does it (?:usually )?take|"
+    rf" is it| on average)?{_OFTEN} (?:until|till|before|for) {_AN}(?P<o>[a-z]+(?: [a-z]+)?) "
+    rf"(?:(?:is|are|was|were|gets?|got|has been|have been|to be|to get) )?(?P<x>[a-z]+){_OFTEN}{_REST}$",
+    re.IGNORECASE,
+)
+_TAKES = re.compile(
+    rf"^(?:on average )?how (?:long|many (?P<unit>days|hours|minutes|weeks)) (?:does|did) it (?:usually |normally |"
+    rf"typically )?take(?: (?!to\b)[a-z]+)?{_OFTEN} to (?:get |have |be )?(?P<x>[a-z]+)"
+    rf"(?: {_AN}(?P<o>(?!by\b|per\b|for\b|in\b|on\b)[a-z]+))?(?: [a-z]+ed)?{_OFTEN}{_REST}$",
+    re.IGNORECASE,
+)
+_STAY = re.compile(
+    rf"^(?:{_ASKED}(?:{_FUNCTION} )?(?:length|duration) of (?:a |the )?stays?|"
+    rf"how (?:long|many (?P<unit>days|hours|minutes|weeks)) do (?:the |our )?(?P<o>[a-z]+) (?:usually )?stay"
+    rf"(?: (?P<open>open))?(?: with us)?|{_ASKED}{_FUNCTION.replace('<f>', '<f2>')} stay){_OFTEN}{_REST}$",
+    re.IGNORECASE,
+)
+_LATE = re.compile(
+    rf"^(?:how late (?:do|did|are|were|is|was) {_AN}(?P<o>[a-z]+)(?: (?P<x>[a-z]+))?|"
+    rf"{_ASKED}(?:average|avg|mean) (?:delay|lateness|days late)(?: (?:of|in|for) {_AN}(?P<o2>[a-z]+))?)"
+    rf"{_OFTEN}{_REST}$",
     re.IGNORECASE,
 )
 _LONG = re.compile(
@@ -80,13 +113,26 @@ def spanned(text: str, vocabulary: Vocabulary, values: ValueIndex) -> Wording | 
     text = " ".join(text.strip().rstrip("?!. ").split())
     if match := _TOOK.match(text):
         return _took(match, vocabulary, values)
+    if match := _LATE.match(text):
+        return _late(match, vocabulary)
+    doubt, of = "", ""
     if match := _BETWEEN.match(text):
         pairs = _dates_between(match["a"], match["b"], vocabulary)
         function = _FUNCTIONS[(match["f"] or "").lower()]
+    elif match := _STAY.match(text):
+        pairs = _pairs("closed", vocabulary) if match["open"] else _stays(vocabulary)
+        function, of = _FUNCTIONS[(match["f"] or match["f2"] or "").lower()], match["o"] or ""
+    elif match := _UNTIL.match(text) or _TAKES.match(text):
+        pairs, function = _of_rows(_pairs(match["x"], vocabulary), match["o"], vocabulary), "avg"
+    elif match := _WAIT.match(text):
+        pairs, doubt = _longest(match["x"] or "", vocabulary)
+        function = _FUNCTIONS[(match["f"] or "").lower()]
     elif match := _NOUN.match(text) or _TO.match(text):
-        if (plain := _own_column(match["x"], match["f"], match["rest"], vocabulary)) is not None:
+        given = (match["f"] or "").lower()
+        if given and (plain := _own_column(match["x"], given, match["rest"], vocabulary)) is not None:
             return plain
-        pairs, function = _pairs(match["x"], vocabulary), _FUNCTIONS[match["f"].lower()]
+        pairs, function = _pairs(match["x"], vocabulary), _FUNCTIONS[given]
+        pairs = _of_rows(pairs, match.groupdict().get("o"), vocabulary)
     elif match := _LONG.match(text):
         event = match["y"] or match["x"] or ""
         if match["x"] and (plain := _own_column(match["x"], "average", match["rest"], vocabulary)) is not None:
@@ -97,9 +143,74 @@ def spanned(text: str, vocabulary: Vocabulary, values: ValueIndex) -> Wording | 
     if len(pairs) != 1:
         return None
     start, end = pairs[0]
-    unit = _UNITS.get((match["unit"] or "").lower().rstrip("s")) or _unit(start, end, values)
+    unit = _UNITS.get((match.groupdict().get("unit") or "").lower().rstrip("s")) or _unit(start, end, values)
     kind = Shape("days", span=(start.key, end.key), function=function, unit=unit)
-    return Wording(f"number of {vocabulary.tables[end.table].plural}{match['rest'] or ''}", kind)
+    rows = _described(of, vocabulary, end) or vocabulary.tables[end.table].plural
+    doubt = doubt and f"“{doubt}” is taken as from {start.name} to {end.name}; name the two dates if others are meant"
+    return Wording(f"number of {rows}{match['rest'] or ''}", kind, doubt=doubt)
+
+
+def _described(words: str, vocabulary: Vocabulary, end: ColumnWord) -> str:
+    """The rows as the question describes them (`urgent tickets`); empty where it names other rows (`guests`)."""
+    table = vocabulary.table_named(words.split()[-1]) if words else None
+    return words if table is not None and table.name == end.table else ""
+
+
+def _of_rows(
+    pairs: list[tuple[ColumnWord, ColumnWord]], rows: str | None, vocabulary: Vocabulary
+) -> list[tuple[ColumnWord, ColumnWord]]:
+    """The pairs of the table that the question names, if it names one of them."""
+    table = vocabulary.table_named(rows.split()[-1]) if rows else None
+    own = [p for p in pairs if table is not None and p[1].table == table.name]
+    return own or pairs
+
+
+_COMES = _roots("arrival arrive checkin start begin admission admit")
+_GOES = _roots("departure depart checkout leave discharge end")
+
+
+def _stays(vocabulary: Vocabulary) -> list[tuple[ColumnWord, ColumnWord]]:
+    """The dates between which somebody is there: arrival and departure, check-in and check-out."""
+    pairs = []
+    for columns in vocabulary.by_table.values():
+        dates = [c for c in columns if c.role == "date"]
+        comes = [c for c in dates if _is(c, _COMES) or {"check", "in"} <= set(c.words)]
+        goes = [c for c in dates if _is(c, _GOES) or {"check", "out"} <= set(c.words)]
+        if len(comes) == 1 and len(goes) == 1 and comes != goes:
+            pairs.append((comes[0], goes[0]))
+    return pairs
+
+
+def _longest(rows: str, vocabulary: Vocabulary) -> tuple[list[tuple[ColumnWord, ColumnWord]], str]:
+    """The first and the last date of the events that may be meant by `lead time`, and the words to doubt when more than
+    one pair is possible."""
+    table = vocabulary.table_named(rows) if rows else None
+    pairs = [p for p in _all_pairs(vocabulary) if table is None or p[1].table == table.name]
+    if len(pairs) <= 1:
+        return pairs, ""
+    return (pairs[-1:], "the time") if len({p[1].table for p in pairs}) == 1 else ([], "")
+
+
+def _late(match: re.Match[str], vocabulary: Vocabulary) -> Wording | None:
+    """`how late were deliveries on average`: the time from the planned date to the date of the event, of late rows."""
+    word = match["x"] or match["o"] or match["o2"] or ""
+    named = vocabulary.table_named(match["o"] or match["o2"] or "")
+    pairs = []
+    for name, columns in vocabulary.by_table.items():
+        dates = [c for c in columns if c.role == "date"]
+        due = [c for c in dates if _PLANNED & set(c.words)]
+        done = [c for c in dates if c not in due and c.column.nullable and _is(c, _ENDS)]
+        done = [c for c in done if any(_alike(word.lower(), w) for w in c.words)] or done
+        if len(due) == 1 and done and (named is None or named.name == name or len(done) == 1):
+            pairs.append((due[0], done[-1]))
+    own = [p for p in pairs if named is not None and p[1].table == named.name]
+    pairs = own or pairs
+    if len(pairs) != 1:
+        return None
+    due_date, happened = pairs[0]
+    shape = Shape("days", span=(due_date.key, happened.key), late=True)
+    note = "only those that were late are averaged"
+    return Wording(f"number of {vocabulary.tables[happened.table].plural}{match['rest'] or ''}", shape, (note,))
 
 
 def _took(match: re.Match[str], vocabulary: Vocabulary, values: ValueIndex) -> Wording | None:
@@ -151,7 +262,8 @@ def _pairs(event: str, vocabulary: Vocabulary) -> list[tuple[ColumnWord, ColumnW
 
 
 def _alike(verb: str, word: str) -> bool:
-    return len(word) > 2 and any(form[:4] == word[:4] for form in (verb, lemma(verb), root(verb)))
+    forms = (verb, lemma(verb), root(verb))
+    return len(word) > 2 and any(form[:4] == word[:4] or (len(word) == 3 and form.startswith(word)) for form in forms)
 
 
 def _all_pairs(vocabulary: Vocabulary) -> Iterator[tuple[ColumnWord, ColumnWord]]:
@@ -178,6 +290,8 @@ def _dates_between(first: str, last: str, vocabulary: Vocabulary) -> list[tuple[
         dates = [c for c in columns if c.role == "date"]
         starts = [c for c in dates if any(_alike(first.lower(), w) for w in c.words)]
         ends = [c for c in dates if any(_alike(last.lower(), w) for w in c.words) and c not in starts]
+        if not starts and _names(first, vocabulary.tables[name].words):
+            starts = [c for c in dates if c not in ends and not _PLANNED & set(c.words) and not _is(c, _ENDS)]
         if not ends and _names(last, vocabulary.tables[name].words):
             ends = [c for c in dates if c not in starts]
         if len(starts) == 1 and len(ends) == 1:
@@ -214,6 +328,8 @@ def completed(query: Query, shape: Shape) -> bool:
     if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
         return False
     figure = Expression(shape.function, end, since=start, unit=shape.unit)
+    if shape.late:
+        query.where.append((Condition(Expression(column=end), ">", (Expression(column=start),)),))
     query.select = [figure if e == figures[0] else e for e in query.select]
     query.order = [(figure if e == figures[0] else e, down) for e, down in query.order]
     query.default_order = [(figure if e == figures[0] else e, down) for e, down in query.default_order]

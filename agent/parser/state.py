@@ -40,6 +40,8 @@ class Draft:
     """The item that is being read; empty once all are."""
     doubtful: list[str] = field(default_factory=list)
     """The items that caused doubts."""
+    guess: str = ""
+    """What the rewording assumed, and what else may be meant."""
     rivals: list[str] = field(default_factory=list)
     """Sentences that name what else a word may mean."""
     assumed: list[tuple[ColumnKey, dt.date]] = field(default_factory=list)

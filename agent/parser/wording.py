@@ -17,6 +17,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.ages import with_birth_date
 from agent.parser.everyday_wording import everyday
 from agent.parser.interpretation import Shape
+from agent.parser.period_comparison import compared_periods
 from agent.parser.rates import rated
 from agent.parser.shape_wording import Wording, shaped_wording
 from agent.parser.spans import spanned
@@ -39,7 +40,8 @@ def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex
     wording = Wording(_ranked(plain, vocabulary), notes=notes)
     if wording.text != plain:
         wording = replace(wording, guessed=True, notes=(*notes, "“best” and “top” are taken as the highest revenue"))
-    shaped = shaped_wording(wording.text.strip().rstrip("?!. "), vocabulary, today)
+    asked = wording.text.strip().rstrip("?!. ")
+    shaped = compared_periods(asked, vocabulary, today) or shaped_wording(asked, vocabulary, today)
     if shaped is not None:
         return replace(
             shaped,

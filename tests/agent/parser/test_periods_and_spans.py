@@ -1,0 +1,166 @@
+"""Questions about periods, durations and repeated events, on a shop and a hotel that name their columns differently."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from agent.knowledge.values import ValueIndex, value_index
+from agent.parser import Reading, read
+from agent.runtime.probability import STATED_DOUBT
+from eval.databases import Database, open_database
+from eval.sql import check, parse
+
+SHOP = """
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, signed_up_at TEXT NOT NULL);
+CREATE TABLE orders (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), ordered_at TEXT NOT NULL,
+    shipped_at TEXT, delivered_at TEXT, promised_on TEXT, status TEXT NOT NULL, total REAL NOT NULL);
+CREATE TABLE deposits (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), deposited_at TEXT NOT NULL,
+    amount REAL NOT NULL);
+CREATE TABLE refunds (
+    id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders(id), refunded_at TEXT NOT NULL,
+    amount REAL NOT NULL);
+INSERT INTO customers VALUES (1, 'Ann', '2022-03-01'), (2, 'Bob', '2023-05-05'), (3, 'Cem', '2024-01-09');
+INSERT INTO orders VALUES
+    (1, 1, '2023-03-01', '2023-03-03', '2023-03-08', '2023-03-06', 'delivered', 10),
+    (2, 1, '2023-04-10', '2023-04-11', '2023-04-13', '2023-04-20', 'delivered', 20),
+    (3, 2, '2023-04-11', NULL, NULL, '2023-04-20', 'cancelled', 30),
+    (4, 2, '2024-03-05', '2024-03-06', '2024-03-20', '2024-03-10', 'delivered', 40),
+    (5, 1, '2024-04-01', '2024-04-05', NULL, '2024-04-09', 'shipped', 50),
+    (6, 3, '2024-04-01', NULL, NULL, '2024-04-09', 'open', 5);
+INSERT INTO deposits VALUES (1, 1, '2024-03-02', 100), (2, 2, '2024-04-02', 7), (3, 2, '2024-04-03', 8);
+INSERT INTO refunds VALUES (1, 1, '2024-03-09', 4), (2, 2, '2024-05-09', 6);
+"""
+HOTEL = """
+CREATE TABLE Guest (GuestID INTEGER PRIMARY KEY, FullName TEXT NOT NULL);
+CREATE TABLE Booking (
+    BookingID INTEGER PRIMARY KEY, GuestID INTEGER NOT NULL REFERENCES Guest(GuestID), BookingDate DATE NOT NULL,
+    ArrivalDate DATE NOT NULL, DepartureDate DATE NOT NULL);
+CREATE TABLE Invoice (
+    InvoiceID INTEGER PRIMARY KEY, BookingID INTEGER NOT NULL REFERENCES Booking(BookingID), IssueDate DATE NOT NULL,
+    DueDate DATE NOT NULL, PaidDate DATE, Amount REAL NOT NULL);
+CREATE TABLE Employee (
+    EmployeeID INTEGER PRIMARY KEY, FullName TEXT NOT NULL, Department TEXT NOT NULL, Salary REAL NOT NULL);
+INSERT INTO Guest VALUES (1, 'Dee'), (2, 'Eli'), (3, 'Fay');
+INSERT INTO Booking VALUES
+    (1, 1, '2023-03-01', '2023-03-11', '2023-03-13'), (2, 1, '2024-03-02', '2024-03-10', '2024-03-16'),
+    (3, 2, '2024-04-01', '2024-04-03', '2024-04-07'), (4, 2, '2024-04-02', '2024-06-01', '2024-06-05');
+INSERT INTO Invoice VALUES
+    (1, 1, '2023-03-13', '2023-03-27', '2023-03-15', 60), (2, 2, '2024-03-16', '2024-03-30', '2024-04-05', 90),
+    (3, 3, '2024-04-07', '2024-04-21', NULL, 70);
+INSERT INTO Employee VALUES
+    (1, 'Gus', 'Kitchen', 30), (2, 'Hal', 'Kitchen', 50), (3, 'Ida', 'Desk', 60), (4, 'Jo', 'Desk', 40);
+"""
+TODAY = dt.date(2024, 6, 15)
+Rows = list[tuple[object, ...]]
+
+
+class Asked:
+    """Two databases to ask, by name."""
+
+    def __init__(self, databases: dict[str, tuple[Database, ValueIndex]]) -> None:
+        self._databases = databases
+
+    def reading(self, name: str, question: str) -> Reading:
+        database, index = self._databases[name]
+        return read(question, database.schema(), index, today=TODAY, threshold=0.0)
+
+    def rows(self, name: str, question: str) -> Rows:
+        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
+        assert statement is not None
+        result = self._databases[name][0].execute(statement)
+        assert result.ok, result.error
+        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    opened: dict[str, tuple[Database, ValueIndex]] = {}
+    folder = tmp_path_factory.mktemp("business")
+    for name, script in (("shop", SHOP), ("hotel", HOTEL)):
+        connection = sqlite3.connect(folder / f"{name}.sqlite")
+        connection.executescript(script)
+        connection.close()
+        database = open_database(str(folder / f"{name}.sqlite"))
+        opened[name] = (database, value_index(database, database.schema()))
+    yield Asked(opened)
+    for database, _ in opened.values():
+        database.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "orders this year vs last year", [("2023", 3), ("2024", 3)]),
+        ("shop", "revenue 2023 vs 2024", [("2023", 60), ("2024", 95)]),
+        ("shop", "2023 vs 2024 orders", [("2023", 3), ("2024", 3)]),
+        ("shop", "did we get more orders in 2024 than in 2023", [("2023", 3), ("2024", 3)]),
+        ("shop", "orders in march vs april 2024", [("2024-03", 1), ("2024-04", 2)]),
+        ("shop", "orders in april 2024 compared to the same month last year", [("2023-04", 2), ("2024-04", 2)]),
+        ("shop", "orders in 2023 and 2024 by month",
+         [("2023-03", 1), ("2023-04", 2), ("2024-03", 1), ("2024-04", 2)]),
+        ("shop", "how many more orders did we have in 2024 than in 2023", [(0,)]),
+        ("hotel", "compare march and april bookings", [("2024-03", 1), ("2024-04", 2)]),
+        ("hotel", "how did q1 2023 compare to q1 2024", [("2023-Q1", 1), ("2024-Q1", 1)]),
+        ("hotel", "bookings last year vs this year", [("2023", 1), ("2024", 3)]),
+        ("shop", "how many customers signed up in 2022 and 2023", [(2,)]),
+    ],
+)  # fmt: skip
+def test_two_periods_are_shown_side_by_side(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert asked.rows(name, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "assumed"),
+    [
+        ("hotel", "how does march compare to april", "bookings are counted"),
+        ("shop", "orders in 2023 and 2024", "each of the two periods is shown alone"),
+    ],
+)
+def test_a_comparison_that_assumes_something_says_so_and_is_not_sure(
+    asked: Asked, name: str, question: str, assumed: str
+) -> None:
+    reading = asked.reading(name, question)
+    assert assumed in reading.interpretation
+    assert reading.confidence < STATED_DOUBT
+
+
+def test_a_range_of_years_is_not_a_comparison(asked: Asked) -> None:
+    assert asked.rows("shop", "how many orders from 2023 to 2024") == [(6,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "how long does it take to ship an order", [(2.0,)]),
+        ("shop", "how long until an order is delivered", [(8.33,)]),
+        ("shop", "how long does it take for an order to be delivered", [(8.33,)]),
+        ("shop", "wait time between order and shipping", [(2.0,)]),
+        ("shop", "average days to ship", [(2.0,)]),
+        ("shop", "time to deliver an order by year", [("2023", 5.0), ("2024", 15.0)]),
+        ("shop", "how late were deliveries on average", [(6.0,)]),
+        ("shop", "average delay of orders", [(6.0,)]),
+        ("hotel", "how long until an invoice is paid", [(11.0,)]),
+        ("hotel", "how long does it take guests to pay an invoice", [(11.0,)]),
+        ("hotel", "average days from invoice to payment", [(11.0,)]),
+        ("hotel", "how late are invoices paid", [(6.0,)]),
+        ("hotel", "average length of stay", [(4.0,)]),
+        ("hotel", "how long do guests stay on average", [(4.0,)]),
+        ("hotel", "lead time between booking and arrival", [(20.0,)]),
+        ("hotel", "longest stay", [(6.0,)]),
+    ],
+)
+def test_durations_in_the_words_of_a_business(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert asked.rows(name, question) == expected
+
+
+def test_a_lead_time_between_unnamed_dates_says_which_are_taken(asked: Asked) -> None:
+    reading = asked.reading("shop", "average lead time")
+    assert "from ordered_at to delivered_at" in reading.interpretation
+    assert reading.confidence < STATED_DOUBT
+    assert asked.rows("shop", "average lead time") == [(8.33,)]
