@@ -18,6 +18,7 @@ from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary, vocabulary
 from agent.parser import confidence, declining, doubts, explanation
 from agent.parser.alternatives import rephrasings
+from agent.parser.cancelled_rows import note_cancelled
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
@@ -36,6 +37,7 @@ from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
 from agent.parser.shape_wording import Wording
 from agent.parser.shapes import fitted
+from agent.parser.side_by_side import beside, two_figures
 from agent.parser.sql_builder import TreeBuilder, Unreachable, identifier, readable, table_named
 from agent.parser.state import Draft
 from agent.parser.wording import worded
@@ -171,12 +173,35 @@ class _Parser:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := declining.not_about_rows(text, self._existing):
             return _abstain(reply)
-        attempt = self._best(text, knowledge, place)
+        attempt = self._beside(text, knowledge, place) or self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._years_since_data(attempt.draft)):
             earlier = copy(self)
             earlier._today = before(self._today, years, "year")
             return earlier._finished(earlier._best(text, knowledge, place), threshold)
         return self._finished(attempt, threshold)
+
+    def _beside(self, text: str, knowledge: str, place: int) -> _Attempt | None:
+        """The attempt that shows two figures side by side, if the text asks for two; as sure as the less sure one."""
+        two = two_figures(text, self._words)
+        if two is None:
+            return None
+        pair = [self._best(question, knowledge, place) for question in two.questions]
+        if any(a.tree is None or a.unread for a in pair):
+            return None
+        left, right = (a.tree.copy() for a in pair if a.tree is not None)
+        tree = beside(left, right, two.names)
+        if tree is None:
+            return None
+        other = explanation.explain(pair[1].draft.query, self._words, ())
+        first = min(pair, key=lambda a: a.confidence)
+        draft = pair[0].draft
+        draft.notes.append(f"beside it: {other}")
+        draft.assumed.extend(pair[1].draft.assumed)
+        features = dict(first.features)
+        if two.doubt:
+            draft.guess = two.doubt
+            features["doubt wording_guessed"] = 1.0
+        return replace(pair[0], tree=tree, features=features, confidence=confidence.confidence(features))
 
     def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
         """The likeliest attempt, or with `place` a further one."""
@@ -267,6 +292,7 @@ class _Parser:
             _assume_periods(draft, wording)
         repaired(draft, q)
         less_discounts(draft, self._words, self._seen)
+        note_cancelled(draft, q)
         doubted(draft, q)
         builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:

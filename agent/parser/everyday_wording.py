@@ -39,7 +39,8 @@ def everyday(text: str, vocabulary: Vocabulary, values: ValueIndex, today: dt.da
 _STATE = r"(?P<state>unpaid|overdue|outstanding|open|pending|unsettled|past due)"
 _HOW_MUCH = re.compile(
     rf"^(?:what is the |what's the )?(?:(?:how much(?: money)? (?:is|are|was)(?: still| currently)? {_STATE})"
-    rf"|(?:(?:total|sum of(?: all)?) {_STATE.replace('state', 'state2')} (?:amount|money|total|balance|value)s?)"
+    rf"|(?:(?:total|sum of(?: all)?) {_STATE.replace('state', 'state2')} (?:amount|money|total|balance|value)s?"
+    r"|(?:total|sum of(?: all)?) (?P<state4>overdue|unpaid|outstanding))"
     rf"|(?:{_STATE.replace('state', 'state3')} (?:amount|total|balance)s?))(?P<rest>(?: (?:by|per|for|in|from) .+)?)$",
     re.IGNORECASE,
 )
@@ -51,7 +52,7 @@ _OWES = re.compile(
 def _amounts(text: str, vocabulary: Vocabulary, values: ValueIndex, _: dt.date) -> tuple[str, str]:
     """`how much is overdue` as `total amount of overdue invoices`, where one table has amounts in such a state."""
     if match := _HOW_MUCH.match(text):
-        state = (match["state"] or match["state2"] or match["state3"]).lower()
+        state = (match["state"] or match["state2"] or match["state3"] or match["state4"]).lower()
         owed = list(_owed(state, vocabulary, values))
         if len(owed) == 1:
             table, amount = owed[0]
@@ -314,7 +315,59 @@ def _first_by_event(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.dat
     return f"which {' '.join(rows)} has the {end} {' '.join(event)}", ""
 
 
+_BY_PAID = re.compile(
+    r"\bby (?:what|how much)(?: money)? (?:they|it|he|she|each)(?: have| has)? (?P<verb>paid|spent|pay|spend|bought)"
+    r"(?: us| in total)?(?=$|[?.! ]| in| since| this| last)",
+    re.IGNORECASE,
+)
+
+
+def _by_what_they_paid(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date) -> tuple[str, str]:
+    """`top 5 members by what they paid` as `… by total amount of payments`, or by revenue where none are stored."""
+    match = _BY_PAID.search(text)
+    if match is None:
+        return text, ""
+    table = vocabulary.table_named("payment")
+    amount = _amount(vocabulary, table.name) if table is not None and match["verb"].startswith("pa") else None
+    by = f"total {' '.join(amount.words)} of {table.plural}" if amount is not None and table is not None else "revenue"
+    return f"{text[: match.start()]}by {by}{text[match.end() :]}", f"“{match[0][3:]}” is taken as the {by}"
+
+
+_THAN_ALL = re.compile(
+    r"\b(?:(?:who|that|which) (?P<verb>earns?|makes?|costs?|weighs?)|(?:whose|with an?|have an?|has an?) "
+    r"(?P<of>[a-z]+(?: [a-z]+)?)(?: is| are)?) (?P<cmp>more|less|higher|lower|greater|larger|smaller) than "
+    r"(?:that of |those of )?(?:all|every|any|everyone|everybody|anyone|anybody)(?: other| of)?(?: the)?"
+    r"(?P<rows> (?!in\b|from\b|at\b|of\b)[a-z]+)?(?P<where> (?:in|from|at|of|with) .+)$",
+    re.IGNORECASE,
+)
+_VERB_COLUMNS = {
+    "earn": ("salary", "wage", "pay", "income", "earnings"), "make": ("salary", "wage", "pay", "income"),
+    "cost": ("price", "cost", "fee"), "weigh": ("weight",),
+}  # fmt: skip
+
+
+def _more_than_all(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date) -> tuple[str, str]:
+    """`employees who earn more than any in Sales` as `employees with a salary above the highest salary in Sales`."""
+    match = _THAN_ALL.search(text)
+    if match is None:
+        return text, ""
+    names = _VERB_COLUMNS.get(lemma(match["verb"].lower()), ()) if match["verb"] else (match["of"].lower(),)
+    numbers = [c for c in vocabulary.columns.values() if c.numeric and c.role == "number"]
+    column = next((c for name in names for c in numbers if " ".join(c.words) == name), None)
+    column = column or next((c for name in names for c in numbers if name in c.words), None)
+    if column is None:
+        return text, ""
+    words, more = " ".join(column.words), match["cmp"].lower() in ("more", "higher", "greater", "larger")
+    what, side, end = text[: match.start()].rstrip(), "above" if more else "below", "highest" if more else "lowest"
+    if re.fullmatch(r"who", what, re.IGNORECASE):
+        what = vocabulary.tables[column.table].plural
+    return (
+        f"{what} with a {words} {side} the {end} {words}{match['where']}",
+        f"“than any” is taken as than the {end}" if " any" in match[0] else "",
+    )
+
+
 _RULES: tuple[_Rule, ...] = (
     _amounts, _amount_of_one, _counted_by_time, _signed, _older, _bosses, _who_did, _with_and_without,
-    _row_numbers, _busiest, _first_by_event, _last_rows,
+    _row_numbers, _busiest, _by_what_they_paid, _more_than_all, _first_by_event, _last_rows,
 )  # fmt: skip

@@ -57,6 +57,7 @@ _SHAPES = {
     "growth": "with the growth over the period before, in percent",
     "change": "only the change from {} to {}, in percent",
     "periods": "for {} and {}",
+    "first": "only the first of each",
     "difference": "only the difference between {} and {}",
     "compare": "one row for each of the two",
     "median": "as the median instead of the average",

@@ -119,6 +119,7 @@ class Shape:
         "change",
         "periods",
         "difference",
+        "first",
         "compare",
         "median",
         "percentile",
@@ -131,11 +132,11 @@ class Shape:
         "ordered",
     ]
     """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
-    previous period; change: as a percentage from one year to another; periods, compare: groups for two periods or
-    two values; difference: of the figures of two periods; median, percentile: instead of the average; average,
-    count: of the groups' figures, of the groups; top: the group with the highest figure; days: from one date to
-    another; took: rows by the time between their dates; age: years since a birth; ordered: all rows of a
-    ranking."""
+    previous period; change: as a percentage from one year to another; periods, compare: groups for two periods or two
+    values; difference: of the figures of two periods; first: people by the date of their first event; median,
+    percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the group with the
+    highest figure; days: from one date to another; took: rows by the time between their dates; age: years since a
+    birth; ordered: all rows of a ranking."""
     years: tuple[int, ...] = ()
     periods: tuple[Span, ...] = ()
     """For periods and difference: the two that are compared."""
@@ -145,12 +146,18 @@ class Shape:
     """For days and took: the dates at the start and the end."""
     function: Function = "avg"
     """For days: the aggregate of the times."""
+    person: str = ""
+    """For first: the table whose rows have their first event counted."""
+    keys: tuple[ColumnKey, ColumnKey] | None = None
+    """For first: the event's reference to the person, and its date."""
     unit: Unit = "day"
     late: bool = False
     """For days: only the rows in which the end is after the start, which was planned."""
     operator: Operator = ">"
     """For took: how the time is compared with `number`."""
     number: float = 0.0
+    part: str = ""
+    """For top: the part of the date that the plain query groups by."""
     descending: bool = True
     """For top: the highest figure rather than the lowest."""
     grouped: bool = False

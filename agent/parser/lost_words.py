@@ -12,13 +12,22 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 
-from agent.parser import ages, everyday_wording, period_comparison, rates, shape_wording, spans, wording
+from agent.parser import ages, everyday_wording, period_comparison, rates, repeat_events, shape_wording, spans, wording
 from agent.parser.shape_wording import Wording
 from eval.language.inflection import root, stem
 from eval.language.lexicon import FUNCTION_WORDS, synonyms
 from eval.language.tokens import tokenize
 
-_RULES: tuple[ModuleType, ...] = (ages, everyday_wording, period_comparison, rates, shape_wording, spans, wording)
+_RULES: tuple[ModuleType, ...] = (
+    ages,
+    everyday_wording,
+    period_comparison,
+    rates,
+    repeat_events,
+    shape_wording,
+    spans,
+    wording,
+)
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4
 """Letters that a truncated word in a pattern (`deliver\\w*`) has at least."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from typing import Literal
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import periods
@@ -94,7 +95,7 @@ def compared_periods(text: str, vocabulary: Vocabulary, today: dt.date) -> Wordi
         for x in spans
         if x.relative
     ]
-    kind = "difference" if wants_difference and not rest else "periods"
+    kind: Literal["difference", "periods"] = "difference" if wants_difference and not rest else "periods"
     return Wording(
         f"{what} by {unit}{rest}",
         Shape(kind, grouped=True, periods=(spans[0], spans[1])),

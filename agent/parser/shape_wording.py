@@ -215,7 +215,7 @@ def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | Non
     rest = match["rest"] or match["rest2"] or ""
     if not tables:
         return None
-    amount = _amount_of(vocabulary, tables[0])
+    amount = amount_of(vocabulary, tables[0])
     if amount:
         return Wording(f"average {tables[0].words[-1]} {amount}{rest}")
     if re.match(r" (?:by|per|for each)\b", rest):
@@ -223,7 +223,7 @@ def _order_value(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | Non
     return Wording(f"revenue per {tables[0].words[-1]}{rest}", Shape("average", grouped=True))
 
 
-def _amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
+def amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
     """The name of the column that holds the amount of one row of a table."""
     for words in (
         ("total", "amount"),
@@ -251,7 +251,9 @@ def _average_per(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | Non
     return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
 
 
-MONEY_ROWS = word_set("payment sale expense cost revenue invoice refund donation salary fee purchase")
+MONEY_ROWS = word_set(
+    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase"
+)
 """Tables whose rows are sums of money, so that `average payments` may be amounts."""
 _MEASURED = re.compile(r"revenue|sales|spend(?:ing)?|spent|turnover", re.IGNORECASE)
 
@@ -282,6 +284,10 @@ def _busiest(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
         if not what:
             return None
         guessed, notes = True, (f"“busiest” is taken as the most {what}",)
+    elif event := _event_of(vocabulary, what.split()[-1]):
+        text = f"number of {event[0]} per {event[1]}{groups.get('rest') or ''}"
+        down = (groups.get("most") or "").lower() not in _LEAST
+        return Wording(text, Shape("top", grouped=True, descending=down, part=period))
     elif _is_table(vocabulary, what.split()[-1]):
         what = what if what.startswith("number of ") else f"number of {what}"
     if guessed:
@@ -289,6 +295,15 @@ def _busiest(text: str, vocabulary: Vocabulary, _: dt.date) -> Wording | None:
     most = (groups.get("most") or "").lower() not in _LEAST
     text = f"{what} per {period}{groups.get('rest') or ''}"
     return Wording(text, Shape("top", grouped=True, descending=most), notes, guessed)
+
+
+def _event_of(vocabulary: Vocabulary, noun: str) -> tuple[str, str] | None:
+    """The rows and the date that `arrivals` means, where one date column is called so and no table is."""
+    one = lemma(noun)
+    if one == noun or vocabulary.table_named(noun) is not None:
+        return None
+    dates = [c for c in vocabulary.columns.values() if c.role == "date" and one in c.words]
+    return (vocabulary.tables[dates[0].table].plural, " ".join(dates[0].words)) if len(dates) == 1 else None
 
 
 def events_of(vocabulary: Vocabulary) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -25,9 +26,13 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
     """Complete the query for its shape; False when they do not fit together."""
     if shape.kind == "age":
         return aged(query, vocabulary, today)
+    if shape.kind == "first":
+        return _first_events(query, shape, vocabulary)
     if shape.kind == "ordered":
         query.shape = shape
         return _unlimited(query)
+    if shape.part:
+        _by_part(query, shape.part)
     figures = [e for e in query.select if e.function]
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.span is not None:
@@ -50,6 +55,34 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
         query.order, query.limit = [(figures[0], shape.descending)], 1
     query.shape = shape
     return True
+
+
+def _first_events(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
+    """A count of events, restricted and grouped by one date alone, as a count of the people's first events."""
+    figures = [e for e in query.select if e.function == "count" and e.table]
+    restricted = [c.left.column if isinstance(c, Condition) else None for clause in query.where for c in clause]
+    dates = {*restricted, *(e.column for e in query.group)}
+    if len(figures) != 1 or len(dates) != 1 or None in dates or query.limit is not None or query.having:
+        return False
+    date = vocabulary.columns[next(iter(dates))]  # type: ignore[index]
+    events = vocabulary.tables[date.table]
+    keys = [k for k in events.table.foreign_keys if k.ref_table == shape.person and len(k.columns) == 1]
+    if date.role != "date" or date.form or figures[0].table != date.table or len(keys) != 1:
+        return False
+    query.shape = replace(shape, keys=((date.table, keys[0].columns[0]), date.key))
+    if query.group:
+        query.order = [(e, False) for e in query.group if _is_time(e)]
+    return True
+
+
+def _by_part(query: Query, part: str) -> None:
+    """Group by a part of the date that the query groups by."""
+    whole = {e for e in query.group if e.column is not None and not e.part}
+
+    def parted(e: Expression) -> Expression:
+        return replace(e, part=part) if e in whole else e
+
+    query.select, query.group = [parted(e) for e in query.select], [parted(e) for e in query.group]
 
 
 def _unlimited(query: Query) -> bool:
@@ -204,6 +237,22 @@ def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return tree
 
 
+def _first(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    """Count the people by their first event: the earliest date of each, in a subquery, takes the place of the date."""
+    assert query.shape is not None
+    assert query.shape.keys is not None
+    dates = [c for c in tree.find_all(exp.Column) if c.name == query.shape.keys[1][1]]
+    person = dates[0].copy()
+    person.set("this", exp.to_identifier(query.shape.keys[0][1], quoted=dates[0].this.quoted))
+    earliest = exp.alias_(exp.Min(this=dates[0].copy()), "first_date")
+    inner = exp.Select().select(person, earliest, copy=False)
+    inner.set("from_", tree.args["from_"].copy())
+    inner = inner.group_by(person.copy(), copy=False)
+    for date in dates:
+        date.replace(exp.column("first_date"))
+    return tree.from_(inner.subquery("firsts", copy=False), copy=False)
+
+
 def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = exp.alias_(_figure(tree, query).copy(), "figure")
     tree.set("expressions", [figure])
@@ -274,6 +323,7 @@ _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "growth": _growth,
     "change": _change,
     "difference": _difference,
+    "first": _first,
     "average": _average,
     "median": _median,
     "percentile": _median,

@@ -19,6 +19,7 @@ from agent.parser.everyday_wording import everyday
 from agent.parser.interpretation import Shape
 from agent.parser.period_comparison import compared_periods
 from agent.parser.rates import rated
+from agent.parser.repeat_events import repeated
 from agent.parser.shape_wording import Wording, shaped_wording
 from agent.parser.spans import spanned
 from eval.language.inflection import lemma, plural
@@ -28,7 +29,13 @@ from eval.language.numbers import SMALL_NUMBERS
 def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
     text = _person_names(_every_period(text, vocabulary), vocabulary)
-    plain, notes = everyday(_plain(text), vocabulary, values, today)
+    plain = _plain(text)
+    again = repeated(plain.strip().rstrip("?!. "), vocabulary, today)
+    if again.shape is not None or again.doubt:
+        return Wording(again.text, again.shape, doubt=again.doubt)
+    if again.text != plain.strip().rstrip("?!. "):
+        plain = again.text
+    plain, notes = everyday(plain, vocabulary, values, today)
     if (timed := spanned(plain, vocabulary, values)) is not None:
         return replace(timed, notes=(*notes, *timed.notes))
     plain = rated(_reported(plain, vocabulary), vocabulary, values)
@@ -91,6 +98,14 @@ _REPLACED = tuple(
         (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
          r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
          r"who is the manager of \1"),
+        (r"\b(first|last) ever\b", r"\1"),
+        (r"^(?:on average,? )?(?:how many |number of )?([a-z]+s)(?: (?:do|did) we "
+         r"(?:get|have|make|receive|sell|do)| are there| come in)? "
+         r"(?:per|a|each|every) (day|week|month|quarter|year) on average$",
+         r"average \1 per \2"),
+        (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
+         r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
+         r"which \1 has the \2 "),
         (r"\bworst first\b", "lowest first"),
         (r"\bbest first\b", "highest first"),
         (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),

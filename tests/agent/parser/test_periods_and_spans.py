@@ -164,3 +164,75 @@ def test_a_lead_time_between_unnamed_dates_says_which_are_taken(asked: Asked) ->
     assert "from ordered_at to delivered_at" in reading.interpretation
     assert reading.confidence < STATED_DOUBT
     assert asked.rows("shop", "average lead time") == [(8.33,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "total deposits and total refunds in 2024", [(115.0, 10.0)]),
+        ("shop", "deposits vs refunds by month",
+         [("2024-03", 100.0, 4.0), ("2024-04", 15.0, 0), ("2024-05", 0, 6.0)]),
+        ("shop", "how many orders and refunds did we have in 2024", [(3, 2)]),
+        ("hotel", "bookings vs invoices by year", [("2023", 1, 1), ("2024", 3, 2)]),
+    ],
+)  # fmt: skip
+def test_two_figures_are_shown_side_by_side(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert asked.rows(name, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "customers who ordered again", [("Ann",), ("Bob",)]),
+        ("shop", "how many customers ordered more than once", [(2,)]),
+        ("shop", "customers who ordered only once", [("Cem",)]),
+        ("shop", "customers who haven't ordered in the last 2 months", [("Bob",), ("Ann",), ("Cem",)]),
+        ("shop", "who has not ordered since april 2024", [("Bob",)]),
+        ("shop", "how many customers placed their first order in 2024", [(1,)]),
+        ("hotel", "guests who came back", [("Dee",), ("Eli",)]),
+        ("hotel", "how many guests stayed more than once", [(2,)]),
+        ("hotel", "new guests per month", [("2023-03", 1), ("2024-04", 1)]),
+        ("hotel", "guests who have not booked in the last 100 days", [("Dee",), ("Fay",)]),
+        ("hotel", "churned guests", []),
+    ],
+)
+def test_repeated_first_and_missing_events_of_people(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows(name, question), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "assumed"),
+    [
+        ("hotel", "guests who came back", "is counted in bookings"),
+        ("hotel", "churned guests", "no booking since 2023-06-15"),
+        ("hotel", "new guests per month", "the first of the bookings of each"),
+        ("shop", "deposits vs refunds by month", "their amounts are added up"),
+        ("shop", "top 2 customers by deposits", "rows are counted"),
+    ],
+)
+def test_a_guess_about_events_is_told_and_not_sure(asked: Asked, name: str, question: str, assumed: str) -> None:
+    reading = asked.reading(name, question)
+    assert assumed in reading.interpretation
+    assert reading.confidence < STATED_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "the day with the most orders", [("2024-04-01", 2)]),
+        ("hotel", "which year had the most arrivals", [("2024", 3)]),
+        ("shop", "how many orders do we get per month on average", [(1.5,)]),
+        ("hotel", "bookings per year on average", [(2.0,)]),
+        ("shop", "first ever order", [(1, "2023-03-01")]),
+        ("hotel", "employees who earn more than all employees in Kitchen", [("Ida",)]),
+        ("hotel", "who earns less than anyone in Desk", [("Gus",)]),
+        ("hotel", "total overdue", [(70.0,)]),
+    ],
+)
+def test_extremes_and_averages_over_time(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert asked.rows(name, question) == expected
+
+
+def test_revenue_that_counts_cancelled_rows_says_so(asked: Asked) -> None:
+    assert "cancelled orders are counted, too" in asked.reading("shop", "total revenue").interpretation
+    assert "counted, too" not in asked.reading("shop", "revenue of cancelled orders").interpretation
