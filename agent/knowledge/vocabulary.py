@@ -324,6 +324,9 @@ def abbreviates(short: str, word: str) -> bool:
     return all(c in letters for c in short) and 2 * len(short) >= len(consonants)
 
 
+_LASTING = word_set("duration length time runtime delay wait run")
+
+
 def _event(word: str, name: str) -> str:
     """What a word in the name of a date means: `dt_cls` is closed, not class."""
     pieces = [p.lower() for p in _SPLIT.findall(name)]
@@ -335,6 +338,8 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
     words = split_name(column.name, known) or (column.name.lower(),)
     if len(words) > 1 and len(words[0]) == 1 and any(words[0] == w[0] for w in owner):
         words = words[1:]  # `DPhone` of a department
+    if words[-1] == "minimum" and _LASTING & set(words):
+        words = (*words[:-1], "minute")  # `duration_min`
     if words[-1] == "flag":
         words = tuple(_FLAGS.get(w, w) for w in words)
     elif words[0] == "date" or words[-1] == "date":

@@ -14,6 +14,7 @@ from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.stored_states import SAME_EVENT, participle
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
@@ -95,8 +96,8 @@ def _dates_rows(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """`reported before 1978`: a date column that is compared is called like the verb."""
     compared = [c.left.column for clause in draft.query.where for c in clause if isinstance(c, Condition)]
     dates = [q.vocabulary.columns[key] for key in compared if key is not None]
-    verb = root(word.lower())
-    return word.lower().endswith("ed") and any(c.role == "date" and verb in map(root, c.words) for c in dates)
+    verbs = {root(word.lower()), *map(root, SAME_EVENT.get(word.lower(), "").split())}
+    return participle(word.lower()) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in dates)
 
 
 def _position(word: str, q: LinkedQuestion) -> int:

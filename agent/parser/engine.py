@@ -305,6 +305,7 @@ class _Parser:
         if not joined:
             features |= dict.fromkeys(("joins", "unnamed tables", "condition in another table"), 0.0)
         features["words left out"] = float(len(missing))
+        features["only rows, words left out"] = float(bool(missing) and _only_rows(draft, builder.plans[-1]))
         features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording is not None and wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
@@ -418,6 +419,14 @@ def _assume_periods(draft: Draft, wording: Wording) -> None:
 
 
 _CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
+
+
+def _only_rows(draft: Draft, plan: JoinPlan) -> bool:
+    """Whether the query lists or counts all rows of one table."""
+    query = draft.query
+    clauses = query.where or query.group or query.order or query.having or query.limit is not None or query.shape
+    counted = [e.function for e in query.select] == ["count"]
+    return not (clauses or plan.steps) and (counted or "shown_by_default" in draft.doubts)
 
 
 def _keeps_clauses(other: _Attempt, first: _Attempt) -> bool:

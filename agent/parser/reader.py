@@ -145,6 +145,8 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     if following == i + 1 and _only_figure(q, c, i):
         return True
     before = q.items[i - 1].lower if i else ""
+    if following == i + 1 and _figure_per_thing(q, c, i):
+        return True
     if (
         (before.endswith("ed") and "group" not in before)
         or before in _DONE
@@ -161,6 +163,14 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return False
     aggregated = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
     return bool(aggregated) and following <= i + 3
+
+
+def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`total weight shipped by customer`: after a sum or an average, a bare singular noun at the end names groups."""
+    last = q.tokens[q.items[i + 1].end - 1]
+    ends = all(x.kind == "sign" or x.is_keyword("period") for x in q.items[i + 2 :])
+    added = any(e.function in ("sum", "avg") for e in c.query.select)
+    return added and ends and q.sorts[i + 1] in ("table", "column") and last.lower == last.lemma
 
 
 def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:

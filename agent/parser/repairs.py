@@ -86,7 +86,17 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
     figure = column is not None and column.role == "number" and not column.foreign and column.numeric
     if column is not None and figure and dated and not query.distinct and not _NOT_ADDED & set(column.words):
         query.select = [replace(shown, function="sum")]
+        _dated_in_own_table(query, q, column.table)
         draft.notes.append(f"{column.name} is added up")
+
+
+def _dated_in_own_table(query: Query, q: LinkedQuestion, table: str) -> None:
+    """`hours volunteered last month`: the date of the hours, not that of the volunteer, where they have one."""
+    own = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
+    for k, clause in enumerate(query.where):
+        c = clause[0]
+        if len(own) == len(clause) == 1 and isinstance(c, Condition) and c.half_open and c.left.column:
+            query.where[k] = (replace(c, left=Expression(column=own[0].key)),)
 
 
 def _counted_per_period(draft: Draft, q: LinkedQuestion) -> None:

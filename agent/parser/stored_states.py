@@ -75,7 +75,7 @@ _CONTRARY = {
 }
 """Flags and dates that hold the opposite of a word."""
 _ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
-_SAME_EVENT = {
+SAME_EVENT = {
     "left": "end leave left terminated termination resigned exit",
     **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
     "quit": "end leave left terminated termination resigned exit",
@@ -132,7 +132,7 @@ class StateLookup:
             for column in columns:
                 if column.role == "date" and column.column.nullable and _names(column, ending):
                     yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
-        for same in _SAME_EVENT.get(word, "").split():
+        for same in SAME_EVENT.get(word, "").split():
             for column in columns:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
         if word in ("expired", "lapsed"):

@@ -73,7 +73,7 @@ def _one(result: QueryResult, question: str) -> str:
 def _listed(result: QueryResult, question: str) -> str:
     rows, columns = result.data, result.columns
     if len(rows) == 1 and len(columns) == 1:
-        return _single(rows[0][0], question, [_figure(result, 0)[1]])
+        return _single(rows[0][0], question, [_figure(result, 0)[1]], bool(_FLAG.match(columns[0])))
     names = _row_names(result)
     if len(rows) == 1 and names:
         return f"**{names[0]}**."
@@ -153,11 +153,17 @@ def _extreme(result: QueryResult, at: int, highest: bool) -> str:
     return ("most" if highest else "fewest") if counted else ("highest" if highest else "lowest")
 
 
-def _single(value: object, question: str, units: Sequence[str] = ()) -> str:
+_YES_OR_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|can) ", re.IGNORECASE)
+_FLAG = re.compile(r"(?:is|has)_|(?:is|has)[A-Z]|.*(?:_flag|_flg|able|ed)\Z|active\Z")
+
+
+def _single(value: object, question: str, units: Sequence[str] = (), flag: bool = False) -> str:
     """One value, in the question's own words if these make a sentence."""
     if value is None:
         return "There is no value to report: the result is empty (NULL)."
     phrase = _plain(question.strip().rstrip("?!. "))
+    if flag and value in (0, 1) and _YES_OR_NO.match(question):
+        return "**Yes**." if value else "**No**."
     shown = f"**{_cell(value, _unit(units, 0))}**"
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and (match := _HOW_MANY.match(phrase)):

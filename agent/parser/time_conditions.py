@@ -15,6 +15,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, ReadingState
+from agent.parser.stored_states import SAME_EVENT
 from eval.language.inflection import root, stem
 from eval.language.lexicon import word_set
 
@@ -117,6 +118,7 @@ def date_column(
     at = q.items[i].start
     before = [q.tokens[p] for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named]
     stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
+    roots |= {root(same) for t in before for same in SAME_EVENT.get(t.lower, "").split()}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
     figures = (e for e in (*c.query.select, *(e for e, _ in c.query.order)) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders

@@ -11,6 +11,7 @@ import pytest
 from agent.knowledge.values import value_index
 from agent.models.protocol import SummaryRequest
 from agent.parser import Reading, read
+from agent.parser.confidence import CAP
 from agent.parser.execution_probe import looker
 from agent.parser.summary import summary_text
 from agent.runtime.probability import STATED_DOUBT
@@ -75,6 +76,8 @@ def reading(ferries: Database) -> Callable[[str], Reading]:
         ("trips planned before 2024", [(4,)]),
         ("who worked the most hours", [("Ada Lind", 9.0)]),
         ("hours worked in 2024", [(16.0,)]),
+        ("total hours sailed by boat", [("B-7", 16.0), ("B-9", 1.0)]),
+        ("skippers who quit in 2024", [("Bo Haas",)]),
     ],
 )
 def test_reads_as_a_newcomer_means_it(
@@ -83,6 +86,11 @@ def test_reads_as_a_newcomer_means_it(
     statement = check(parse(reading(question).sql, "sqlite")).statement
     assert statement is not None
     assert list(ferries.execute(statement).rows) == expected
+
+
+@pytest.mark.parametrize("question", ["insured boats", "how many haunted boats do we have"])
+def test_all_rows_are_no_answer_when_a_word_is_left_out(reading: Callable[[str], Reading], question: str) -> None:
+    assert reading(question).confidence <= CAP
 
 
 @pytest.mark.parametrize("question", ["who is in Dover", "who uses boat B-7"])
@@ -111,11 +119,12 @@ def test_offers_questions_that_it_answers_itself(ferries: Database, question: st
         ("how many pupils left this year", 19, "**19** pupils left this year."),
         ("how many quotes did we win", 328, "**328** quotes."),
         ("how many premium members from France", 3, "There are **3** premium members from France."),
+        ("is Ben Lopez still active?", 0, "**No**."),
     ],
 )
 def test_a_number_is_told_as_a_sentence(question: str, value: int, said: str) -> None:
     result = QueryResult(
-        task_id="task_1", attempt=1, sql="SELECT 1", data=[[value]], columns=["n"], rows_returned=1, status="success"
+        task_id="task_1", attempt=1, sql="SELECT 1", data=[[value]], columns=["is_n"], rows_returned=1, status="success"
     )
     plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="task_1", description=question)])
     assert summary_text(SummaryRequest(question, plan, (result,))) == said
