@@ -333,6 +333,35 @@ def _by_what_they_paid(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.
     return f"{text[: match.start()]}by {by}{text[match.end() :]}", f"“{match[0][3:]}” is taken as the {by}"
 
 
+_WHO_DID_MOST = re.compile(
+    r"^who (?:has |have )?(?:put in|worked|logged|did|done|gave|given|volunteered|collected|scored|made|spent|used) "
+    r"(?:the )?(?P<most>most|fewest|least) (?P<x>[a-z]+)(?P<rest>(?: (?:in|since|during|this|last|for) .+)?)$",
+    re.IGNORECASE,
+)
+
+
+def _who_did_most(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date) -> tuple[str, str]:
+    """`who put in the most hours this year` as `which volunteer has the highest total hours this year`, where one
+    number is called so, in a table that refers to people."""
+    match = _WHO_DID_MOST.match(text)
+    if match is None or vocabulary.table_named(match["x"]) is not None:
+        return text, ""
+    named = {match["x"].lower(), lemma(match["x"].lower())}
+    numbers = [c for c in vocabulary.columns.values() if c.numeric and c.role == "number" and named & set(c.words)]
+    if len(numbers) != 1:
+        return text, ""
+    people = [
+        key.ref_table
+        for key in vocabulary.tables[numbers[0].table].table.foreign_keys
+        if {"first", "last", "surname", "full"} & {w for c in vocabulary.by_table[key.ref_table] for w in c.words}
+    ]
+    if len(people) != 1:
+        return text, ""
+    end = "highest" if match["most"].lower() == "most" else "lowest"
+    who = " ".join(vocabulary.tables[people[0]].words)
+    return f"which {who} has the {end} total {' '.join(numbers[0].words)}{match['rest']}", ""
+
+
 _THAN_ALL = re.compile(
     r"\b(?:(?:who|that|which) (?P<verb>earns?|makes?|costs?|weighs?)|(?:whose|with an?|have an?|has an?) "
     r"(?P<of>[a-z]+(?: [a-z]+)?)(?: is| are)?) (?P<cmp>more|less|higher|lower|greater|larger|smaller) than "
@@ -369,5 +398,5 @@ def _more_than_all(text: str, vocabulary: Vocabulary, _: ValueIndex, __: dt.date
 
 _RULES: tuple[_Rule, ...] = (
     _amounts, _amount_of_one, _counted_by_time, _signed, _older, _bosses, _who_did, _with_and_without,
-    _row_numbers, _busiest, _by_what_they_paid, _more_than_all, _first_by_event, _last_rows,
+    _row_numbers, _busiest, _by_what_they_paid, _more_than_all, _who_did_most, _first_by_event, _last_rows,
 )  # fmt: skip

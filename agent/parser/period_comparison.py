@@ -36,6 +36,8 @@ _TWO = re.compile(
 )
 _ASKS_COMPARISON = re.compile(r"\b(?:compare|comparison|difference|differ)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"\b(?:change[ds]?|grow|grown|grew|growth|increased?|decreased?|develop)\b", re.IGNORECASE)
+_LISTED = re.compile(r"\b(?:who|that|which|whose|names?|list|show|with)\b", re.IGNORECASE)
+_FIGURE = re.compile(r"(?:how many|how much|number of|total|average|sum of)\b", re.IGNORECASE)
 _DIFFERENCE = re.compile(
     r"^(?:(?:what (?:is|was) )?(?:the )?difference (?:in|of|between)|"
     r"how (?:much|many) (?:more|less|fewer|higher|lower))\b ?",
@@ -73,6 +75,8 @@ def compared_periods(text: str, vocabulary: Vocabulary, today: dt.date) -> Wordi
         before, rest = rest.strip(), ""
     if not (_clearly_two(join, match, asked or compares or wants_difference) and _REST.match(rest)):
         return None
+    if join == "and" and _LISTED.search(before) and not _FIGURE.match(before):
+        return None
     spans = _spans(match["a"], match["b"], today)
     if spans is None:
         return None
@@ -97,7 +101,7 @@ def compared_periods(text: str, vocabulary: Vocabulary, today: dt.date) -> Wordi
     ]
     kind: Literal["difference", "periods"] = "difference" if wants_difference and not rest else "periods"
     return Wording(
-        f"{what} by {unit}{rest}",
+        f"{what} per {unit}{rest}",
         Shape(kind, grouped=True, periods=(spans[0], spans[1])),
         tuple(notes),
         doubt=doubt,

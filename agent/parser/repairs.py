@@ -36,7 +36,17 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _without_repeats(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
+        _dated_only(query, q)
     _highest_first(query, q)
+
+
+def _dated_only(query: Query, q: LinkedQuestion) -> None:
+    """`parcels collected per month`: rows without the date belong to no month."""
+    restricted = {c.left.column for clause in query.where for c in clause if isinstance(c, Condition)}
+    dates = [e.column for e in query.group if e.part and e.column is not None and not query.keep_empty]
+    for date in dates:
+        if date not in restricted and q.vocabulary.columns[date].column.nullable:
+            query.where.append((Condition(Expression(column=date), "not null"),))
 
 
 def _without_repeats(query: Query, q: LinkedQuestion) -> None:

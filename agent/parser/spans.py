@@ -80,10 +80,12 @@ _TAKES = re.compile(
 )
 _STAY = re.compile(
     rf"^(?:{_ASKED}(?:{_FUNCTION} )?(?:length|duration) of (?:a |the )?stays?|"
-    rf"how (?:long|many (?P<unit>days|hours|minutes|weeks)) do (?:the |our )?(?P<o>[a-z]+) (?:usually )?stay"
-    rf"(?: (?P<open>open))?(?: with us)?|{_ASKED}{_FUNCTION.replace('<f>', '<f2>')} stay){_OFTEN}{_REST}$",
+    r"how (?:long|many (?P<unit>days|hours|minutes|weeks)) do (?:the |our )?(?P<o>[a-z]+(?: [a-z]+)?) "
+    rf"(?:usually )?stay(?: (?P<open>open))?(?: with us)?|"
+    rf"{_ASKED}{_FUNCTION.replace('<f>', '<f2>')} stay){_OFTEN}{_REST}$",
     re.IGNORECASE,
 )
+_IN_UNIT = re.compile(r",? in (?P<unit>days|hours|minutes|weeks)$", re.IGNORECASE)
 _LATE = re.compile(
     rf"^(?:how late (?:do|did|are|were|is|was) {_AN}(?P<o>[a-z]+)(?: (?P<x>[a-z]+))?|"
     rf"{_ASKED}(?:average|avg|mean) (?:delay|lateness|days late)(?: (?:of|in|for) {_AN}(?P<o2>[a-z]+))?)"
@@ -111,6 +113,8 @@ _COMPARED: dict[str, Operator] = {
 def spanned(text: str, vocabulary: Vocabulary, values: ValueIndex) -> Wording | None:
     """The plain question and the shape of a time that is asked for; None when no pair of dates holds it."""
     text = " ".join(text.strip().rstrip("?!. ").split())
+    asked = _IN_UNIT.search(text)
+    text = text[: asked.start()] if asked else text
     if match := _TOOK.match(text):
         return _took(match, vocabulary, values)
     if match := _LATE.match(text):
@@ -143,7 +147,8 @@ def spanned(text: str, vocabulary: Vocabulary, values: ValueIndex) -> Wording | 
     if len(pairs) != 1:
         return None
     start, end = pairs[0]
-    unit = _UNITS.get((match.groupdict().get("unit") or "").lower().rstrip("s")) or _unit(start, end, values)
+    named = asked["unit"] if asked else match.groupdict().get("unit") or ""
+    unit = _UNITS.get(named.lower().rstrip("s")) or _unit(start, end, values)
     kind = Shape("days", span=(start.key, end.key), function=function, unit=unit)
     rows = _described(of, vocabulary, end) or vocabulary.tables[end.table].plural
     doubt = doubt and f"“{doubt}” is taken as from {start.name} to {end.name}; name the two dates if others are meant"
@@ -258,7 +263,9 @@ def _pairs(event: str, vocabulary: Vocabulary) -> list[tuple[ColumnWord, ColumnW
     verb = event.lower().split()[-1]
     named = [pair for pair in _all_pairs(vocabulary) if _names(event, vocabulary.tables[pair[1].table].words)]
     ended = [pair for pair in _all_pairs(vocabulary) if any(_alike(verb, w) for w in pair[1].words)]
-    return ended if ended else named
+    verbs = {root(w) for w in (verb, lemma(verb))}
+    partly = [p for p in _all_pairs(vocabulary) if verbs & {root(w) for w in vocabulary.tables[p[1].table].words}]
+    return ended or named or partly
 
 
 def _alike(verb: str, word: str) -> bool:

@@ -122,6 +122,7 @@ def date_column(
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
     figures = (e for e in (*c.query.select, *(e for e, _ in c.query.order)) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
+    measured = measured or _counted_per(q, c)
     near = {} if measured else c.near_tables(i)
     restricted = (clause[0] for clause in c.query.where)
     tables = measured or {
@@ -151,6 +152,17 @@ def date_column(
     candidates.sort(key=lambda pair: -pair[0])
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
     return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
+
+
+def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
+    """`parcels per family in 2025`: 2025 is a date of the rows that are counted for each of the others."""
+    others = {str(what) for kind, what in c.groups if kind == "table"}
+    counted = {e.table for e in c.query.select if e.function == "count" and e.table}
+    return {
+        t
+        for t in counted - others
+        if any(w.role in ("date", "year") for w in q.vocabulary.by_table[t]) and any(q.many_of(o, t) for o in others)
+    }
 
 
 def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: periods.Period) -> bool:

@@ -108,7 +108,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         ("hotel", "compare march and april bookings", [("2024-03", 1), ("2024-04", 2)]),
         ("hotel", "how did q1 2023 compare to q1 2024", [("2023-Q1", 1), ("2024-Q1", 1)]),
         ("hotel", "bookings last year vs this year", [("2023", 1), ("2024", 3)]),
-        ("shop", "how many customers signed up in 2022 and 2023", [(2,)]),
+        ("shop", "customers who signed up in 2022 and 2023", [("Ann",), ("Bob",)]),
+        ("shop", "orders shipped 2023 vs 2024", [("2023", 2), ("2024", 2)]),
     ],
 )  # fmt: skip
 def test_two_periods_are_shown_side_by_side(asked: Asked, name: str, question: str, expected: Rows) -> None:
@@ -153,6 +154,7 @@ def test_a_range_of_years_is_not_a_comparison(asked: Asked) -> None:
         ("hotel", "how long do guests stay on average", [(4.0,)]),
         ("hotel", "lead time between booking and arrival", [(20.0,)]),
         ("hotel", "longest stay", [(6.0,)]),
+        ("shop", "how long until an order is shipped, in hours", [(48.0,)]),
     ],
 )
 def test_durations_in_the_words_of_a_business(asked: Asked, name: str, question: str, expected: Rows) -> None:
@@ -227,6 +229,8 @@ def test_a_guess_about_events_is_told_and_not_sure(asked: Asked, name: str, ques
         ("hotel", "employees who earn more than all employees in Kitchen", [("Ida",)]),
         ("hotel", "who earns less than anyone in Desk", [("Gus",)]),
         ("hotel", "total overdue", [(70.0,)]),
+        ("shop", "number of orders shipped per year", [("2023", 2), ("2024", 2)]),
+        ("shop", "average orders per customer in 2023", [(1.5,)]),
     ],
 )
 def test_extremes_and_averages_over_time(asked: Asked, name: str, question: str, expected: Rows) -> None:
