@@ -18,6 +18,9 @@ def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
         r.entity(table)
     r.query.select.extend(finding.shown)
     r.sink.extend(finding.clauses)
+    if finding.absent:
+        r.absent(finding.absent)
+    r.groups.extend(finding.groups)
     for condition in finding.conditions:
         add(q, r, condition)
     r.query.order.extend(finding.order)
@@ -27,5 +30,6 @@ def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
         r.query.offset = finding.offset
     for doubt in finding.doubts:
         r.draft.doubt(doubt)
+    r.draft.rivals.extend(finding.rivals)
     for name, value in finding.changes.items():
         setattr(r, name, value)

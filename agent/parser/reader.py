@@ -19,6 +19,7 @@ from agent.parser import (
     tables,
     time_conditions,
 )
+from agent.parser.assembly import join
 from agent.parser.measures import AVERAGED
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
@@ -80,7 +81,7 @@ def _name(q: LinkedQuestion, r: ReadingState, i: int) -> None:
         r.grouping = r.grouping or between == ["and"]
     grouping = r.grouping
     if q.sorts[i] == "table":
-        tables.table_mention(q, r, i)
+        join(q, r, tables.table_mention(q, r, i))
     else:
         projection.column(q, r, i)
     if grouping and not r.grouping:

@@ -70,6 +70,9 @@ class Changes(TypedDict, total=False):
     or_next: bool
     last_column: tuple[int, ColumnWord] | None
     head_entity: str | None
+    empty_too: bool
+    share_at: int
+    verb_measure: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +88,15 @@ class Finding:
     """Restrictions that the words around them may deny or join with `or`."""
     clauses: tuple[Clause, ...] = ()
     """Restrictions that hold as they are."""
+    absent: str = ""
+    """The table whose rows are said to be missing."""
+    groups: tuple[tuple[str, object], ...] = ()
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
     offset: int | None = None
     doubts: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    """What else a word may mean, in sentences."""
     changes: Changes = field(default_factory=Changes)
 
 

@@ -5,77 +5,61 @@ In: the state of a reading at a mention of a table or a measure. Out: its query'
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.parser import measures, projection
-from agent.parser.interpretation import Expression, Function
+from agent.parser.assembly import join
+from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding, ReadingState
 from eval.language.lexicon import word_set
 
 _EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
 _TOGETHER = ("and their", "and its", "with their", "along with their", "together with their", "as well as their",
              "along with", "together with", "as well as", "with its", "along with its")  # fmt: skip
+_OWNING = ("of", "in", "from", "for")
 _PREPOSITIONS = word_set("of for from in at on by to during within among under about as")
 
 
-def table_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
+    """What a table named at item i is for."""
     table = q.table_of(i)
-    r.use(i)
+    named = Finding((i,), (table,))
     following = q.next_mention(i)
-    if r.grouping:
-        r.grouping = False
-        if following == i + 1 and (
-            _owned(q, following, table) or (q.sorts[following] == "column" and q.holds(following, table))
-        ):
-            r.grouping = True
-            r.entity(table)
-            return
-        r.groups.append(("table", table))
-        r.entity(table)
-        return
-    if r.negated and _even_without(q, i):
-        r.empty_too, r.negated = True, False
-        r.entity(table)
-        return
-    if r.negated and r.main_entity not in ("", table) and not _beside_value(q, i, table):
-        r.absent(table)
-        return
-    if following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table) and not _done_by(q, r, i + 1):
-        if r.in_head and not r.query.select and q.verb_cost(i + 1):
-            r.head_entity = r.head_entity or table
-        r.entity(table)
-        return
-    if r.functions and r.in_head:
-        amount = measures.money_column(q, table) if len(r.functions) == 1 else None
-        if amount is not None:
-            r.query.select.append(Expression(r.functions.pop(), amount.key))
-            r.entity(table)
-            return
-        if r.functions == ["sum"]:
-            r.functions = []
-            r.query.select.append(Expression("count", table=table))
-            r.entity(table)
-            return
-    if r.counting and (r.in_head or r.share):
-        if r.head_entity not in (None, table) and not r.query.select and beside_entity(q, i):
-            r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
-        r.query.select.append(Expression("count", table=table, distinct=r.counting == "distinct", share=r.share))
-        r.share_at = len(r.query.where)
-        r.counting, r.share = "", False
-        r.entity(table)
-        return
+    column_next = following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table)
+    if c.grouping:
+        if column_next or (following == i + 1 and _owned(q, i + 1, table)):
+            return named
+        return replace(named, groups=(("table", table),), changes={"grouping": False})
+    if c.negated and _even_without(q, i):
+        return replace(named, changes={"empty_too": True, "negated": False})
+    if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
+        return Finding((i,), absent=table)
+    if column_next and not _done_by(q, c, i + 1):
+        head = c.in_head and not c.query.select and q.verb_cost(i + 1)
+        return replace(named, changes={"head_entity": c.head_entity or table}) if head else named
+    if c.functions and c.in_head:
+        amount = measures.money_column(q, table) if len(c.functions) == 1 else None
+        if amount is not None or c.functions == ["sum"]:
+            expression = Expression(c.functions[-1], amount.key) if amount else Expression("count", table=table)
+            return replace(named, shown=(expression,), changes={"functions": []})
+    names = tuple(Expression(column=n.key) for n in q.naming_columns(table))
+    heads = tuple(Expression(column=n.key) for n in q.naming_columns(c.head_entity or table))
+    other = c.head_entity not in (None, table) and not c.query.select
+    if c.counting and (c.in_head or c.share):
+        count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
+        shown = (*(heads if other and beside_entity(q, i) else ()), count)
+        return replace(named, shown=shown, changes={"share_at": len(c.query.where), "counting": "", "share": False})
     preceding = q.previous_word(i)
-    if r.in_head and r.head_entity not in (None, table) and not r.query.select and _listed(r, preceding):
-        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
-        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(table))
-    elif (
-        r.in_head
-        and not (r.query.select or (preceding in _PREPOSITIONS and r.entities))
-        and preceding not in ("of", "in", "from", "for")
-    ):
-        r.head_entity = r.head_entity or table
-    elif r.in_head and r.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
-        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(table))
-    r.entity(table)
+    if not c.in_head:
+        return named
+    if other and _listed(c, preceding):
+        return replace(named, shown=(*heads, *names))
+    if not (c.query.select or (preceding in _PREPOSITIONS and c.entities)) and preceding not in _OWNING:
+        return replace(named, changes={"head_entity": c.head_entity or table})
+    if c.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
+        return replace(named, shown=names)
+    return named
 
 
 _BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
@@ -89,17 +73,17 @@ def beside_entity(q: LinkedQuestion, i: int) -> bool:
     return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
 
 
-def _listed(r: ReadingState, preceding: str) -> bool:
+def _listed(c: Context, preceding: str) -> bool:
     """`chip model and screen mode of the phone`: both tables are shown."""
-    return preceding in ("and", ",") and not (r.counting or r.functions or r.query.order or r.query.where)
+    return preceding in ("and", ",") and not (c.counting or c.functions or c.query.order or c.query.where)
 
 
-def _done_by(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def _done_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`number of films directed by each director`: the verb after the counted rows links them to their groups."""
     grouped = i + 1 < len(q.items) and q.items[i + 1].is_keyword("group")
     mention = q.items[i].mention
     dated = mention is None or mention.columns[0][0].role == "date"
-    return bool(r.counting) and grouped and q.items[i].lower.endswith("ed") and not dated
+    return bool(c.counting) and grouped and q.items[i].lower.endswith("ed") and not dated
 
 
 def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
@@ -131,24 +115,22 @@ def _even_without(q: LinkedQuestion, i: int) -> bool:
 
 
 def measure_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+    """A measure named at item i is shown, or waits for its verb's comparison. Without one, its words are a name."""
     mention = q.items[i].mention
     assert mention is not None
     expression = measures.measure(q, r.entities, mention.measure)
     if expression is None:
         if mention.tables:
-            table_mention(q, r, i)
+            join(q, r, table_mention(q, r, i))
         elif mention.columns:
             projection.column(q, r, i)
         return
-    r.use(i)
+    named = Finding((i,))
     if other := measures.other_total(q, expression):
-        r.draft.doubt("measure_ambiguous")
-        r.draft.rivals.append(f"the amount is taken from {expression.tables[0]}; {other} would be another choice")
+        rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
+        named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
     if r.in_head and not r.functions and q.items[i].lower in _EARNING:
-        r.verb_measure = expression
+        join(q, r, replace(named, changes={"verb_measure": expression}))
         return
-    function: Function = r.functions[0] if r.functions else "sum"
-    r.functions = []
-    r.counting = ""
-    r.query.select.append(Expression(function, expression.column, factor=expression.factor))
-    assert expression.column is not None
+    shown = Expression(r.functions[0] if r.functions else "sum", expression.column, factor=expression.factor)
+    join(q, r, replace(named, shown=(shown,), changes={"functions": [], "counting": ""}))
