@@ -38,7 +38,8 @@ from agent.parser.schema_linking import link
 from agent.parser.shape_wording import Wording
 from agent.parser.shapes import fitted
 from agent.parser.side_by_side import beside, two_figures
-from agent.parser.sql_builder import TreeBuilder, Unreachable, identifier, readable, table_named
+from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
+from agent.parser.sql_names import identifier, table_named
 from agent.parser.state import Draft
 from agent.parser.wording import worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT

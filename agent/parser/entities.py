@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, fold
 from agent.knowledge.vocabulary import NAME_WORDS, split_name, vocabulary
-from agent.parser.sql_builder import identifier, table_named
+from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
 from eval.schema import Column, ForeignKey, Schema, Table

@@ -7,7 +7,6 @@ concatenated as text: every name is an identifier, quoted when necessary, and ev
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import replace
 
 from sqlglot import exp
@@ -15,16 +14,14 @@ from sqlglot import exp
 from agent.knowledge.stored_dates import UNIX, UNIX_MS
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
-from agent.parser.column_names import name_columns, result_names, role
+from agent.parser.column_names import name_columns, result_names
 from agent.parser.date_functions import DateFunctions
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
-from agent.parser.joins import Edge, JoinGraph, JoinPlan
+from agent.parser.joins import JoinGraph, JoinPlan
+from agent.parser.sql_names import RESERVED, Names, identifier
 from eval.errors import Text2SQLError
-from eval.language.lexicon import word_set
-from eval.schema import WRITTEN_DIALECTS, Dialect, Table
+from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql import render
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class Unreachable(Text2SQLError):
@@ -49,16 +46,6 @@ def readable(tree: exp.Expression, dialect: Dialect) -> str:
     return render(tree, dialect, pretty=True) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect, pretty=True)
 
 
-def identifier(name: str) -> exp.Identifier:
-    """A name, quoted when necessary."""
-    return exp.to_identifier(name, quoted=not _PLAIN.match(name) or name.lower() in _RESERVED or name != name.lower())
-
-
-def table_named(table: Table) -> exp.Table:
-    """A table by its name, with its namespace where the bare name is not enough."""
-    return exp.Table(this=identifier(table.name), db=identifier(table.namespace) if table.namespace else None)
-
-
 class TreeBuilder:
     """Builds trees for one schema."""
 
@@ -67,7 +54,7 @@ class TreeBuilder:
         self._graph = graph
         self._hints = hints
         self._dates = DateFunctions(vocabulary.schema.dialect)
-        self._aliases: dict[str, str] = {}
+        self._names = Names(vocabulary, graph)
         self.plans: list[JoinPlan] = []
         """The join plans made, the outermost last."""
 
@@ -77,7 +64,7 @@ class TreeBuilder:
         if query.shape is not None and isinstance(tree, exp.Select):
             tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
         if query.intersect is None and query.minus is None and isinstance(tree, exp.Select):
-            tree = name_columns(tree, query, self._vocabulary, _RESERVED)
+            tree = name_columns(tree, query, self._vocabulary, RESERVED)
         named = self._named_rows(query)
         if named is not None and query.intersect is not None and isinstance(tree, exp.Select):
             return self._also_among(tree, query.intersect, named)
@@ -102,7 +89,7 @@ class TreeBuilder:
     def _also_among(self, tree: exp.Select, other: Query, key: ColumnKey) -> exp.Select:
         """The rows that are also among those of the other query, by their key."""
         inner = self._select(replace(other, select=[Expression(column=key)]))
-        among = exp.In(this=self._column(key, False), query=inner.subquery(copy=False))
+        among = exp.In(this=self._names.column(key), query=inner.subquery(copy=False))
         return tree.where(among, copy=False).distinct(copy=False)
 
     def _select(self, query: Query) -> exp.Select:
@@ -114,13 +101,15 @@ class TreeBuilder:
         select = select.select(*counted, copy=False) if counted else select.select(exp.Star(), copy=False)
         if query.distinct:
             select = select.distinct(copy=False)
-        select = select.from_(self._table(plan.root, alone), copy=False)
+        select = select.from_(self._names.table(plan.root, alone), copy=False)
         join = "left" if query.keep_empty else "inner"
         for table, edge in plan.steps:
-            select = select.join(self._table(table, False), on=self._on(edge), join_type=join, copy=False)
+            select = select.join(
+                self._names.table(table, False), on=self._names.joined(edge), join_type=join, copy=False
+            )
         shares = any(e.share for e in query.select)
         for table, referring in references:
-            other, on = self._reference(table, referring)
+            other, on = self._names.other(table, referring)
             select = select.join(other, on=on, join_type="left", copy=False)
         for clause in query.base if shares else query.where:
             select = select.where(self._clause(clause, alone), copy=False)
@@ -162,7 +151,7 @@ class TreeBuilder:
         place = exp.Window(
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
         )
-        free = result_names(select, query, self._vocabulary, _RESERVED)
+        free = result_names(select, query, self._vocabulary, RESERVED)
         names = [identifier(name or f"column_{number}") for number, name in enumerate(free, 1)]
         for shown, name in zip(list(select.expressions), names, strict=True):
             shown.replace(exp.alias_(shown.copy(), name))
@@ -192,54 +181,6 @@ class TreeBuilder:
         self.plans.append(plan)
         return plan
 
-    # -- names ----------------------------------------------------------------------------------------------------
-
-    def _table(self, name: str, alone: bool) -> exp.Table:
-        table_name = table_named(self._vocabulary.tables[name].table)
-        if not alone:
-            table_name.set("alias", exp.TableAlias(this=exp.to_identifier(self._alias(name))))
-        return table_name
-
-    def _alias(self, name: str) -> str:
-        """A short name for a table in a join: the initials of its words, the same in the whole statement."""
-        known = self._aliases.get(name)
-        if known is None:
-            initials = "".join(w[0] for w in self._vocabulary.tables[name].words if w[:1].isascii() and w[:1].isalpha())
-            start = initials.lower()[:4] or "t"
-            aliases_in_use = {*self._aliases.values(), *_RESERVED}
-            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in aliases_in_use)
-            self._aliases[name] = known
-        return known
-
-    def _column(self, key: ColumnKey, alone: bool) -> exp.Column:
-        owner = None if alone else exp.to_identifier(self._alias(key[0]))
-        return exp.Column(this=identifier(key[1]), table=owner)
-
-    def _alias_of(self, table: str, referring: str) -> str:
-        """The alias of the rows that rows of the same table refer to: the words of the referring column (`manager`)."""
-        name = role(self._vocabulary.columns[table, referring].words)
-        return name if _PLAIN.match(name) and name not in _RESERVED else f"{self._alias(table)}_other"
-
-    def _reference(self, table: str, referring: str) -> tuple[exp.Table, exp.Expr]:
-        """The same table again, under another name, for the rows referred to; rows without a reference are kept."""
-        edge = next(e for e in self._graph.edges(table) if e.left == e.right and referring in e.left_columns)
-        other = self._table(table, True)
-        alias = self._alias_of(table, referring)
-        other.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-        pairs = []
-        for own, target in zip(edge.left_columns, edge.right_columns, strict=True):
-            there = self._column((table, target), False)
-            there.set("table", exp.to_identifier(alias))
-            pairs.append(exp.EQ(this=there, expression=self._column((table, own), False)))
-        return other, exp.and_(*pairs, copy=False)
-
-    def _on(self, edge: Edge) -> exp.Expr:
-        pairs = [
-            exp.EQ(this=self._column((edge.left, a), False), expression=self._column((edge.right, b), False))
-            for a, b in zip(edge.left_columns, edge.right_columns, strict=True)
-        ]
-        return exp.and_(*pairs, copy=False)
-
     # -- expressions ----------------------------------------------------------------------------------------------
 
     def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query, ordered: bool = False) -> exp.Expr:
@@ -247,11 +188,10 @@ class TreeBuilder:
             return self._count(e, plan, alone, query)
         if e.column is None:
             assert e.table is not None
-            return exp.Star() if alone else exp.Column(this=exp.Star(), table=exp.to_identifier(self._alias(e.table)))
-        inner: exp.Expr = self._column(e.column, alone)
+            return exp.Star() if alone else exp.Column(this=exp.Star(), table=self._names.alias(e.table))
         if e.via:
-            inner.set("table", exp.to_identifier(self._alias_of(e.column[0], e.via)))
-            return inner
+            return self._names.column_of_other(e.column, e.via)
+        inner: exp.Expr = self._names.column(e.column, alone)
         if e.part or e.function or ordered or e.until is not None or e.since is not None or self._is_number(e.column):
             inner = self._moment(e.column, alone)
         if e.part:
@@ -261,9 +201,9 @@ class TreeBuilder:
         if e.since is not None:
             inner = self._dates.elapsed(self._moment(e.since, alone), inner, e.unit)
         if e.factor is not None:
-            inner = exp.Mul(this=inner, expression=self._column(e.factor, alone))
+            inner = exp.Mul(this=inner, expression=self._names.column(e.factor, alone))
         if e.less is not None:
-            kept = exp.Sub(this=exp.Literal.number(1), expression=self._column(e.less, alone))
+            kept = exp.Sub(this=exp.Literal.number(1), expression=self._names.column(e.less, alone))
             inner = exp.Mul(this=inner, expression=exp.paren(kept, copy=False))
         if not e.function:
             return inner
@@ -271,7 +211,7 @@ class TreeBuilder:
 
     def _moment(self, key: ColumnKey, alone: bool) -> exp.Expr:
         """The column; a date in a form of its own as the engine's own."""
-        column, form = self._column(key, alone), self._vocabulary.columns[key].form
+        column, form = self._names.column(key, alone), self._vocabulary.columns[key].form
         return self._dates.moment(column, form) if form else column
 
     def _is_number(self, key: ColumnKey) -> bool:
@@ -290,17 +230,17 @@ class TreeBuilder:
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Sum(this=case))
             return exp.Div(this=share, expression=exp.Count(this=exp.Star()))
         if e.column is not None:
-            column = self._column(e.column, alone)
+            column = self._names.column(e.column, alone)
             return exp.Count(this=exp.Distinct(expressions=[column]) if e.distinct else column)
         own = self._vocabulary.key_column(e.table) if e.table is not None and query.keep_empty else None
         if own is not None:
-            rows = self._column(own.key, alone)
+            rows = self._names.column(own.key, alone)
             links = self._counts_links(own.table, plan, query) or not plan.multiplies(own.table)
             return exp.Count(this=rows if links else exp.Distinct(expressions=[rows]))
         if e.table is not None and plan.multiplies(e.table) and not self._counts_links(e.table, plan, query):
             key = self._vocabulary.key_column(e.table)
             if key is not None:
-                return exp.Count(this=exp.Distinct(expressions=[self._column(key.key, alone)]))
+                return exp.Count(this=exp.Distinct(expressions=[self._names.column(key.key, alone)]))
         return exp.Count(this=exp.Star())
 
     def _counts_links(self, table: str, plan: JoinPlan, query: Query) -> bool:
@@ -326,7 +266,7 @@ class TreeBuilder:
         else:
             assert c.left.column is not None
             dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against
-            left = (self._moment if dated else self._column)(c.left.column, alone)
+            left = (self._moment if dated else self._names.column)(c.left.column, alone)
             if c.left.since is not None:
                 left = self._dates.elapsed(self._moment(c.left.since, alone), left, c.left.unit)
                 left = exp.paren(left, copy=False)
@@ -354,9 +294,7 @@ class TreeBuilder:
             assert value.column is not None
             if not value.via:
                 return self._moment(value.column, alone)
-            column = self._column(value.column, alone)
-            column.set("table", exp.to_identifier(self._alias_of(value.column[0], value.via)))
-            return column
+            return self._names.column_of_other(value.column, value.via)
         if isinstance(value, bool):
             return exp.Boolean(this=value)
         if isinstance(value, int | float):
@@ -389,15 +327,15 @@ class TreeBuilder:
         if m.negated and self._vocabulary.schema.dialect != "sqlite" and m.of not in inner_tables:
             inner.set("expressions", [exp.Literal.number(1)])
             for a, b in zip(own, other, strict=True):
-                outer = self._column((m.of, a), alone)
+                outer = self._names.column((m.of, a), alone)
                 if alone:
                     outer.set("table", identifier(self._vocabulary.tables[m.of].table.name))
-                partner = self._column((first_table, b), len(set(inner_tables)) == 1)
+                partner = self._names.column((first_table, b), len(set(inner_tables)) == 1)
                 inner = inner.where(exp.EQ(this=partner, expression=outer), copy=False)
             return exp.Not(this=exp.Exists(this=inner))
-        target = self._column((first_table, other[0]), len(set(inner_tables)) == 1)
+        target = self._names.column((first_table, other[0]), len(set(inner_tables)) == 1)
         inner = inner.where(exp.Not(this=exp.Is(this=target, expression=exp.Null())), copy=False)
-        left = self._column((m.of, own[0]), alone)
+        left = self._names.column((m.of, own[0]), alone)
         membership: exp.Expr = exp.In(this=left, query=inner.subquery(copy=False))
         if not m.negated:
             return membership
@@ -424,12 +362,3 @@ _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min":
 _COMPARISONS: dict[str, type[exp.Expr]] = {
     "=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,
 }  # fmt: skip
-_RESERVED = word_set(
-    "add all alter analyze and any as asc between both by case cast check collate column constraint create cross "
-    "current current_date current_time current_timestamp database default delete desc describe distinct div drop else "
-    "end escape except exists explain false fetch filter for foreign from full function grant group groups having if "
-    "in index inner insert interval into is join key keys lateral leading left like limit lock match natural no not "
-    "null of offset on or order outer over partition percent primary procedure range rank read references right row "
-    "rows select session set show some system table then to trailing trigger true union unique update user using "
-    "values view when where window with year month day date time timestamp usage role position value comment"
-)
