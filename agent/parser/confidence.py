@@ -306,6 +306,7 @@ _ALWAYS_DOUBTED = (
     "doubt date_ambiguous",
     "doubt measure_ambiguous",
     "doubt value_fuzzy",
+    "doubt place_or_time_open",
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",

@@ -107,7 +107,9 @@ def _position(word: str, q: LinkedQuestion) -> int:
 def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`)."""
     at = _position(word, q)
-    if at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED:
+    after = q.items[at + 2 : at + 3]
+    stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
+    if stranded and not (after and after[0].kind in ("mention", "literal", "number")):
         named = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]
         return bool(named) and at > 2 and not any(x.lower in _ASKING for x in q.items[named[-1] + 1 : at])
     for k in range(at + 1, min(len(q.items), at + 1 + _REACH)):

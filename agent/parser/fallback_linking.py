@@ -10,11 +10,12 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.knowledge.values import ValueHit, ValueIndex
+from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, countries, open_lexicon, word_set
+from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, word_set
 from eval.language.tokens import Token
 
 _SUPERIORS = word_set("manager boss supervisor superior")
@@ -44,7 +45,8 @@ def linked_by_fallback(
     at = 0
     while at < len(items):
         item = items[at]
-        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and len(item.lower) > 2
+        coded = tokens[item.start].text.isupper() and len(item.lower) > 1
+        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and (len(item.lower) > 2 or coded)
         if item.kind == "literal":
             hits = values.find(item.mention.text, fuzzy=False) if item.mention else ()
             linked.append(
@@ -65,7 +67,7 @@ def linked_by_fallback(
         stop = at + 1
         while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
             stop += 1
-        replacement = _gender(item, vocabulary, values) or _superior(item, vocabulary)
+        replacement = sex(item, vocabulary, values) or _superior(item, vocabulary)
         if replacement is not None:
             linked.append(replacement)
             at += 1
@@ -73,7 +75,8 @@ def linked_by_fallback(
         for end in range(stop, at, -1):
             text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
             written = tokens[item.start].capital
-            lands = _country_or_language(text, vocabulary, values) if written or len(text) > _CODE else ()
+            place = written or len(text) > _CODE
+            meant, lands = place_or_language(text, vocabulary, values) if place else (text, ())
             hits = lands or values.find(text, fuzzy=True)
             if not (written or lands):
                 hits = tuple(
@@ -90,7 +93,7 @@ def linked_by_fallback(
                     items[end - 1].end,
                     "mention",
                     text.lower(),
-                    Mention(item.start, items[end - 1].end, values=hits, text=text),
+                    Mention(item.start, items[end - 1].end, values=hits, text=meant),
                 )
                 at = end
                 break
@@ -108,43 +111,8 @@ CALENDAR_UNITS = word_set("year quarter month week day hour")
 CATEGORIES = 60
 """A column with at most this many distinct values is a category, whose values people name by a part."""
 _DENYING = ("in", "un", "non", "dis", "im", "ir", "non-", "not-")
-_GENDERS = {"female": ("f", "female", "woman"), "male": ("m", "male", "man"), "woman": ("f", "female"),
-            "man": ("m", "male"), "girl": ("f", "female"), "boy": ("m", "male"), "lady": ("f", "female"),
-            "gentleman": ("m", "male")}  # fmt: skip
-
-
-def _gender(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
-    """`female` when the column says F."""
-    stored = _GENDERS.get(lemma(item.lower))
-    if stored is None:
-        return None
-    hits: list[ValueHit] = []
-    for column in vocabulary.columns.values():
-        if column.words[-1] in ("sex", "gender") or "gender" in column.words:
-            known = (v for v in values.values(*column.key) if v.lower() in stored)
-            hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in known)
-    if not hits:
-        return None
-    mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
-    return Item(item.start, item.end, "mention", item.lower, mention)
-
-
-def _country_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> tuple[ValueHit, ...]:
-    """`Germany` when the column of countries says DE, `UK` when it says United Kingdom, `French` for a language."""
-    lands, tongues = countries()
-    hits: list[ValueHit] = []
-    for column in vocabulary.columns.values():
-        words = set(column.words)
-        known = lands if words & _OF_LANDS else tongues if "language" in words else {}
-        stored = known.get(text.lower(), frozenset())
-        found = (v for v in values.values(*column.key) if v.lower() in stored) if stored else ()
-        hits.extend(ValueHit(column.table, column.name, value, 0.95) for value in found)
-    return tuple(hits)
-
-
 _CODE = 3
 """A code has at most this many letters; in lower case (`us`, `it`) it is a word."""
-_OF_LANDS = word_set("country nation nationality citizenship")
 
 
 def _verbal(text: str) -> bool:

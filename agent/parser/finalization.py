@@ -203,6 +203,9 @@ def _show_something(q: LinkedQuestion, r: ReadingState) -> None:
     if column is not None:
         query.select.append(Expression(column=column))
         return
+    is_place = bool(set(_PLACES) & set(q.vocabulary.tables[entity].words))
+    if q.tokens[0].lower == "when" or (q.tokens[0].lower == "where" and not is_place):
+        r.draft.doubt("place_or_time_open")
     names = q.naming_columns(entity)
     query.select.extend(Expression(column=c.key) for c in names)
     if query.limit is not None and all(c.role == "id" for c in names):  # a key alone does not show why its row is first
@@ -210,7 +213,9 @@ def _show_something(q: LinkedQuestion, r: ReadingState) -> None:
     r.draft.doubt("shown_by_default")
 
 
-_PLACES = ("location", "city", "address", "place", "venue", "town", "country", "state", "region")
+_PLACES = ("location", "city", "address", "place", "venue", "hometown", "town", "country", "state", "region",
+           "headquarter")  # fmt: skip
+_NOT_PLACES = frozenset(("email", "mail", "ip", "web"))
 
 
 def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | None:
@@ -220,7 +225,7 @@ def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | 
     if first == "where":
         for word in _PLACES:
             for column in columns:
-                if column.words[-1] == word and not column.foreign:
+                if column.words[-1] == word and not column.foreign and not _NOT_PLACES & set(column.words):
                     return column.key
     if first == "how" and len(q.tokens) > 1 and q.tokens[1].lower == "much":
         priced = [c for c in columns if c.numeric and c.words[-1] in ("price", "cost", "fee", "fare")]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.ages import with_birth_date
+from agent.parser.ages import with_ages, with_birth_date
 from agent.parser.everyday_wording import everyday
 from agent.parser.interpretation import Shape
 from agent.parser.period_comparison import compared_periods
@@ -28,7 +28,7 @@ from eval.language.numbers import SMALL_NUMBERS
 
 def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex = EMPTY) -> Wording:
     """The plain question and its shape; the text itself when no rewrite is necessary."""
-    text = _person_names(_every_period(text, vocabulary), vocabulary)
+    text = _kinds(_person_names(_every_period(text, vocabulary), vocabulary), vocabulary)
     plain = _plain(text)
     again = repeated(plain.strip().rstrip("?!. "), vocabulary, today)
     if again.shape is not None or again.doubt:
@@ -36,6 +36,8 @@ def worded(text: str, vocabulary: Vocabulary, today: dt.date, values: ValueIndex
     if again.text != plain.strip().rstrip("?!. "):
         plain = again.text
     plain, notes = everyday(plain, vocabulary, values, today)
+    plain, staged = with_ages(plain, vocabulary, values)
+    notes = (*notes, *filter(None, (staged,)))
     if (timed := spanned(plain, vocabulary, values)) is not None:
         return replace(timed, notes=(*notes, *timed.notes))
     plain = rated(_reported(plain, vocabulary), vocabulary, values)
@@ -121,11 +123,21 @@ _REPLACED = tuple(
          rf"[\"']([^\"']+)[\"'] in {_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
         (r"\bwithout (?:the )?letter [\"']?([a-z])[\"']? in "
          rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 does not contain '\1'"),
+        (r"^how old (?:is|are|was|were) (?:the |our )?(.+?),? on average\b", r"what is the average age of \1"),
+        (r"^how old,? on average,? (?:is|are|was|were) (?:the |our )?", "what is the average age of "),
+        (r"\b(?:have|has|had) (?:not|n't)(?: yet)? turned (\d+)(?: yet)?\b", r"are younger than \1"),
+        (r"\b(?:have|has|had)(?: already)? turned (\d+)\b", r"are at least \1 years old"),
+        (r"\bthan the average one\b", "than the average"),
+        (r"^((?:which|what) .+?) (?:is|are|was|were|gets?|got|has been|have been) (?:held|used|chosen|taken|seen|"
+         r"found|made) (?=most often\b|the most often\b|most frequently\b|least often\b)", r"\1 is "),
+        (r"^what (?:is|are|was|were) (the .+?) called[?.! ]*$", r"what is the name of \1"),
         (r"\b(?:called|broke|broken) off\b", "cancelled"),
         (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
         (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
         (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
          "; show their names"),
+        (r"\bwhat (?:they|these|those) are called\b", "their names"),
+        (r"\bwhat (?:it|he|she) is called\b", "its name"),
         (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
          r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
         (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
@@ -180,6 +192,16 @@ def _person_names(text: str, vocabulary: Vocabulary) -> str:
         if not any(" ".join(c.words).endswith(named) for c in vocabulary.columns.values()):
             text = pattern.sub(rf"{place} name\1", text)
     return text
+
+
+_KIND = re.compile(r"\bkind(?P<end>s?)\b|\bsort(?P<of>s?)(?= of\b)", re.IGNORECASE)
+
+
+def _kinds(text: str, vocabulary: Vocabulary) -> str:
+    """`kinds of ships` as `types of ships`, where only a type is in the schema."""
+    if "type" not in vocabulary.holders or {"kind", "sort"} & vocabulary.holders.keys():
+        return text
+    return _KIND.sub(lambda match: f"type{match['end'] or match['of'] or ''}", text)
 
 
 _COUNTS = re.compile(r"\b(?P<before>(?:and|with|plus) (?:their |its |the )?)(?P<what>[a-z]+) counts?\b(?! of)", re.I)

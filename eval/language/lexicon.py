@@ -65,17 +65,24 @@ def abbreviations() -> dict[str, tuple[str, ...]]:
 
 @cache
 def countries() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """For each name, adjective or code of a country, all its codes and names; and the same for languages."""
+    """For each name, adjective or code of a country or continent, all of them; and the same for languages."""
     lands: dict[str, frozenset[str]] = {}
     tongues: dict[str, frozenset[str]] = {}
     for line in lines(_HERE / "lexicon_countries.txt"):
         codes, names, adjectives_, language = (part.strip() for part in line.split("|"))
-        stored = {*codes.split(), *(n.strip() for n in names.split(","))}
-        lands.update(dict.fromkeys({*stored, adjectives_} - {""}, frozenset(stored)))
+        stored = {*codes.split(), *(n.strip() for n in names.split(",")), adjectives_} - {""}
+        lands.update(dict.fromkeys(stored, frozenset(stored)))
         tags, _, name = language.partition(":")
         if name:
             tongues[name.strip()] = frozenset({*tags.split(), name.strip()})
     return lands, tongues
+
+
+@cache
+def states() -> dict[str, frozenset[str]]:
+    """For each name or code of a state of the USA, both."""
+    rows = (line.split(maxsplit=1) for line in lines(_HERE / "lexicon_states.txt"))
+    return {form: frozenset((code, name)) for code, name in rows for form in (code, name)}
 
 
 @dataclass(frozen=True, slots=True)
