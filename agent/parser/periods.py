@@ -131,7 +131,9 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
         if ordinal.isdecimal() and 1 <= int(ordinal) <= 31:
             day, after = int(ordinal), after + 1
     year_at = _after(tokens, after, ",", "of", "in", "the", "year")
-    year = _year_at(tokens, year_at)
+    year = _year_at(tokens, year_at) or _year_of_next(tokens, after)
+    if year is not None and _year_at(tokens, year_at) is None:
+        year_at = after - 1
     if year is None:
         if day is not None or not _is_month(tokens, start):
             return None
@@ -144,6 +146,13 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
         return Period(first, days_later(first, 1), first.isoformat(), year_at + 1 - start)
     first = dt.date(year, month, 1)
     return Period(first, months_later(first, 1), first.strftime("%B %Y"), year_at + 1 - start)
+
+
+def _year_of_next(tokens: Sequence[Token], at: int) -> int | None:
+    """`march and april 2025`: the year of the next month, which a list names once."""
+    if _lower(tokens, at) not in ("and", "or") or _lower(tokens, at + 1) not in _MONTHS:
+        return None
+    return _year_at(tokens, _after(tokens, at + 2, ",", "of", "in"))
 
 
 def _is_month(tokens: Sequence[Token], at: int) -> bool:

@@ -175,7 +175,7 @@ def _people_and_events(
         people = next((t for w in _BUYERS if (t := vocabulary.table_named(w)) is not None), None)
     else:
         people = vocabulary.table_named(who) if lemma(who.lower()) != who.lower() else None
-    if people is None:
+    if people is None or set(people.words) & _EVENT_TABLES:
         return None, None
     tables = [
         t

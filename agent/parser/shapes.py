@@ -104,12 +104,13 @@ def _time(query: Query) -> bool:
 
 def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     """Keep only the years or other periods that are compared."""
-    timed = [e for e in query.group if e.column is not None and (e.part or vocabulary.columns[e.column].role == "year")]
+    whole = ("year", "date") if any(x.unit == "day" for x in shape.periods) else ("year",)
+    timed = [e for e in query.group if e.column is not None and (e.part or vocabulary.columns[e.column].role in whole)]
     if len(timed) != 1 or (shape.kind == "change" and len(query.group) != 1):
         return False
     spans = [(x.start, x.end) for x in shape.periods] or [(dt.date(y, 1, 1), dt.date(y + 1, 1, 1)) for y in shape.years]
     column = Expression(column=timed[0].column)
-    if timed[0].part:
+    if timed[0].part or vocabulary.columns[timed[0].column].role == "date":  # type: ignore[index]
         kept = [Condition(column, "between", span, half_open=True) for span in spans]
     elif all(months_later(start, 12) == end for start, end in spans):
         numeric = vocabulary.columns[timed[0].column].numeric  # type: ignore[index]

@@ -49,7 +49,7 @@ def two_figures(text: str, vocabulary: Vocabulary) -> Two | None:
     how = (match["how"] or "").lower()
     amounts = [amount_of(vocabulary, t) for t in (left, right)]
     summed = how not in _COUNTED and all(amounts)
-    if (how and not summed and how not in _COUNTED) or (
+    if (how not in ("", "total", *_COUNTED) and not summed) or (
         how in _COUNTED and (match["how2"] or how).lower() not in _COUNTED
     ):
         return None
@@ -59,7 +59,7 @@ def two_figures(text: str, vocabulary: Vocabulary) -> Two | None:
         for k, amount in zip(("a", "b"), amounts, strict=True)
     ]
     doubt = ""
-    if not how:
+    if not how or (how == "total" and any(amounts) and not summed):
         doubt = "their amounts are added up" if summed else "their rows are counted"
         doubt += f"; ask for the {'number' if summed else 'total amount'} if that is meant"
     names = [match[k].lower().replace(" ", "_") for k in ("a", "b")]

@@ -108,6 +108,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         ("hotel", "compare march and april bookings", [("2024-03", 1), ("2024-04", 2)]),
         ("hotel", "how did q1 2023 compare to q1 2024", [("2023-Q1", 1), ("2024-Q1", 1)]),
         ("hotel", "bookings last year vs this year", [("2023", 1), ("2024", 3)]),
+        ("shop", "list orders in march and april 2023", [(1,), (2,), (3,)]),
         ("shop", "customers who signed up in 2022 and 2023", [("Ann",), ("Bob",)]),
         ("shop", "orders shipped 2023 vs 2024", [("2023", 2), ("2024", 2)]),
     ],
@@ -175,6 +176,7 @@ def test_a_lead_time_between_unnamed_dates_says_which_are_taken(asked: Asked) ->
         ("shop", "deposits vs refunds by month",
          [("2024-03", 100.0, 4.0), ("2024-04", 15.0, 0), ("2024-05", 0, 6.0)]),
         ("shop", "how many orders and refunds did we have in 2024", [(3, 2)]),
+        ("shop", "total orders and total customers", [(6, 3)]),
         ("hotel", "bookings vs invoices by year", [("2023", 1, 1), ("2024", 3, 2)]),
     ],
 )  # fmt: skip
