@@ -14,7 +14,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, fold
-from agent.knowledge.vocabulary import NAME_WORDS, split_name, vocabulary
+from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
 from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
@@ -40,12 +40,15 @@ class Entities:
     sources: dict[str, tuple[Table, Column]]
     keys: dict[str, Column]
     """The columns that refer to the added tables: by the name that they have in `schema`, the column that exists."""
+    renamed: dict[str, Table]
+    """Tables whose rows have a better name in `schema` (`tickets` for `tickets_export_2024`)."""
 
     def written(self, tree: exp.Expression, holds_null: Callable[[Table, Column], bool]) -> exp.Expression:
         """The statement in terms of the tables that exist. It may be changed in place. Rows that name no thing are left
         out where a column holds NULL."""
-        if not self.sources:
-            return tree
+        for origin in list(tree.find_all(exp.Table)):
+            if (real := self.renamed.get(origin.name)) is not None:
+                _rename(origin, real, tree)
         for reference in tree.find_all(exp.Column):
             if (existing := self.keys.get(reference.name)) is not None:
                 reference.set("this", identifier(existing.name))
@@ -87,13 +90,24 @@ class Entities:
         """`FROM members` alone: the distinct values of the column."""
         column = exp.column(identifier(self.sources[source.name][1].name), source.alias or None)
         counts = list(select.find_all(exp.Count))
+        computed = any(e.find(exp.AggFunc) for e in select.expressions)
         for star in [s for s in select.find_all(exp.Star) if s.parent_select is select]:
             star.replace(exp.Distinct(expressions=[column.copy()]) if star.parent in counts else column.copy())
-        if not counts:
+        if not computed:
             select.distinct(copy=False)
         real = table_named(table)
         real.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias_or_name)))
         source.replace(real)
+
+
+def _rename(named: exp.Table, real: Table, tree: exp.Expression) -> None:
+    """Name a table as the database does; where columns are qualified by the other name, that is its alias."""
+    qualifies = any(column.table == named.name for column in tree.find_all(exp.Column))
+    if qualifies and not named.alias:
+        named.set("alias", exp.TableAlias(this=exp.to_identifier(named.name)))
+    existing = table_named(real)
+    named.set("this", existing.this)
+    named.set("db", existing.args.get("db"))
 
 
 def _sources(select: exp.Select) -> list[exp.Table]:
@@ -130,34 +144,41 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     """The schema with a table for each kind of thing that is only a column of a table that stands alone."""
     words = vocabulary(schema, values.date_forms)
     taken = {name.casefold() for t in schema.tables for name in (t.name, *(c.name for c in t.columns))}
-    nouns = {t.words[-1] for t in words.tables.values()}
     sources: dict[str, tuple[Table, Column]] = {}
     keys: dict[str, Column] = {}
+    renamed: dict[str, Table] = {}
+    homes: dict[tuple[str, str], str] = {}
     tables: list[Table] = []
     for table in schema.tables:
+        if not _stands_alone(table, schema):
+            tables.append(table)
+            continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        for place, column in enumerate(table.columns if _stands_alone(table, schema) else ()):
-            known = words.columns[table.name, column.name]
-            thing = _thing(split_name(column.name))
-            known_values = values.values(table.name, column.name)
-            if known.role not in ("text", "name") or known.numeric or known.primary or not thing or thing[-1] in nouns:
+        row = _row(words, table.name)
+        rows = plural_phrase(row).replace(" ", "_")
+        name = rows if rows not in taken and row != words.tables[table.name].words else table.name
+        if name != table.name:
+            renamed[name] = table
+            homes |= {(table.name, column.name): name for column in columns}
+        for place, column in enumerate(table.columns):
+            thing = _thing(words.columns[table.name, column.name], row)
+            kinds = values.values(table.name, column.name)
+            if not thing or len(kinds) > (table.row_count or 0) * _MOST_OF_ROWS or {fold(v) for v in kinds} <= _MARKS:
                 continue
-            name, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
-            if len(known_values) > (table.row_count or 0) * _MOST_OF_ROWS or {name, key} & taken:
+            things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
+            if {things, key} & taken:
                 continue
-            if {fold(v) for v in known_values} <= _MARKS:
-                continue
-            taken |= {name, key}
-            sources[name], keys[key] = (table, column), column
+            taken |= {things, key}
+            sources[things], keys[key] = (table, column), column
             columns[place] = replace(column, name=key)
-            foreign_keys.append(ForeignKey((key,), name, (column.name,)))
+            foreign_keys.append(ForeignKey((key,), things, (column.name,)))
+            homes[table.name, column.name] = things
             own = replace(column, primary_key=True, nullable=False)
-            tables.append(Table(name, (own,), primary_key=(column.name,), row_count=len(known_values)))
-        tables.append(replace(table, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
-    if not sources:
-        return Entities(schema, values, sources, keys)
-    homes = {(table.name, column.name): name for name, (table, column) in sources.items()}
-    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys)
+            tables.append(Table(things, (own,), primary_key=(column.name,), row_count=len(kinds)))
+        tables.append(replace(table, name=name, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
+    if not homes:
+        return Entities(schema, values, sources, keys, renamed)
+    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
 
 
 def _stands_alone(table: Table, schema: Schema) -> bool:
@@ -168,8 +189,28 @@ def _stands_alone(table: Table, schema: Schema) -> bool:
     return table.kind == "table" and not table.foreign_keys and not referred and shared <= {"id", "name", "date"}
 
 
-def _thing(words: tuple[str, ...]) -> tuple[str, ...]:
+_FILES = word_set(
+    "export list log data dataset sheet dump report extract file csv table record register tracker ledger copy final "
+    "master all new old clean raw v1 v2 history database db import"
+)
+"""Words in the name of a file that do not say what its rows are."""
+
+
+def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
+    """What a row is: the thing that its number is of (`Ticket ID`), else what the table's name says, without `export`
+    and the like."""
+    numbers = (c.words[:-1] for c in words.by_table[table] if c.role == "id" and c.words[-1] == "id")
+    first = next(numbers, ())
+    own = words.tables[table].words
+    kept = tuple(w for w in own if w not in _FILES and not w.isdigit()) or own
+    return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
+
+
+def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:
     """What the values of a column are: `member`, and `customer` for `customer_name`; empty if the column says how a row
-    is."""
+    is, or what kind of row it is."""
+    if column.role not in ("text", "name") or column.numeric or column.primary:
+        return ()
+    words = column.words
     thing = words[:-1] if len(words) > 1 and words[-1] in NAME_WORDS else words
-    return () if thing[-1] in _ATTRIBUTES or thing[-1] in NAME_WORDS else thing
+    return () if thing[-1] in (*_ATTRIBUTES, *NAME_WORDS, row[-1]) else thing

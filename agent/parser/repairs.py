@@ -27,6 +27,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
             _having_per_row(query, q, draft.entities)
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
+    _share_of_groups(query)
     _average_of_rows(query, q)
     _person_with_most(query, q)
     _added_in_period(draft, q)
@@ -47,6 +48,16 @@ def _dated_only(query: Query, q: LinkedQuestion) -> None:
     for date in dates:
         if date not in restricted and q.vocabulary.columns[date].column.nullable:
             query.where.append((Condition(Expression(column=date), "not null"),))
+
+
+def _share_of_groups(query: Query) -> None:
+    """`what share of tickets is about each kind of problem`: no part is named, so it is each group's share of all."""
+    figures = [e for e in query.select if e.function]
+    if query.shape is not None or not query.group or query.where or len(figures) != 1 or not figures[0].share:
+        return
+    query.select = [replace(e, share=False) for e in query.select]
+    query.shape = Shape("share")
+    query.order = query.order or [(replace(figures[0], share=False), True)]
 
 
 def _without_repeats(query: Query, q: LinkedQuestion) -> None:

@@ -105,6 +105,22 @@ def test_the_list_of_tables_is_that_of_the_database(visits: Database) -> None:
     assert reading.interpretation == "The database has the tables visits."
 
 
+def test_rows_are_named_after_their_number(tmp_path: Path) -> None:
+    """The file may be called anything: the rows of `ticket_id` are tickets."""
+    path = tmp_path / "helpdesk_export_2024.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        'CREATE TABLE "Helpdesk Export 2024" (ticket_id INTEGER PRIMARY KEY, channel TEXT, opened_on DATE);'
+        "INSERT INTO \"Helpdesk Export 2024\" VALUES (1, 'Mail', '2024-01-01'), (2, 'Mail', '2024-01-02'),"
+        "(3, 'Phone', '2024-02-01'), (4, 'Phone', '2024-02-02'), (5, 'Mail', '2024-03-01');"
+    )
+    connection.close()
+    with open_database(str(path)) as database:
+        reading, rows = ask(database, "tickets by channel")
+        assert sorted(rows) == [("Mail", 3), ("Phone", 2)], reading.sql
+        assert ask(database, "what share of tickets does each channel have")[1] == [("Mail", 60.0), ("Phone", 40.0)]
+
+
 def test_tables_that_refer_to_each_other_stay_as_they_are(tmp_path: Path) -> None:
     """Where the people have a table, their number is that of its rows, also of those without a visit."""
     path = tmp_path / "linked.sqlite"
