@@ -307,6 +307,7 @@ _ALWAYS_DOUBTED = (
     "doubt measure_ambiguous",
     "doubt value_fuzzy",
     "doubt place_or_time_open",
+    "doubt similar_word",
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",

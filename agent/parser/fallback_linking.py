@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, word_set
+from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
 
 _SUPERIORS = word_set("manager boss supervisor superior")
@@ -179,8 +180,32 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))
         scores = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
-    return _mention(item, vocabulary, scores) if scores else None
+    return _mention(item, vocabulary, scores) if scores else _similar(item, word, vocabulary)
 
 
+def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
+    """The schema's words of a similar meaning, where no list has the word: a guess, unless one of them is very near."""
+    if (
+        item.lower in AGENTIVE or word in _GENERIC
+    ):  # `live in`, `meet at`: the verb only links a thing to its description
+        return None
+    alike = max((similar_words(form) for form in dict.fromkeys((item.lower, word, stem(word)))), key=len)
+    scores = {other: score for other, score in alike.items() if other in vocabulary.holders and other not in _GENERIC}
+    best = max(scores.values(), default=0.0)
+    scores = {other: _LINKED + (1 - _LINKED) * s for other, s in scores.items() if s >= best - _RIVAL}
+    mention = _mention(item, vocabulary, scores)
+    if mention is None or mention.mention is None:
+        return None
+    return replace(mention, mention=replace(mention.mention, guessed=best < _SURE or len(scores) > 1))
+
+
+_GENERIC = word_set("type kind sort form way thing part number name id code key value record group list set")
+"""Words that say little by themselves: anything has a type, a number and a name."""
+_LINKED = 0.6
+"""The worth of a link to a word of no similarity; that of one to the same word is 1."""
+_RIVAL = 0.12
+"""Words whose similarity is lower by at most this much may be meant, too."""
+_SURE = 0.85
+"""The similarity from which on a single word of the schema is meant without a doubt."""
 _WORDS = frozenset(("pro", "con", "per", "art", "car", "day", "end", "man", "men", "the", "for", "age", "com", "cat"))
 """Short words that are prefixes of many others without being their abbreviation."""

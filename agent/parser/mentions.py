@@ -27,6 +27,8 @@ class Mention:
     """The business measure that the words name (`revenue`), or empty."""
     opposite: bool = False
     """The word negates the name (`inactive` for a column `active`)."""
+    guessed: bool = False
+    """The words may only mean something similar to the name."""
 
     @property
     def schema_score(self) -> float:

@@ -166,6 +166,8 @@ def linked_question(
         if ambiguous and sorts[i] == "table":
             doubts.append("table_ambiguous")
             choices.append(("table", tables[i]))
+    if any(item.mention is not None and item.mention.guessed for item in items):
+        doubts.append("similar_word")
     return replace(q, sorts=tuple(sorts), tables=tables, choices=tuple(choices), doubts=tuple(doubts))
 
 

@@ -58,6 +58,18 @@ def open_lexicon(word: str) -> dict[str, float]:
 
 
 @cache
+def _similar_lines() -> dict[str, str]:
+    """The lines of the similar words by their word; read on first use (20 ms)."""
+    return {line[: line.index(":")]: line for line in lines(_HERE / "lexicon_similar.txt")}
+
+
+def similar_words(word: str) -> dict[str, float]:
+    """Words of similar meaning with their similarity, 0..1, the most similar first."""
+    fields = _similar_lines().get(word, ":").partition(":")[2].split()
+    return {other: int(percent) / 100 for other, percent in zip(fields[::2], fields[1::2], strict=True)}
+
+
+@cache
 def abbreviations() -> dict[str, tuple[str, ...]]:
     """For each short form (`qty`), the words it abbreviates."""
     return {line.split()[0]: tuple(line.split()[1:]) for line in lines(_HERE / "lexicon_abbreviations.txt")}

@@ -12,6 +12,7 @@ from agent.knowledge.values import value_index
 from agent.parser.engine import Reading, read
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases.factory import open_database
+from eval.language.lexicon import similar_words
 
 _TABLES = """
 CREATE TABLE firm (firm_id INTEGER PRIMARY KEY, name TEXT, headquarters TEXT, market TEXT);
@@ -77,3 +78,18 @@ def test_where_without_a_place_is_never_sure(asked: Asked) -> None:
     reading, _ = asked("Where do the churches come from?")
     assert "email" not in reading.sql
     assert reading.confidence < STATED_DOUBT
+
+
+@pytest.mark.parametrize(("word", "told"), [("mariners", True), ("captains", False)])
+def test_a_word_of_similar_meaning_is_told_only_where_it_is_very_similar(asked: Asked, word: str, told: bool) -> None:
+    """Only the less similar word is told in doubt."""
+    reading, rows = asked(f"How many {word} are there?")
+    assert rows == [(4,)]
+    assert (reading.confidence >= STATED_DOUBT) is told
+    assert "pilot" in similar_words(word.removesuffix("s"))
+
+
+def test_a_word_of_no_content_is_similar_to_nothing(asked: Asked) -> None:
+    """A sort of a thing is not the thing's number, however similar the words are."""
+    reading, _ = asked("sort of each firm")
+    assert "firm_id" not in reading.sql

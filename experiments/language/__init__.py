@@ -1,0 +1,1 @@
+"""How the word lists of `eval.language` that come from open data are made."""
