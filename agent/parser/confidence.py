@@ -313,6 +313,7 @@ _ALWAYS_DOUBTED = (
     "doubt group_open",
     "another reading taken",
     "doubt who_is_no_person",
+    "doubt only_open",
     "joins by chance",
     "unmet or",
 )
@@ -326,6 +327,7 @@ _NEVER_SURE = (
     "doubt share_open",
     "doubt value_of_pieces",
     "doubt second_amount_open",
+    "doubt total_of_a_rank",
     "doubt own_rows_counted",
     "doubt hour_of_a_day",
     "doubt how_often_open",

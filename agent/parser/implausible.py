@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.measures import money_column
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
@@ -35,6 +35,8 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_named_value_shown", _shows_what_was_named(query, q)),
         ("value_of_pieces", _adds_pieces_for_value(query, q)),
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
+        ("only_open", _says_only(q) and not any(isinstance(c, Membership) for part in query.where for c in part)),
+        ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
         ("who_is_no_person", _who_is_no_person(query, q)),
@@ -44,6 +46,23 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     ):
         if holds:
             draft.doubt(name)
+
+
+_ONLY = re.compile(
+    r"\b(?:who|that|which)(?: have| has| had| did| do| does)? only\b(?! (?:once|the|\d))|\bonly ever\b|\w only[?.! ]*$",
+    re.IGNORECASE,
+)
+
+
+def _says_only(q: LinkedQuestion) -> bool:
+    """`employees with billable hours only`: those without any other hours."""
+    return _ONLY.search(" ".join(t.text for t in q.tokens)) is not None
+
+
+def _totals_a_rank(query: Query) -> bool:
+    """`our 5 most expensive sales` read as the total of all: one row has no first five."""
+    totals = bool(query.select) and all(e.function for e in query.select)
+    return totals and not query.group and not query.within and (query.limit or 1) > 1 and query.shape is None
 
 
 def _figures(query: Query) -> Iterator[Expression]:
@@ -147,9 +166,16 @@ def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
     return asked and any(_PIECES & set(c.words) for c in added)
 
 
+_SPEEDS = word_set("best worst fastest slowest quickest record winning finishing")
+
+
 def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
     """`invoices issued in May` read as the dates of issue, `number of bookings` as the number of different days."""
-    if not query.select or query.group or any(t.lemma in TIME_WORDS for t in q.tokens):
+    words = [t.lower for t in q.tokens]
+    taken = {k + 1 for k, word in enumerate(words) if word in _SPEEDS}  # `best time` is a duration
+    if any(t.lemma in TIME_WORDS and not (t.lemma == "time" and k in taken) for k, t in enumerate(q.tokens)):
+        return False
+    if not query.select or (query.group and query.group != query.select):
         return False
     counted = [e for e in query.select if e.function == "count"]
     shown = counted if len(counted) == len(query.select) else [e for e in query.select if not (e.function or e.part)]

@@ -13,6 +13,7 @@ from sqlglot import exp
 from agent.knowledge.values import value_index
 from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
+from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
 from eval.sql import check, parse
 
@@ -98,6 +99,19 @@ def test_nothing_but_the_one_table_is_named(visits: Database) -> None:
         assert reading.tree is not None
         tables = {table.name for table in reading.tree.find_all(exp.Table)}
         assert tables == {"visits"}, reading.sql
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["potters who only ever came to the north site", "potters with paid visits only", "our 3 dearest revenue"],
+)
+def test_a_word_that_the_reading_ignores_leaves_a_doubt(visits: Database, question: str) -> None:
+    """`only` excludes all others, and a total has no first three rows."""
+    assert ask(visits, question)[0].confidence < STATED_DOUBT
+
+
+def test_a_percent_sign_may_start_the_question(visits: Database) -> None:
+    assert ask(visits, "% of visits that are paid")[1] == [(75.0,)]
 
 
 def test_the_list_of_tables_is_that_of_the_database(visits: Database) -> None:
