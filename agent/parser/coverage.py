@@ -85,7 +85,10 @@ def unaccounted(
     unread: Sequence[str], q: LinkedQuestion, draft: Draft, plans: Sequence[JoinPlan]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
-    left_out = [w for w in unread if not _explained_by_join(w, q, plans) and not _dates_rows(w, q, draft)]
+    left_out = [
+        w for w in unread
+        if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q))
+    ]  # fmt: skip
     tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
     missing += [word for word in _without_effect(q, draft) if word not in missing]
@@ -98,6 +101,16 @@ def _dates_rows(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     dates = [q.vocabulary.columns[key] for key in compared if key is not None]
     verbs = {root(word.lower()), *map(root, SAME_EVENT.get(word.lower(), "").split())}
     return participle(word.lower()) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in dates)
+
+
+_LIVING = word_set("live lives lived living reside resides residing come comes came originate originates hail hails")
+
+
+def _tells_place(word: str, q: LinkedQuestion) -> bool:
+    """`live in Brazil`: the verb says no more than the place does."""
+    at = _position(word, q)
+    placed = word.lower() in _LIVING and [x.lower for x in q.items[at + 1 : at + 2]] in (["in"], ["from"])
+    return placed and list(q.sorts[at + 2 : at + 3]) == ["value"]
 
 
 def _position(word: str, q: LinkedQuestion) -> int:

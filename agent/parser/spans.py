@@ -174,11 +174,16 @@ _COMES = _roots("arrival arrive checkin start begin admission admit")
 _GOES = _roots("departure depart checkout leave discharge end")
 
 
+_LENGTHS = word_set("night day hour minute duration length")
+
+
 def _stays(vocabulary: Vocabulary) -> list[tuple[ColumnWord, ColumnWord]]:
     """The dates between which somebody is there: arrival and departure, check-in and check-out."""
     pairs = []
     for columns in vocabulary.by_table.values():
         dates = [c for c in columns if c.role == "date"]
+        if any(c.role == "number" and c.words[-1] in _LENGTHS for c in columns):
+            continue  # the length is stored
         comes = [c for c in dates if _is(c, _COMES) or {"check", "in"} <= set(c.words)]
         goes = [c for c in dates if _is(c, _GOES) or {"check", "out"} <= set(c.words)]
         if len(comes) == 1 and len(goes) == 1 and comes != goes:

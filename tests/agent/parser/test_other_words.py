@@ -89,6 +89,12 @@ def test_a_word_of_similar_meaning_is_told_only_where_it_is_very_similar(asked: 
     assert "pilot" in similar_words(word.removesuffix("s"))
 
 
+def test_a_verb_of_living_says_no_more_than_the_place(asked: Asked) -> None:
+    reading, rows = asked("Which pilots live in Miami, FL?")
+    assert rows == [("Ida",)]
+    assert reading.confidence >= STATED_DOUBT
+
+
 def test_a_word_of_no_content_is_similar_to_nothing(asked: Asked) -> None:
     """A sort of a thing is not the thing's number, however similar the words are."""
     reading, _ = asked("sort of each firm")
