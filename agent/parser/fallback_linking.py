@@ -185,9 +185,9 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     """The schema's words of a similar meaning, where no list has the word: a guess, unless one of them is very near."""
-    if (
-        item.lower in AGENTIVE or word in _GENERIC
-    ):  # `live in`, `meet at`: the verb only links a thing to its description
+    if item.lower in AGENTIVE or word in _GENERIC:  # `live in`, `meet at` only link a thing to its description
+        return None
+    if word != item.lower and not item.lower.endswith("s"):  # `lost` is a state, to be found in the data
         return None
     alike = max((similar_words(form) for form in dict.fromkeys((item.lower, word, stem(word)))), key=len)
     scores = {other: score for other, score in alike.items() if other in vocabulary.holders and other not in _GENERIC}
@@ -199,7 +199,10 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     return replace(mention, mention=replace(mention.mention, guessed=best < _SURE or len(scores) > 1))
 
 
-_GENERIC = word_set("type kind sort form way thing part number name id code key value record group list set")
+_GENERIC = word_set(
+    "type kind sort form way thing part number name id code key value record group list set amount total count sum "
+    "size level state status address detail information"
+)
 """Words that say little by themselves: anything has a type, a number and a name."""
 _LINKED = 0.6
 """The worth of a link to a word of no similarity; that of one to the same word is 1."""

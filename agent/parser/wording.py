@@ -94,7 +94,7 @@ _REPLACED = tuple(
         (r"\ban hour and a half\b", "90 minutes"),
         (r"\b(than|over|under|least|most) an hour\b", r"\1 1 hour"),
         (r"(?:\bwhat %|(?<![\d.])(?<!\d )%(?= of\b))", "what percentage"),
-        (r"\b(?:time|hours) (spent|worked|logged|booked)\b|\bspent time\b", "hours"),
+        (r"\b(?:time spent|spent time)\b", "hours"),
         (r"\bin %(?!\w)", "in percent"),
         (r"\bsigned up\b", "registered"),
         (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
