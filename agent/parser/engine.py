@@ -28,20 +28,18 @@ from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
 from agent.parser.joins import JoinPlan, join_graph
-from agent.parser.lost_words import lost_words
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
 from agent.parser.question import LinkedQuestion, linked_question
 from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
-from agent.parser.shape_wording import Wording
 from agent.parser.shapes import fitted
 from agent.parser.side_by_side import beside, two_figures
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.sql_names import identifier, table_named
 from agent.parser.state import Draft
-from agent.parser.wording import worded
+from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
@@ -206,10 +204,9 @@ class _Parser:
 
     def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
         """The likeliest attempt, or with `place` a further one."""
-        wording = worded(text, self._words, self._today, self._values)
+        wording = worded(text, Known(self._words, self._values, self._today))
         if wording.shape is not None and not self._shapes(wording):
             wording = Wording(text)
-        wording = replace(wording, lost=lost_words(text, wording))
         tokens = tokenize(wording.text)
         known = meanings(knowledge, self._words) if knowledge else ()
         items = self._linked(tokens, known)
@@ -389,7 +386,7 @@ class _Parser:
         least = max(threshold, STATED_DOUBT)
 
         def sure(question: str) -> bool:
-            wording = worded(question, self._words, self._today, self._values)
+            wording = worded(question, Known(self._words, self._values, self._today))
             tokens = tokenize(wording.text)
             first = self._attempt(tokens, self._linked(tokens), wording=wording)
             if first.tree is None or first.confidence < least or first.unread:

@@ -12,8 +12,8 @@ from agent.parser.interpretation import (
     Expression,
 )
 from agent.parser.question import LinkedQuestion
-from agent.parser.shape_wording import MONEY_ROWS
 from agent.parser.state import Context
+from agent.parser.wording.computations import MONEY_ROWS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 from eval.language.numbers import number_of
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser import spans
 from agent.parser.ages import aged
 from agent.parser.date_arithmetic import months_later
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
@@ -36,7 +35,7 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
     figures = [e for e in query.select if e.function]
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.span is not None:
-        return plain and spans.completed(query, shape)
+        return plain and _with_duration(query, shape)
     if not plain or len(figures) != 1 or (shape.grouped and not query.group):
         return False
     if shape.kind in ("running", "growth", "top") and not _time(query):
@@ -53,6 +52,31 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
         query.order = query.order or [(figures[0], True)]
     if shape.kind == "top":
         query.order, query.limit = [(figures[0], shape.descending)], 1
+    query.shape = shape
+    return True
+
+
+def _with_duration(query: Query, shape: Shape) -> bool:
+    """Put the time between two dates into the query; False when it does not count or list the rows that have it."""
+    assert shape.span is not None
+    start, end = shape.span
+    if shape.kind == "took":
+        passed = Expression(column=end, since=start, unit=shape.unit)
+        if end[0] not in query.tables and not any(end[0] in e.tables for e in query.select):
+            return False
+        query.where.append((Condition(passed, shape.operator, (shape.number,)),))
+        return True
+    figures = [e for e in query.select if e.function]
+    if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
+        return False
+    figure = Expression(shape.function, end, since=start, unit=shape.unit)
+    if shape.late:
+        query.where.append((Condition(Expression(column=end), ">", (Expression(column=start),)),))
+    query.select = [figure if e == figures[0] else e for e in query.select]
+    query.order = [(figure if e == figures[0] else e, down) for e, down in query.order]
+    query.default_order = [(figure if e == figures[0] else e, down) for e, down in query.default_order]
+    if query.group and not query.order and not any(e.part for e in query.group):
+        query.order = [(figure, True)]
     query.shape = shape
     return True
 

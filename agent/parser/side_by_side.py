@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import TableWord, Vocabulary
-from agent.parser.shape_wording import amount_of
+from agent.parser.wording.computations import amount_of
 
 _UNIT = r"(?:day|week|month|quarter|year)"
 _TWO = re.compile(

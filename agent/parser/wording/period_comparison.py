@@ -1,7 +1,7 @@
 """Two periods side by side: `revenue this year vs last year`, `how does march compare to april`.
 
-In: a question's text, the vocabulary, today's date. Out: the plain question grouped by the unit of the two periods
-(`revenue by year`), and a `Shape` that keeps only these two. Periods of different units are not compared.
+They become the plain question grouped by the unit of the two periods (`revenue by year`), and a `Shape` that keeps only
+these two. Periods of different units are not compared.
 """
 
 from __future__ import annotations
@@ -10,29 +10,21 @@ import datetime as dt
 import re
 from typing import Literal
 
-from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import periods
 from agent.parser.date_arithmetic import MONTHS, days_later, months_later
 from agent.parser.interpretation import Shape, Span
-from agent.parser.shape_wording import Wording, events_of, subject
+from agent.parser.wording.rules import MONTH, UNIT, YEAR, Known, Wording, rule, subject
 from eval.language.tokens import tokenize
 
-_MONTH = (
-    r"(?:january|jan|february|feb|march|mar|april|apr|may|june|jun|july|jul|august|aug|september|sept|sep|october|oct|"
-    r"november|nov|december|dec)"
-)
-_UNIT = r"(?:day|week|month|quarter|year)"
-_YEAR = r"(?:19|20)\d\d"
-_NAMED = rf"(?:{_MONTH}|q[1-4])(?:,? (?:of )?{_YEAR})?|{_YEAR}|(?:this|last|current|previous) {_UNIT}|today|yesterday"
-_EARLIER = rf"(?:the )?(?:same {_UNIT}|this time) (?:of )?last year|(?:the )?{_UNIT} before|(?:the )?previous {_UNIT}"
+_NAMED = rf"(?:{MONTH}|q[1-4])(?:,? (?:of )?{YEAR})?|{YEAR}|(?:this|last|current|previous) {UNIT}|today|yesterday"
+_EARLIER = rf"(?:the )?(?:same {UNIT}|this time) (?:of )?last year|(?:the )?{UNIT} before|(?:the )?previous {UNIT}"
 _THE_ONE = r"(?:(?:in|for|of|during|at|that of|those of|those in|the one in) )?(?:the )?"
-_TWO = re.compile(
+_TWO = (
     r"(?P<in>\b(?:in|for|during|of|from|between|by|and|to|since|until|before|after) )?(?:the )?"
     rf"\b(?P<a>{_NAMED})(?:'s)?"
     rf"(?: (?P<x>(?!in\b|for\b|by\b|of\b|compare)[a-z]+))?,? "
     rf"(?P<join>vs\.?|versus|(?:compared?|stack up) (?:to|with|against)|against|than|and|to|with) {_THE_ONE}"
-    rf"(?P<b>{_EARLIER}|{_NAMED})(?:'s)?\b(?! [-/]|-\d)",
-    re.IGNORECASE,
+    rf"(?P<b>{_EARLIER}|{_NAMED})(?:'s)?\b(?! [-/]|-\d)"
 )
 _ASKS_COMPARISON = re.compile(r"\b(?:compare|comparison|difference|differ)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"\b(?:change[ds]?|grow|grown|grew|growth|increased?|decreased?|develop)\b", re.IGNORECASE)
@@ -56,36 +48,37 @@ _WE = re.compile(
     r" (?:did|do|have|has|were|was|are) (?:we |they |there |you )?(?:get|have|make|receive|sell|got|made)?$", re.I
 )
 _LOOSE_ENDS = re.compile(r"(?: (?:in|for|of|during|from|between|on|did we|compare|compared|does|do))+$", re.IGNORECASE)
-_FINER = re.compile(rf"^ ?(?:by|per|each|for each|for every|broken down by) (?P<unit>{_UNIT})$", re.IGNORECASE)
+_FINER = re.compile(rf"^ ?(?:by|per|each|for each|for every|broken down by) (?P<unit>{UNIT})$", re.IGNORECASE)
 _SIZES = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 _REST = re.compile(r"^(?: (?:by|per|for|of|in|from|for each|with|at) .+)?$", re.IGNORECASE)
 
 
-def compared_periods(text: str, vocabulary: Vocabulary, today: dt.date) -> Wording | None:
+@rule(rf"^(?P<before>(?s:.*?))(?:{_TWO})(?P<rest>(?s:.*))$")
+def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     """The plain question and the two periods that it is asked for; None when it names no two of the same unit."""
-    match = _TWO.search(text)
-    if match is None or _TWO.search(text, match.end()) or _CHANGED.search(text):
+    if re.search(_TWO, match["rest"], re.IGNORECASE) or _CHANGED.search(match[0]):
         return None
-    asked = bool(_ASKS_COMPARISON.search(text))
+    asked = bool(_ASKS_COMPARISON.search(match[0]))
     join = match["join"].lower()
-    before, rest = text[: match.start()], text[match.end() :].strip(" ?!.")
+    before, wants_difference, compares = _subject_before(match["before"])
+    rest = match["rest"].strip(" ?!.")
     rest = f" {rest}" if rest else ""
-    before, wants_difference, compares = _subject_before(before)
     if not before and rest and not _REST.match(rest):
         before, rest = rest.strip(), ""
     if not (_clearly_two(join, match, asked or compares or wants_difference) and _REST.match(rest)):
         return None
     if join == "and" and _LISTED.search(before) and not _FIGURE.match(before):
         return None
-    spans = _spans(match["a"], match["b"], today)
+    spans = _spans(match["a"], match["b"], known.today)
     if spans is None:
         return None
     unit = spans[0].unit
     what, doubt = f"{before} {match['x'] or ''}".strip(), ""
     if not what:
-        rows = events_of(vocabulary)
-        if not rows:
+        events = known.events()
+        if not events:
             return None
+        rows = events[0].plural
         what, doubt = f"number of {rows}", f"{rows} are counted; name the figure to compare if another one is meant"
     elif join == "and" and not (asked or compares or wants_difference):
         doubt = "each of the two periods is shown alone; ask for the total if they are meant together"
@@ -132,11 +125,11 @@ def _clearly_two(join: str, match: re.Match[str], compares: bool) -> bool:
 
 def _spans(first: str, second: str, today: dt.date) -> tuple[Span, Span] | None:
     """The two periods in the order in which they are named; a year named once is the year of both."""
-    if (year := re.search(_YEAR, second)) and not re.search(
+    if (year := re.search(YEAR, second)) and not re.search(
         r"\d{4}|this|last|current|today|previous", first, re.IGNORECASE
     ):
         first = f"{first} {year[0]}"
-    elif (year := re.search(_YEAR, first)) and re.fullmatch(rf"{_MONTH}|q[1-4]", second, re.IGNORECASE):
+    elif (year := re.search(YEAR, first)) and re.fullmatch(rf"{MONTH}|q[1-4]", second, re.IGNORECASE):
         second = f"{second} {year[0]}"
     a = _period(first, today)
     b = _relative_to(a, second) if a is not None and re.fullmatch(_EARLIER, second, re.IGNORECASE) else None

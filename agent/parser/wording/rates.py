@@ -1,7 +1,6 @@
 """Rates of a state: `no-show rate by doctor` as the share of the appointments that are no-shows.
 
-In: a question's text, the vocabulary and the value index. Out: the text with `percentage of … that are …`, where
-exactly one table has such a state: a stored value, a yes-or-no column, or a date that is set when it happened.
+The state is a stored value, a yes-or-no column, or a date that is set when it happened.
 """
 
 from __future__ import annotations
@@ -9,60 +8,54 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.flags import is_flag
+from agent.parser.wording.rules import Known, Wording, rule
 from eval.language.inflection import lemma
 
-_RATE = re.compile(
-    r"^(?:(?:what|show|give)(?: is|'s| was| me)? )?(?:the |our |my )?(?:overall |average )?"
-    r"(?P<state>[a-z]+(?:[- ][a-z]+)?)[- ](?:rate|ratio|percentage)s?"
-    r"(?P<rest>(?: (?:of|for|by|per|in|for each|of each|during|since|last|this|on) .+)?)[?.! ]*$",
-    re.IGNORECASE,
-)
 _STATES = 40
 """A column may hold states if it has at most this many distinct texts."""
 _SHARED, _TAIL = 4, 7
 """Letters that two forms of a word share at least, and the longest ending that may follow them."""
 
 
-def rated(text: str, vocabulary: Vocabulary, values: ValueIndex) -> str:
-    """The text in words that the reader knows; unchanged when no rate of a known state is asked for."""
-    match = _RATE.match(text)
-    if match is None:
-        return text
+@rule(
+    r"^(?:(?:what|show|give)(?: is|'s| was| me)? )?(?:the |our |my )?(?:overall |average )?"
+    r"(?P<state>[a-z]+(?:[- ][a-z]+)?)[- ](?:rate|ratio|percentage)s?"
+    r"(?P<rest>(?: (?:of|for|by|per|in|for each|of each|during|since|last|this|on) .+)?)[?.! ]*$"
+)
+def rate(match: re.Match[str], known: Known) -> Wording | None:
+    """`percentage of … that are …`, where exactly one table has such a state."""
     state, rest = match["state"].lower(), match["rest"]
-    if any(c.words[-1] == "rate" and set(c.words[:-1]) & set(state.split()) for c in vocabulary.columns.values()):
-        return text
-    holders = dict(_holders(state, vocabulary, values))
+    columns = known.vocabulary.columns.values()
+    if any(c.words[-1] == "rate" and set(c.words[:-1]) & set(state.split()) for c in columns):
+        return None
+    holders = dict(_holders(state, known))
     named = [t for t in holders if re.search(rf"\b{t.words[-1]}", rest, re.IGNORECASE)]
     if named:
         holders = {named[0]: holders[named[0]]}
     if len(holders) != 1:
-        return text
+        return None
     ((table, value),) = holders.items()
     rest = re.sub(rf"^ (?:of|for|in) (?:the |our |all )?(?:\w+ )?{table.words[-1]}\w*", "", rest, flags=re.IGNORECASE)
     rest = re.sub(r"^ (?:by|per|of each) ", " for each ", rest, flags=re.IGNORECASE)
-    return f"percentage of {table.plural} that are {value}{rest}"
+    return Wording(f"percentage of {table.plural} that are {value}{rest}")
 
 
-def _holders(state: str, vocabulary: Vocabulary, values: ValueIndex) -> Iterator[tuple[TableWord, str]]:
+def _holders(state: str, known: Known) -> Iterator[tuple[TableWord, str]]:
     """Tables with the word for the state in them."""
-    for name, columns in vocabulary.by_table.items():
-        for column in columns:
-            word = _state_in(state, column, values)
-            if word:
-                yield vocabulary.tables[name], word
-                break
+    for name, columns in known.vocabulary.by_table.items():
+        if word := next(filter(None, (_state_in(state, column, known) for column in columns)), ""):
+            yield known.vocabulary.tables[name], word
 
 
-def _state_in(state: str, column: ColumnWord, values: ValueIndex) -> str:
+def _state_in(state: str, column: ColumnWord, known: Known) -> str:
     if column.primary or column.foreign:
         return ""
     named = " ".join(w for w in column.words if w not in ("is", "has", "date", "time", "at", "on", "number"))
-    if is_flag(values, column) or (column.role == "date" and column.column.nullable):
+    if is_flag(known.values, column) or (column.role == "date" and column.column.nullable):
         return named if _kin(state, named) else ""
-    stored = values.values(*column.key) if column.role == "text" else ()
+    stored = known.values.values(*column.key) if column.role == "text" else ()
     return next((v for v in stored if len(stored) <= _STATES and _kin(state, v)), "")
 
 

@@ -10,24 +10,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from types import ModuleType
 
-from agent.parser import ages, everyday_wording, period_comparison, rates, repeat_events, shape_wording, spans, wording
-from agent.parser.shape_wording import Wording
+from agent.parser.wording import (
+    ages,
+    amounts,
+    computations,
+    dates,
+    durations,
+    events,
+    people,
+    period_comparison,
+    rates,
+    repeat_events,
+    slang,
+)
+from agent.parser.wording.rules import Rule, Wording
 from eval.language.inflection import root, stem
 from eval.language.lexicon import FUNCTION_WORDS, synonyms
 from eval.language.tokens import tokenize
 
-_RULES: tuple[ModuleType, ...] = (
-    ages,
-    everyday_wording,
-    period_comparison,
-    rates,
-    repeat_events,
-    shape_wording,
-    spans,
-    wording,
-)
+_RULES = (
+    ages, amounts, computations, dates, durations, events, people, period_comparison, rates, repeat_events, slang,
+)  # fmt: skip
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4
 """Letters that a truncated word in a pattern (`deliver\\w*`) has at least."""
@@ -67,17 +71,22 @@ def _literals() -> frozenset[str]:
     words = {
         word.lower()
         for module in _RULES
-        for pattern in _patterns(vars(module).values())
+        for name, value in vars(module).items()
+        if not name.startswith("__")
+        for pattern in _patterns(value)
         for word in re.findall(r"[A-Za-z]{2,}", _NOT_LITERAL.sub(" ", pattern))
     }
     return frozenset(words | {stem(w) for w in words if len(w) >= _LEAST} | {"anything", "something", "nothing"})
 
 
-def _patterns(container: object) -> Iterator[str]:
-    if isinstance(container, re.Pattern):
-        yield container.pattern
-    elif isinstance(container, dict):
-        yield from (word for word in container if isinstance(word, str))
-    elif isinstance(container, list | tuple | set | frozenset) or type(container).__name__ == "dict_values":
-        for part in container:  # type: ignore[attr-defined]
+def _patterns(value: object) -> Iterator[str]:
+    """The patterns in a constant of a module: a rule, a pattern, a table of patterns, or a table by words."""
+    if isinstance(value, Rule):
+        yield from (pattern.pattern for pattern in value.patterns)
+    elif isinstance(value, re.Pattern):
+        yield value.pattern
+    elif isinstance(value, dict):
+        yield from (word for word in value if isinstance(word, str))
+    elif isinstance(value, tuple):
+        for part in value:
             yield from _patterns(part)

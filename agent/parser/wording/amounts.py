@@ -1,0 +1,150 @@
+"""Amounts as newcomers ask for them: what is overdue, who paid most, who earns more than all in a department."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agent.knowledge.vocabulary import ColumnWord, TableWord
+from agent.parser.stored_states import holds_state
+from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, rule
+from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
+
+_AMOUNT_WORDS = (("total", "amount"), ("amount",), ("total",), ("grand", "total"), ("total", "price"), ("price",),
+                 ("fee",), ("cost",), ("sum",), ("balance",))  # fmt: skip
+_PEOPLE = ("customer", "client", "member", "owner", "patient", "buyer", "tenant", "guest", "student", "account", "user",
+           "borrower", "subscriber", "company", "supplier", "rider", "person", "contact")  # fmt: skip
+_STATE = "unpaid|overdue|outstanding|open|pending|unsettled|past due"
+
+
+@rule(
+    r"^(?:what is the |what's the )?(?:(?:how much(?: money)? (?:is|are|was)(?: still| currently)? "
+    rf"(?P<state>{_STATE}))|(?:(?:total|sum of(?: all)?) (?P<state2>{_STATE}) (?:amount|money|total|balance|value)s?"
+    r"|(?:total|sum of(?: all)?) (?P<state3>overdue|unpaid|outstanding))"
+    rf"|(?:(?P<state4>{_STATE}) (?:amount|total|balance)s?))(?P<rest>(?: (?:by|per|for|in|from) .+)?)$"
+)
+def amount_in_state(match: re.Match[str], known: Known) -> Wording | None:
+    """`how much is overdue` as `total amount of overdue invoices`, where one table has amounts in such a state."""
+    state = (match["state"] or match["state2"] or match["state3"] or match["state4"]).lower()
+    owed = list(_owed(state, known))
+    if len(owed) != 1:
+        return None
+    table, amount = owed[0]
+    words = " ".join(w for w in amount.words if w not in table.words)
+    return Wording(f"sum of the {words} of {state} {table.plural}{match['rest'] or ''}")
+
+
+@rule(r"^(?:who|which (?P<who>[a-z]+)s?) (?:still )?(?:owes?|has to pay)(?: us)?(?: any)?(?: money)?$")
+def who_owes(match: re.Match[str], known: Known) -> Wording | None:
+    """`who owes us money` as `different customers with unpaid invoices`."""
+    owed = list(_owed("unpaid", known))
+    people = known.table(match["who"] or known.noun(*_PEOPLE))
+    if len(owed) != 1 or people is None:
+        return None
+    return Wording(f"different {people.plural} with unpaid {owed[0][0].plural}")
+
+
+def _owed(state: str, known: Known) -> Iterator[tuple[TableWord, ColumnWord]]:
+    """The tables with an amount and such a state."""
+    for name, table in known.vocabulary.tables.items():
+        amount = _amount(known, name)
+        if amount is not None and holds_state(state, name, known.vocabulary, known.values):
+            yield table, amount
+
+
+def _amount(known: Known, table: str) -> ColumnWord | None:
+    numbers = [c for c in known.figures() if c.table == table]
+    return next((c for words in _AMOUNT_WORDS for c in numbers if c.words[-len(words) :] == words), None)
+
+
+_MONEY = word_set("bill invoice order sale purchase payment receipt booking ticket fine donation expense claim")
+
+
+@rule(
+    rf"^(?P<before>{ASKED})"
+    r"(?P<f>average|avg|mean|median|highest|lowest) (?P<x>[a-z]+)"
+    r"(?P<rest>(?: (?:by|per|for each|of each|for|in|from|this|last) .+)?)$"
+)
+def amount_of_one(match: re.Match[str], known: Known) -> Wording | None:
+    """`average bill per town` as `average bill amount per town`."""
+    table = known.table(match["x"]) if match["x"].lower() in _MONEY else None
+    amount = _amount(known, table.name) if table is not None and len(table.words) == 1 else None
+    if table is None or amount is None or amount.words[-1] in ("price", "fee", "cost"):
+        return None
+    words = " ".join(w for w in amount.words if w not in table.words)
+    return Wording(f"{match['before']}{match['f']} {match['x']} {words}{match['rest']}")
+
+
+@rule(r"\bwith (?:an? )?(?P<sign>negative|positive) (?P<x>[a-z]+(?: [a-z]+)?)\b(?!')")
+def signed(match: re.Match[str], known: Known) -> Wording | None:
+    """`with a negative balance` as `with balance less than 0`, where a number is called so."""
+    called = lemma(match["x"].lower().split()[0])
+    if not any(called in c.words and c.numeric for c in known.vocabulary.columns.values()):
+        return None
+    return Wording(f"with {match['x']} {'less' if match['sign'].lower() == 'negative' else 'more'} than 0")
+
+
+@rule(
+    r"\bby (?:what|how much)(?: money)? (?:they|it|he|she|each)(?: have| has)? (?P<verb>paid|spent|pay|spend|bought)"
+    r"(?: us| in total)?(?=$|[?.! ]| in| since| this| last)"
+)
+def by_what_they_paid(match: re.Match[str], known: Known) -> Wording | None:
+    """`top 5 members by what they paid` as `… by total amount of payments`, or by revenue where none are stored."""
+    table = known.table("payment")
+    amount = _amount(known, table.name) if table is not None and match["verb"].startswith("pa") else None
+    by = f"total {' '.join(amount.words)} of {table.plural}" if amount is not None and table is not None else "revenue"
+    return Wording(f"by {by}", notes=(f"“{match[0][3:]}” is taken as the {by}",))
+
+
+@rule(
+    r"^who (?:has |have )?(?:put in|worked|logged|did|done|gave|given|volunteered|collected|scored|made|spent|used) "
+    rf"(?:the )?(?P<most>most|fewest|least) (?P<x>[a-z]+){SINCE}$"
+)
+def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
+    """`who put in the most hours this year` as `which volunteer has the highest total hours this year`, where one
+    number is called so, in a table that refers to people."""
+    called = {match["x"].lower(), lemma(match["x"].lower())}
+    numbers = [c for c in known.figures() if called & set(c.words)]
+    if known.table(match["x"]) is not None or len(numbers) != 1:
+        return None
+    tables, columns = known.vocabulary.tables, known.vocabulary.by_table
+    people = [
+        key.ref_table
+        for key in tables[numbers[0].table].table.foreign_keys
+        if {"first", "last", "surname", "full"} & {w for c in columns[key.ref_table] for w in c.words}
+    ]
+    if len(people) != 1:
+        return None
+    end = "highest" if match["most"].lower() == "most" else "lowest"
+    who = " ".join(tables[people[0]].words)
+    return Wording(f"which {who} has the {end} total {' '.join(numbers[0].words)}{match['rest']}")
+
+
+_VERB_COLUMNS = {
+    "earn": ("salary", "wage", "pay", "income", "earnings"), "make": ("salary", "wage", "pay", "income"),
+    "cost": ("price", "cost", "fee"), "weigh": ("weight",),
+}  # fmt: skip
+
+
+@rule(
+    r"(?P<what>^.*?)\s*\b(?:(?:who|that|which) (?P<verb>earns?|makes?|costs?|weighs?)|"
+    r"(?:whose|with an?|have an?|has an?) (?P<of>[a-z]+(?: [a-z]+)?)(?: is| are)?) "
+    r"(?P<cmp>more|less|higher|lower|greater|larger|smaller) than "
+    r"(?:that of |those of )?(?:all|every|any|everyone|everybody|anyone|anybody)(?: other| of)?(?: the)?"
+    r"(?P<rows> (?!in\b|from\b|at\b|of\b)[a-z]+)?(?P<where> (?:in|from|at|of|with) .+)$"
+)
+def more_than_all(match: re.Match[str], known: Known) -> Wording | None:
+    """`employees who earn more than any in Sales` as `employees with a salary above the highest salary in Sales`."""
+    names = _VERB_COLUMNS.get(lemma(match["verb"].lower()), ()) if match["verb"] else (match["of"].lower(),)
+    column = next((c for name in names for c in known.figures() if " ".join(c.words) == name), None)
+    column = column or next((c for name in names for c in known.figures() if name in c.words), None)
+    if column is None:
+        return None
+    words, more = " ".join(column.words), match["cmp"].lower() in ("more", "higher", "greater", "larger")
+    side, end = ("above", "highest") if more else ("below", "lowest")
+    what = known.vocabulary.tables[column.table].plural if match["what"].lower() == "who" else match["what"]
+    return Wording(
+        f"{what} with a {words} {side} the {end} {words}{match['where']}",
+        notes=(f"“than any” is taken as than the {end}",) if " any" in match[0] else (),
+    )

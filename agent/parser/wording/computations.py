@@ -1,0 +1,229 @@
+"""Computations on figures: `share of orders by status`, `median price`, `running total`, `cheapest products first`.
+
+Each becomes the plain question that gives the figures, and the `Shape` of the computation on them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from agent.knowledge.vocabulary import TableWord, Vocabulary
+from agent.parser.interpretation import ALL_ROWS, Shape
+from agent.parser.wording.dates import OFTEN
+from agent.parser.wording.rules import BY, YEAR, Known, Wording, rule, subject
+from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
+
+_PERIOD = r"(?P<period>day|week|month|quarter|year)"
+_IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
+_SHARE = r"(?:share|percentage|percent|proportion)"
+
+
+def _first(*groups: str | None) -> str:
+    return next((x for x in groups if x), "")
+
+
+@rule(
+    rf"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the )?{_SHARE} of (?:the )?(?:total |all )?"
+    rf"(?P<x>.+?) (?P<g>{BY} .+?){_IN_PERCENT}?$",
+    rf"^(?P<x>.+?) (?P<g>{BY} .+?){_IN_PERCENT}$",
+    rf"^(?P<x>\w+) share (?P<g>{BY} .+?){_IN_PERCENT}?$",
+    rf"^(?:what|which) {_SHARE} of (?:the |our )?(?:total )?(?P<x>.+?) "
+    r"(?:comes? from|came from|is from|goes to|went to|belongs to|is in|are in|falls? (?:on|in|to|under)|does|did) "
+    r"(?P<g>each .+?)(?: (?:have|has|make|made|bring|brought|account|earn|earned|get|got|receive|run|hold|take)"
+    r"(?: in| for| up)?)?$",
+)
+def share(match: re.Match[str], _: Known) -> Wording | None:
+    """`share of orders by status` as the shares of `orders by status`."""
+    if re.search(r" (?:that|which|who|whose) ", f"{match['x']} "):
+        return None
+    by = re.sub(r"^each ", "by ", match["g"], flags=re.IGNORECASE)
+    return Wording(f"{subject(match['x'])} {by}", Shape("share", grouped=True))
+
+
+_GROWN = r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?"
+
+
+@rule(
+    rf"^(?=.*{_GROWN})(?P<before>.*?)(?:\b(?P<unit>day|week|month|quarter|year)[- ](?:over|on|to|by)[- ](?P=unit)\b|"
+    rf"\b{BY} {_PERIOD}s?\b|\b(?P<often>{'|'.join(OFTEN)})\b|\bover the (?P<years>year|month)s\b)(?P<after>.*)$"
+)
+def growth(match: re.Match[str], _: Known) -> Wording:
+    """`monthly growth of revenue` as the growth of `revenue by month`."""
+    period = _first(match["unit"], match["period"], OFTEN.get((match["often"] or "").lower()), match["years"])
+    what = re.sub(_GROWN, "", match["before"] + match["after"], flags=re.IGNORECASE)
+    what = re.sub(rf"{_IN_PERCENT}$", "", " ".join(what.split()), flags=re.IGNORECASE)
+    when = re.search(r" (?:in|for|since|during) \S.*$", what)
+    kept, rest = (what[: when.start()], when.group()) if when else (what, "")
+    return Wording(f"{subject(kept)} by {period}{rest}", Shape("growth", grouped=True))
+
+
+@rule(
+    r"^(?:how (?:much )?(?:did|has|have) (?:the |our )?(?P<x>.+?) (?:change|changed|grow|grown|increase|increased|"
+    r"decrease|decreased|develop|drop)|(?:what (?:is|was) the )?(?P<x2>.+?) (?:growth|change|increase|decrease)|"
+    r"(?:what (?:is|was) the )?(?:growth|change|increase|decrease) (?:of|in) (?P<x3>.+?)) "
+    rf"(?:from |between )?(?P<a>{YEAR}) (?:to|and|vs\.?|until) (?P<b>{YEAR}){_IN_PERCENT}?$"
+)
+def change(match: re.Match[str], _: Known) -> Wording:
+    """`how much did revenue grow from 2023 to 2024` as the change of `revenue by year`."""
+    what = subject(_first(match["x"], match["x2"], match["x3"]))
+    return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
+
+
+@rule(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$")
+def compare(match: re.Match[str], _: Known) -> Wording:
+    """`revenue in Bern vs Basel` as the comparison of `revenue in Bern or Basel`."""
+    return Wording(f"{match['x']} or {match['y']}", Shape("compare"))
+
+
+@rule(
+    r"^(?:what is the |show (?:me )?(?:the )?)?(?:running|cumulative|rolling)(?: (?:total|sum|count|number))?"
+    rf"(?: of)?(?: the)? (?P<x>.+?) (?:{BY}|over) {_PERIOD}s?(?P<rest>.*)$"
+)
+def running(match: re.Match[str], _: Known) -> Wording:
+    """`running total of revenue by month` as the running totals of `revenue by month`."""
+    return Wording(f"{match['x']} by {match['period']}{match['rest']}", Shape("running", grouped=True))
+
+
+_BEFORE = r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)"
+
+
+@rule(rf"{_BEFORE}median (?:of )?(?:the )?(?P<x>.+)$")
+def median(match: re.Match[str], known: Known) -> Wording:
+    """`median price` as the median for `average price`."""
+    inner = order_value(f"average {match['x']}", known)
+    if inner is not None and inner.shape is None:
+        return replace(inner, shape=Shape("median"))
+    return Wording(f"{match['before']}average {match['x']}", Shape("median"))
+
+
+@rule(rf"{_BEFORE}(?P<percent>\d+)(?:st|nd|rd|th)? percentile (?:of |for )?(?:the )?(?P<x>.+)$")
+def percentile(match: re.Match[str], _: Known) -> Wording | None:
+    """`90th percentile of price` as that percentile for `average price`."""
+    if not 1 <= int(match["percent"]) <= 99:
+        return None
+    return Wording(f"{match['before']}average {match['x']}", Shape("percentile", percent=int(match["percent"])))
+
+
+_MEAN_OF = r"^(?:what(?: is|'s| was) (?:the |our )?)?"
+
+
+@rule(
+    rf"{_MEAN_OF}(?:average|avg|mean) (?:(?P<noun>order|invoice|sale|purchase|transaction|booking) "
+    r"(?:value|size|amount)|basket(?: (?:value|size))?|ticket(?: (?:value|size))?|shopping cart|cart value)"
+    r"(?P<rest>.*)$",
+    rf"{_MEAN_OF}(?P<noun>)aov(?P<rest>.*)$",
+)
+def order_value(match: re.Match[str], known: Known) -> Wording | None:
+    """`average order value` as `average order total`, or as the average of `revenue per order`."""
+    noun = (match["noun"] or "order").lower()
+    rows = next((t for words in (noun, "order", "invoice", "sale") if (t := _called(words, known))), None)
+    if rows is None:
+        return None
+    if amount := amount_of(known.vocabulary, rows):
+        return Wording(f"average {rows.words[-1]} {amount}{match['rest']}")
+    if re.match(r" (?:by|per|for each)\b", match["rest"]):
+        return None
+    return Wording(f"revenue per {rows.words[-1]}{match['rest']}", Shape("average", grouped=True))
+
+
+def _called(word: str, known: Known) -> TableWord | None:
+    return next((t for t in known.vocabulary.tables.values() if t.words == (word,)), None)
+
+
+def amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
+    """The name of the column that holds the amount of one row of a table."""
+    names = ("total amount", "order total", "total", "amount", "grand total", "total price")
+    held = {" ".join(c.words) for c in vocabulary.by_table[table.name] if c.numeric}
+    return next((name for name in names if name in held), "")
+
+
+MONEY_ROWS = word_set(
+    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase"
+)
+"""Tables whose rows are sums of money, so that `average payments` may be amounts."""
+_MEASURED = re.compile(r"revenue|sales|spend(?:ing)?|spent|turnover", re.IGNORECASE)
+
+
+@rule(
+    r"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the |our )?(?:average|avg|mean) (?P<x>(?:number|"
+    r"count) of \w+(?: \w+)?|revenue|"
+    r"sales|spend(?:ing)?|spent|items|quantity|turnover|[a-z]+s) (?:per|by|for each|in an?|of an?|for an?)"
+    r" (?P<g>\w+(?: \w+)?)"
+    r"(?P<rest>(?: (?:in|since|during|for) .+)?)$"
+)
+def average_per(match: re.Match[str], known: Known) -> Wording | None:
+    """`average orders per customer` as the average of `number of orders per customer`."""
+    if lemma(match["g"].lower()) != match["g"].lower():
+        return None
+    what = re.sub(r"^(?:items|quantity)$", "units sold", match["x"], flags=re.IGNORECASE)
+    if known.plural_table(what) and lemma(what.lower()) not in MONEY_ROWS:
+        what = f"number of {what}"
+    elif what == match["x"] and re.fullmatch(r"[a-z]+s", what, re.IGNORECASE) and not _MEASURED.fullmatch(what):
+        return None
+    return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
+
+
+_UNIT_OF_TIME = r"(?P<period>day of the week|day|week|month|quarter|year|weekday|hour)"
+_FIGURE = r"(?P<x>[a-z]+(?: [a-z]+)?)"
+_WHEN = rf"(?P<rest>(?: (?:in|for|since|during|last|this|of(?= {YEAR})) .+)?)"
+_LEAST = word_set("fewest least lowest worst quietest slowest")
+
+
+@rule(
+    rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>busiest|quietest|slowest) {_UNIT_OF_TIME}"
+    rf"(?: of the day)?(?: (?:for|by|in terms of|of) {_FIGURE})?{_WHEN}$",
+    rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>best|worst) {_UNIT_OF_TIME}"
+    rf" (?:for|by|in terms of) {_FIGURE}{_WHEN}$",
+    rf"^(?:on |in )?(?:which|what) {_UNIT_OF_TIME}(?: of (?:the )?year)? (?:has|had|have|saw|sees|"
+    rf"brought(?: in)?|is|was|with|did we have|do we have|did we get|do we get|did we make|do we make)(?: the)? "
+    rf"(?P<most>most|fewest|least|highest|lowest|largest|smallest|best|worst) (?:number of )?{_FIGURE}{_WHEN}$",
+    r"^(?:(?:when|what) is (?:the |our )?)?(?P<most>rush|peak) (?P<period>hour)(?: (?:for|of) (?P<x>[a-z]+))?"
+    r"(?P<rest>)$",
+)
+def busiest_time(match: re.Match[str], known: Known) -> Wording | None:
+    """`the busiest month for orders`, `which weekday had the most trips`, `best month for sales`, `rush hour`."""
+    period = re.sub(r"^day of the week$", "weekday", match["period"], flags=re.IGNORECASE)
+    what, rest, most = (match["x"] or "").lower(), match["rest"], match["most"].lower() not in _LEAST
+    if not what:
+        if not (events := known.events()):
+            return None
+        rows = events[0].plural
+        shape = Shape("top", grouped=True, descending=most)
+        note = f"“busiest” is taken as the most {rows}"
+        return Wording(f"number of {rows} per {period}{rest}", shape, (note,), guessed=True)
+    if event := _dated_event(what.split()[-1], known):
+        shape = Shape("top", grouped=True, descending=most, part=period)
+        return Wording(f"number of {event[0]} per {event[1]}{rest}", shape)
+    if known.plural_table(what.split()[-1]) and not what.startswith("number of "):
+        what = f"number of {what}"
+    return Wording(f"{what} per {period}{rest}", Shape("top", grouped=True, descending=most))
+
+
+def _dated_event(noun: str, known: Known) -> tuple[str, str] | None:
+    """The rows and the date that `arrivals` means, where one date column is called so and no table is."""
+    one = lemma(noun)
+    if one == noun or known.table(noun) is not None:
+        return None
+    dates = [c for c in known.vocabulary.columns.values() if c.role == "date" and one in c.words]
+    return (known.vocabulary.tables[dates[0].table].plural, " ".join(dates[0].words)) if len(dates) == 1 else None
+
+
+_EXTREME = r"(?P<which>(?:most|least) [a-z]+|(?!first\b)[a-z]{2,}est)"
+_COMMAND = r"^(?:(?:show|list|give|get|display|sort|see)(?: me| us)? )?(?:all )?(?:of )?(?:the |our |my )?"
+
+
+@rule(
+    rf"{_COMMAND}{_EXTREME} (?P<x>.+?)(?P<of>) first$",
+    rf"{_COMMAND}(?P<x>.+?)(?:,| with| starting with| sorted| ordered)* (?:the )?(?!(?:high|low)est\b){_EXTREME}"
+    r"(?P<of>)(?: ones?)? first$",
+    rf"{_COMMAND}(?P<x>.+?),? (?:with )?(?:the )?(?P<which>highest|lowest|most|fewest) (?P<of>[a-z ]+) first$",
+)
+def ordered(match: re.Match[str], _: Known) -> Wording | None:
+    """`cheapest products first` is read as a ranking of as many rows as a ranking may have; the limit is taken off."""
+    if re.search(r" by |\bfirst\b", match["x"], re.IGNORECASE):
+        return None
+    what, which = subject(match["x"]), match["which"]
+    ranking = f"{what} with the {which} {match['of']}" if match["of"] else f"{which} {what}"
+    return Wording(f"the {ALL_ROWS} {ranking}", Shape("ordered"))

@@ -1,0 +1,101 @@
+"""Dates as newcomers name them: monthly figures, the last five orders, what opened first, what is older than a year."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from agent.parser.date_arithmetic import before
+from agent.parser.wording.rules import Known, Wording, rule
+from eval.language.inflection import lemma, root
+from eval.language.lexicon import word_set
+from eval.language.numbers import SMALL_NUMBERS, quantity
+
+OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+         "annual": "year"}  # fmt: skip
+"""The units of time of adjectives."""
+
+
+@rule(
+    r"^(?!.*\b(?:growth|change|trend))(?P<before>(?:(?:what|show|list|give)(?: is| are| was| me)? )?(?:the |our )?)"
+    r"(?P<often>daily|weekly|monthly|yearly|annual) (?P<what>(?P<first>[a-z]+)(?: [a-z]+)?)"
+    r"(?P<rest>(?: (?:in|for|since) .+)?)$"
+)
+def every_period(match: re.Match[str], known: Known) -> Wording | None:
+    """`monthly revenue` as `revenue per month`, unless a column is called so (`monthly_fee`)."""
+    often, first = match["often"].lower(), lemma(match["first"].lower())
+    names = [set(c.words) for c in known.vocabulary.columns.values()]
+    if any({often, first} <= words or {OFTEN[often], first} <= words for words in names):
+        return None
+    return Wording(f"{match['before']}{match['what']} per {OFTEN[often]}{match['rest']}")
+
+
+@rule(
+    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s)(?P<how> (?:who|that|which|with|from|in) .+?) "
+    r"(?:by|per|each) (?P<unit>day|week|weekday|month|quarter|year|hour)$"
+)
+def counted_by_time(match: re.Match[str], known: Known) -> Wording | None:
+    """`riders who joined in 2024 by month` as `number of riders who joined in 2024 per month`."""
+    if known.table(match["x"]) is None:
+        return None
+    return Wording(f"number of {match['x']}{match['how']} per {match['unit']}")
+
+
+_AGED = word_set("birth birthday birthdate dob born age")
+
+
+@rule(
+    r"\b(?P<x>[a-z]+s?)(?: (?:that|which) are)?(?P<old> (?P<side>older|newer|younger) than"
+    rf" (?:the last )?(?P<n>\d+|an?|{SMALL_NUMBERS}) (?P<unit>day|week|month|year)s?(?: old)?)(?=[?.! ]*$)"
+)
+def older(match: re.Match[str], known: Known) -> Wording | None:
+    """`bikes older than 4 years` as `bikes before 2022-06-15`, where the rows have one first date and no age."""
+    table, count = known.table(match["x"]), quantity(match["n"])
+    if table is None or not isinstance(count, int) or not known.dated(table):
+        return None
+    if any(_AGED & set(c.words) for c in known.vocabulary.by_table[table.name]):
+        return None
+    day = before(known.today, count, match["unit"].lower()).isoformat()
+    side = "before" if match["side"].lower() == "older" else "after"
+    words = " ".join(match["old"].split())
+    things = match[0].removesuffix(match["old"])
+    return Wording(f"{things} {side} {day}", notes=(f"“{words}” is taken as {side} {day}, counted from today",))
+
+
+@rule(rf"\blast (?P<rest>(?:\d+|{SMALL_NUMBERS}) (?P<rows>[a-z]+))(?=$| (?:of|from|by)\b)")
+def last_rows(match: re.Match[str], known: Known) -> Wording | None:
+    """`the last 5 orders` as `the latest 5 orders`, where orders have a date."""
+    table = known.table(match["rows"])
+    return Wording(f"latest {match['rest']}") if table is not None and known.dated(table) else None
+
+
+@rule(
+    r"^(?:who|which (?P<who>[a-z ]+?)) (?:was |were |has been |got )?(?P<event>[a-z]+) "
+    r"(?P<end>first|earliest|last|latest|most recently)$"
+)
+def first_by_event(match: re.Match[str], known: Known) -> Wording | None:
+    """`which branch opened first` as `which branch has the earliest opened`, where one date is called like the verb."""
+    named = known.table(match["who"].split()[-1]) if match["who"] else None
+    dates = {
+        (table.words, column.words)
+        for table in ([named] if named is not None else [] if match["who"] else known.vocabulary.tables.values())
+        for column in known.vocabulary.by_table[table.name]
+        if column.role == "date" and root(match["event"].lower()) in map(root, column.words)
+    }
+    if len(dates) != 1:
+        return None
+    rows, event = next(iter(dates))
+    end = "earliest" if match["end"].lower() in ("first", "earliest") else "latest"
+    return Wording(f"which {' '.join(rows)} has the {end} {' '.join(event)}")
+
+
+@rule(r"\b(?:very )?(?P<end>first|last) (?P<what>[a-z]+)\b(?! by\b)", everywhere=True)
+def first_thing(match: re.Match[str], known: Known) -> Wording | None:
+    """`the first order` as `the earliest order`, if a table of orders has a date and no column is called so."""
+    end, what = match["end"].lower(), match["what"].lower()
+    named = any((end, what) in pairwise(c.words) for c in known.vocabulary.columns.values())
+    dated = any(
+        table.words == (what,) and any(c.role in ("date", "year") for c in known.vocabulary.by_table.get(name, ()))
+        for name, table in known.vocabulary.tables.items()
+    )
+    return Wording(f"{'earliest' if end == 'first' else 'latest'} {what}") if dated and not named else None

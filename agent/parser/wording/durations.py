@@ -1,0 +1,325 @@
+"""Durations: the two dates, or the column, that `repair time`, `days to pay` or `how long do trips last` is about.
+
+They become the plain question, and a `Shape` that computes the time from one date to the other. Times of day give
+hours, dates give days, unless the question names the unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.interpretation import Function, Operator, Shape, Unit
+from agent.parser.wording.rules import ASKED, Known, Wording, rule
+from eval.language.inflection import lemma, plural, root
+from eval.language.lexicon import word_set
+from eval.language.numbers import quantity
+
+
+def _roots(words: str) -> frozenset[str]:
+    return frozenset(root(word) for word in word_set(words))
+
+
+_STARTS = _roots(
+    "order start open place request report rent loan invoice sale begin book issue check admit create borrow submit "
+    "register file log raise receive begun departure pickup rental"
+)
+_ENDS = _roots(
+    "end finish fix complete close resolve deliver return discharge leave pay settle ship dispatch collect checkout "
+    "repair arrive arrival delivery payment completion finished fixed closed resolved due"
+)
+_PLANNED = word_set("due expected planned estimated promised required scheduled deadline")
+_LENGTHS = word_set("duration length runtime time minutes hours")
+_FUNCTIONS: dict[str, Function] = {
+    "": "avg", "average": "avg", "avg": "avg", "mean": "avg", "typical": "avg", "longest": "max", "maximum": "max",
+    "max": "max", "shortest": "min", "minimum": "min", "min": "min", "total": "sum",
+}  # fmt: skip
+_COMPARED: dict[str, Operator] = {
+    "longer than": ">", "more than": ">", "over": ">", "less than": "<", "under": "<", "shorter than": "<",
+    "at least": ">=", "at most": "<=",
+}  # fmt: skip
+_UNITS: dict[str, Unit] = {"day": "day", "hour": "hour", "minute": "minute", "min": "minute", "week": "week"}
+_REST = r"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|of|for|in|during|since|last|this) .+)?)"
+_FUNCTION = r"(?P<f>average|avg|mean|typical|longest|shortest|maximum|minimum|max|min|total)"
+
+
+_IDLE = r"(?:lead|wait|waiting|turnaround|processing|handling|cycle|response|throughput|fulfil?lment|idle)"
+_AN = r"(?:an? |the |our |all |each |every )?"
+_USUALLY = r"(?: (?:on average|usually|normally|typically|in general))?"
+_COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
+_Pairs = list[tuple[ColumnWord, ColumnWord]]
+
+
+@rule(r"^(?P<asked>.+?)(?:,? in (?P<unit>days|hours|minutes|weeks))?$")
+def duration(match: re.Match[str], known: Known) -> Wording | None:
+    """The plain question and the shape of a time that is asked for; None when no pair of dates holds it."""
+    text = " ".join(match["asked"].split())
+    wording = next(filter(None, (form(text, known) for form in _FORMS)), None)
+    unit = _unit_named(match["unit"] or "")
+    if wording is None or wording.shape is None or wording.shape.kind != "days" or unit is None:
+        return wording
+    return replace(wording, shape=replace(wording.shape, unit=unit))
+
+
+@rule(
+    r"^(?P<what>.+?) (?:that |which )?(?:took|take|lasted|last|lasting|taking|needed|ran)(?: for)? "
+    r"(?P<cmp>longer than|more than|less than|over|under|at least|at most|shorter than) (?P<n>[a-z]+|\d+(?:\.\d+)?) "
+    r"(?P<unit>minute|hour|day|week|min)s?(?: to (?:be )?(?P<x>[a-z]+))?$"
+)
+def _took(match: re.Match[str], known: Known) -> Wording | None:
+    """`trips that lasted more than 2 hours`: the rows, restricted by the time between their dates."""
+    noun, number = match["what"].split()[-1], quantity(match["n"])
+    table = known.table(noun)
+    pairs = [p for p in _pairs(match["x"] or lemma(noun.lower()), known) if table and p[1].table == table.name]
+    if len(pairs) != 1 or number is None:
+        return None
+    (start, end), unit = pairs[0], _UNITS[match["unit"].lower()]
+    if unit in ("hour", "minute") and _unit(start, end, known) == "day":
+        return None
+    operator = _COMPARED[match["cmp"].lower()]
+    return Wording(
+        match["what"], Shape("took", span=(start.key, end.key), unit=unit, operator=operator, number=float(number))
+    )
+
+
+@rule(
+    rf"^(?:how late (?:do|did|are|were|is|was) {_AN}(?P<o>[a-z]+)(?: (?P<x>[a-z]+))?|"
+    rf"{ASKED}(?:average|avg|mean) (?:delay|lateness|days late)(?: (?:of|in|for) {_AN}(?P<o2>[a-z]+))?)"
+    rf"{_USUALLY}{_REST}$"
+)
+def _late(match: re.Match[str], known: Known) -> Wording | None:
+    """`how late were deliveries on average`: the time from the planned date to the date of the event, of late rows."""
+    rows = match["o"] or match["o2"] or ""
+    word, named = match["x"] or rows, known.table(rows)
+    pairs: _Pairs = []
+    for name, columns in known.vocabulary.by_table.items():
+        dates = [c for c in columns if c.role == "date"]
+        due = [c for c in dates if _PLANNED & set(c.words)]
+        done = [c for c in dates if c not in due and c.column.nullable and _is(c, _ENDS)]
+        done = [c for c in done if any(_alike(word.lower(), w) for w in c.words)] or done
+        if len(due) == 1 and done and (named is None or named.name == name or len(done) == 1):
+            pairs.append((due[0], done[-1]))
+    pairs = _of_rows(pairs, rows, known)
+    if len(pairs) != 1:
+        return None
+    planned, happened = pairs[0]
+    shape = Shape("days", span=(planned.key, happened.key), late=True)
+    counted = f"number of {known.vocabulary.tables[happened.table].plural}{match['rest'] or ''}"
+    return Wording(counted, shape, ("only those that were late are averaged",))
+
+
+@rule(
+    rf"^{ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|{_IDLE} time|time|gap|delay|interval|"
+    rf"turnaround|wait)s? (?:between|from) {_AN}"
+    rf"(?P<a>[a-z]+)(?: date)? (?:and|to|until) {_AN}(?:its |their )?(?P<b>[a-z]+)(?: date)?"
+    r"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|in|during|for) .+)?)$"
+)
+def _between(match: re.Match[str], known: Known) -> Wording | None:
+    """`days between order and delivery`."""
+    return _passed(_dates_between(match["a"], match["b"], known), match, known, match["f"])
+
+
+@rule(
+    rf"^(?:{ASKED}(?:{_FUNCTION} )?(?:length|duration) of (?:a |the )?stays?|"
+    rf"how {_COUNTED} do (?:the |our )?(?P<o>[a-z]+(?: [a-z]+)?) "
+    rf"(?:usually )?stay(?: (?P<open>open))?(?: with us)?|"
+    rf"{ASKED}{_FUNCTION.replace('<f>', '<f2>')} stay){_USUALLY}{_REST}$"
+)
+def _stay(match: re.Match[str], known: Known) -> Wording | None:
+    """`how long do guests stay`, `how long do tickets stay open`."""
+    pairs = _pairs("closed", known) if match["open"] else _stays(known)
+    return _passed(pairs, match, known, match["f"] or match["f2"], of=match["o"] or "")
+
+
+@rule(
+    rf"^(?:on average )?how {_COUNTED}(?: does it (?:usually )?take| is it| on average)?{_USUALLY} "
+    rf"(?:until|till|before|for) {_AN}(?P<o>[a-z]+(?: [a-z]+)?) "
+    rf"(?:(?:is|are|was|were|gets?|got|has been|have been|to be|to get) )?(?P<x>[a-z]+){_USUALLY}{_REST}$",
+    rf"^(?:on average )?how {_COUNTED} (?:does|did) it (?:usually |normally |"
+    rf"typically )?take(?: (?!to\b)[a-z]+)?{_USUALLY} to (?:get |have |be )?(?P<x>[a-z]+)"
+    rf"(?: {_AN}(?P<o>(?!by\b|per\b|for\b|in\b|on\b)[a-z]+))?(?: [a-z]+ed)?{_USUALLY}{_REST}$",
+)
+def _until(match: re.Match[str], known: Known) -> Wording | None:
+    """`how long until an order is shipped`, `how long does it take to repair a bike`."""
+    return _passed(_of_rows(_pairs(match["x"], known), match["o"], known), match, known)
+
+
+@rule(
+    rf"^{ASKED}(?:{_FUNCTION} )?(?P<idle>{_IDLE}[- ]times?|turnarounds?|waits?)"
+    rf"(?: (?:of|for|on) {_AN}(?P<x>(?!each\b)[a-z]+))?{_REST}$"
+)
+def _wait(match: re.Match[str], known: Known) -> Wording | None:
+    """`average lead time`: from the first to the last date of the rows; a doubt where other dates may be meant."""
+    table = known.table(match["x"])
+    pairs = [p for p in _all_pairs(known) if table is None or p[1].table == table.name]
+    if len(pairs) <= 1:
+        return _passed(pairs, match, known, match["f"])
+    if len({end.table for _, end in pairs}) > 1:
+        return None
+    start, end = pairs[-1]
+    doubt = f"“the time” is taken as from {start.name} to {end.name}; name the two dates if others are meant"
+    return _passed(pairs[-1:], match, known, match["f"], doubt=doubt)
+
+
+@rule(
+    rf"^{ASKED}{_FUNCTION} (?P<x>[a-z]+(?: [a-z]+)?) (?:time|duration|length)s?"
+    rf"(?: in (?P<unit>days|hours|minutes|weeks))?{_REST}$",
+    rf"^{ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|time) (?:it takes )?(?:to|until|for) "
+    rf"(?:be |get )?(?P<x>(?!date\b|now\b|today\b)[a-z]+)(?: {_AN}(?P<o>(?!by\b|per\b|for\b|in\b)[a-z]+))?{_REST}$",
+)
+def _event_time(match: re.Match[str], known: Known) -> Wording | None:
+    """`average repair time by model`, `average days to pay`."""
+    function = (match["f"] or "").lower()
+    if function and (stored := _stored(match["x"], function, match["rest"], known)) is not None:
+        return stored
+    pairs = _of_rows(_pairs(match["x"], known), match.groupdict().get("o"), known)
+    return _passed(pairs, match, known, function)
+
+
+@rule(
+    rf"^how {_COUNTED} (?:do|does|did) (?:the |an? |our |it |people |we )?"
+    r"(?:(?P<x>[a-z]+) )?(?:usually |normally |typically )?(?:take|last|run)(?: to (?:be |get )?(?P<y>[a-z]+))?"
+    rf"(?: on average)?{_REST}$"
+)
+def _lasts(match: re.Match[str], known: Known) -> Wording | None:
+    """`how long do trips last`."""
+    if match["x"] and (stored := _stored(match["x"], "average", match["rest"], known)) is not None:
+        return stored
+    event = match["y"] or match["x"]
+    return _passed(_pairs(event, known) if event else [], match, known)
+
+
+_FORMS = (_took, _late, _between, _stay, _until, _wait, _event_time, _lasts)
+
+
+def _passed(
+    pairs: _Pairs, match: re.Match[str], known: Known, function: str | None = "", *, of: str = "", doubt: str = ""
+) -> Wording | None:
+    """The time from the first to the second date of the one pair."""
+    if len(pairs) != 1:
+        return None
+    start, end = pairs[0]
+    unit = _unit_named(match.groupdict().get("unit") or "") or _unit(start, end, known)
+    shape = Shape("days", span=(start.key, end.key), function=_FUNCTIONS[(function or "").lower()], unit=unit)
+    rows = _described(of, known, end) or known.vocabulary.tables[end.table].plural
+    return Wording(f"number of {rows}{match['rest'] or ''}", shape, doubt=doubt)
+
+
+def _unit_named(word: str) -> Unit | None:
+    return _UNITS.get(word.lower().rstrip("s"))
+
+
+def _described(words: str, known: Known, end: ColumnWord) -> str:
+    """The rows as the question describes them (`urgent tickets`); empty where it names other rows (`guests`)."""
+    table = known.table(words.split()[-1] if words else "")
+    return words if table is not None and table.name == end.table else ""
+
+
+def _of_rows(pairs: _Pairs, rows: str | None, known: Known) -> _Pairs:
+    """The pairs of the table that the question names, if it names one of them."""
+    table = known.table(rows.split()[-1] if rows else "")
+    own = [p for p in pairs if table is not None and p[1].table == table.name]
+    return own or pairs
+
+
+_COMES = _roots("arrival arrive checkin start begin admission admit")
+_GOES = _roots("departure depart checkout leave discharge end")
+_STAY_LENGTHS = word_set("night day hour minute duration length")
+
+
+def _stays(known: Known) -> _Pairs:
+    """The dates between which somebody is there: arrival and departure, check-in and check-out."""
+    pairs = []
+    for columns in known.vocabulary.by_table.values():
+        dates = [c for c in columns if c.role == "date"]
+        if any(c.role == "number" and c.words[-1] in _STAY_LENGTHS for c in columns):
+            continue  # the length is stored
+        comes = [c for c in dates if _is(c, _COMES) or {"check", "in"} <= set(c.words)]
+        goes = [c for c in dates if _is(c, _GOES) or {"check", "out"} <= set(c.words)]
+        if len(comes) == 1 and len(goes) == 1 and comes != goes:
+            pairs.append((comes[0], goes[0]))
+    return pairs
+
+
+def _stored(event: str, function: str, rest: str, known: Known) -> Wording | None:
+    """The wording for a table that stores the time itself (`duration_minutes`)."""
+    for name, table in known.vocabulary.tables.items():
+        if not _names(event, table.words):
+            continue
+        lengths = [
+            c
+            for c in known.vocabulary.by_table[name]
+            if c.numeric and c.role == "number" and _LENGTHS & {*c.words, *(plural(w) for w in c.words)}
+        ]
+        if len(lengths) == 1:
+            aggregate_word = {"longest": "maximum", "shortest": "minimum"}.get(function.lower(), function)
+            return Wording(f"{aggregate_word} {' '.join(lengths[0].words)} of {table.plural}{rest or ''}")
+    return None
+
+
+def _names(event: str, words: Sequence[str]) -> bool:
+    """Whether the words of a question name the table with these words."""
+    return {root(lemma(w)) for w in event.lower().split()} >= {root(w) for w in words}
+
+
+def _pairs(event: str, known: Known) -> _Pairs:
+    """The pairs of dates at the start and the end of an event: of a table of that name, otherwise of tables with a date
+    of that name at the end."""
+    verb = event.lower().split()[-1]
+    named = [pair for pair in _all_pairs(known) if _names(event, known.vocabulary.tables[pair[1].table].words)]
+    ended = [pair for pair in _all_pairs(known) if any(_alike(verb, w) for w in pair[1].words)]
+    verbs = {root(w) for w in (verb, lemma(verb))}
+    partly = [p for p in _all_pairs(known) if verbs & {root(w) for w in known.vocabulary.tables[p[1].table].words}]
+    return ended or named or partly
+
+
+def _alike(verb: str, word: str) -> bool:
+    forms = (verb, lemma(verb), root(verb))
+    return len(word) > 2 and any(form[:4] == word[:4] or (len(word) == 3 and form.startswith(word)) for form in forms)
+
+
+def _all_pairs(known: Known) -> Iterator[tuple[ColumnWord, ColumnWord]]:
+    for columns in known.vocabulary.by_table.values():
+        dates = [c for c in columns if c.role == "date" and not _PLANNED & set(c.words)]
+        starts = [c for c in dates if _is(c, _STARTS) and not _is(c, _ENDS)]
+        ends = [c for c in dates if _is(c, _ENDS)]
+        starts = starts or [c for c in dates if c not in ends and not c.column.nullable]
+        for end in ends:
+            if len(starts) == 1:
+                yield starts[0], end
+            elif starts:
+                yield min(starts, key=lambda c: columns.index(c)), end
+
+
+def _is(column: ColumnWord, words: frozenset[str]) -> bool:
+    return bool(words & {root(w) for w in column.words})
+
+
+def _dates_between(first: str, last: str, known: Known) -> _Pairs:
+    """The two dates of one table that the words name; the table's own name stands for its other date."""
+    pairs = []
+    for name, columns in known.vocabulary.by_table.items():
+        dates = [c for c in columns if c.role == "date"]
+        starts = [c for c in dates if any(_alike(first.lower(), w) for w in c.words)]
+        ends = [c for c in dates if any(_alike(last.lower(), w) for w in c.words) and c not in starts]
+        if not starts and _names(first, known.vocabulary.tables[name].words):
+            starts = [c for c in dates if c not in ends and not _PLANNED & set(c.words) and not _is(c, _ENDS)]
+        if not ends and _names(last, known.vocabulary.tables[name].words):
+            ends = [c for c in dates if c not in starts]
+        if len(starts) == 1 and len(ends) == 1:
+            pairs.append((starts[0], ends[0]))
+    return pairs
+
+
+def _unit(start: ColumnWord, end: ColumnWord, known: Known) -> Unit:
+    """Hours where both dates hold times of day, otherwise days."""
+    return "hour" if _timed(start, known) and _timed(end, known) else "day"
+
+
+def _timed(column: ColumnWord, known: Known) -> bool:
+    stored = known.values.values(*column.key)[:5]
+    if stored:
+        return any(":" in v for v in stored)
+    return bool(re.search("timestamp|datetime", column.column.type, re.IGNORECASE))

@@ -1,0 +1,177 @@
+"""Events that a table records: who ordered more than three times, who never came, the busiest doctor, best sellers."""
+
+from __future__ import annotations
+
+import re
+
+from agent.parser.wording.rules import Known, Wording, rule
+from eval.language.inflection import lemma
+
+_EVENTS = {
+    ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
+    ("purchase", "purchased"): ("purchase", "order", "sale", "invoice"),
+    ("rent", "rented"): ("rental", "loan"),
+    ("borrow", "borrowed"): ("loan", "checkout", "borrowing"),
+    ("book", "booked"): ("booking", "reservation"),
+    ("pay", "paid"): ("payment",),
+    ("come", "came"): ("visit", "appointment", "booking"),
+    ("attended",): ("attendance", "booking", "registration"),
+    ("donated",): ("donation",),
+    ("visit", "visited"): ("visit", "appointment"),
+}
+_RECORDED_IN = {verb: tables for verbs, tables in _EVENTS.items() for verb in verbs}
+_EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN, key=len, reverse=True))})"
+_ANYTHING = r"(?: any ?thing| something| any)?"
+_WHO = r"\b(?:who|that|which) "
+_SALES = ("order", "invoice", "sale", "purchase")
+_THINGS = ("product", "item", "track", "book", "article")
+_BUYERS = ("customer", "client", "buyer", "member")
+
+
+def _recorded(match: re.Match[str], known: Known) -> str:
+    """The rows that record the events of a verb, in the plural."""
+    return known.rows(*_RECORDED_IN[match["verb"].lower()])
+
+
+@rule(r"\b(?:repeat|returning|recurring) (?P<who>customer|client|buyer|shopper|member|guest)s?\b")
+def repeat_customers(match: re.Match[str], known: Known) -> Wording | None:
+    """`repeat customers` as `customers with more than 1 orders`."""
+    orders = known.rows("order", "purchase", "invoice", "booking")
+    return Wording(f"{match['who']}s with more than 1 {orders}") if orders else None
+
+
+@rule(
+    rf"{_WHO}{_EVENT}{_ANYTHING} (?P<when>in \S+(?: \d{{4}})?) but (?:nothing|not|never)(?: any ?thing)?(?: again)? "
+    r"(?P<then>in .+)"
+)
+def then_not(match: re.Match[str], known: Known) -> Wording | None:
+    """`who ordered in 2024 but not in 2025` as `with orders in 2024 but without orders in 2025`."""
+    rows = _recorded(match, known)
+    return Wording(f"with {rows} {match['when']} but without {rows} {match['then']}") if rows else None
+
+
+@rule(
+    rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
+    rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)"
+)
+def never(match: re.Match[str], known: Known) -> Wording | None:
+    """`who never ordered` as `without orders`."""
+    rows = _recorded(match, known)
+    return Wording(f"without {rows}") if rows else None
+
+
+@rule(
+    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
+    r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)"
+)
+def how_often(match: re.Match[str], known: Known) -> Wording | None:
+    """`who ordered more than 3 times` as `with more than 3 orders`."""
+    rows, count = _recorded(match, known), {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
+    return Wording(f"with {match['cmp']} {count} {rows}") if rows else None
+
+
+@rule(
+    rf"{_WHO}(?:have |has )?(?:spent|spend|paid) (?P<cmp>more than|less than|over|under|at least) "
+    r"(?P<n>[\d.,]+)(?: \w+)?(?P<rest>.*)"
+)
+def spent(match: re.Match[str], _: Known) -> Wording:
+    """`who spent more than 100 euros` as `with revenue more than 100`."""
+    return Wording(f"with revenue {match['cmp']} {match['n']}{match['rest']}")
+
+
+@rule(
+    r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
+    r"|(?:what(?:'s| is| are) )?(?:the |our )?(?:best|worst)[- ]?sellers?)[?.! ]*$"
+)
+def what_sells(_: re.Match[str], known: Known) -> Wording | None:
+    """`what sells best` as `which product sells best`."""
+    thing = known.noun(*_THINGS)
+    return Wording(f"which {thing} sells best") if thing else None
+
+
+@rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?P<rest>.*)$")
+def who_spends(match: re.Match[str], known: Known) -> Wording | None:
+    """`who spends most` as `which customer has the highest revenue`."""
+    buyer = known.noun(*_BUYERS)
+    return Wording(f"which {buyer} has the highest revenue{match['rest']}") if buyer and _earns(known) else None
+
+
+@rule(r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$")
+def what_they_bought(match: re.Match[str], known: Known) -> Wording | None:
+    """`what did Ada buy` as `products in orders of Ada`."""
+    things, orders = known.rows(*_THINGS), known.rows(*_SALES)
+    return Wording(f"{things} in {orders} of {match['who']}") if things and orders else None
+
+
+@rule(
+    r"^(?:which|what|(?P<count>how many)) (?P<x>[a-z]+s) (?P<did>(?:never )?(?:came|come|ordered|bought|"
+    r"purchased|rented|borrowed|booked|visited|paid|rode|ride|drove|donated|attended|played)\b.* "
+    r"(?:but not|but never) .+)$"
+)
+def who_did(match: re.Match[str], known: Known) -> Wording | None:
+    """`which owners came in 2024 but not in 2025` as `owners who came …`."""
+    start = "how many " if match["count"] else ""
+    return Wording(f"{start}{match['x']} who {match['did']}") if known.table(match["x"]) is not None else None
+
+
+@rule(
+    r"^(?:(?:who|which|what) (?:is|are|was|were) )?(?:the |our )?(?P<most>busiest|quietest) (?P<x>[a-z]+)"
+    r"(?P<rest>(?: (?:in|since|during|last|this|of) .+)?)[?.! ]*$"
+)
+def busiest(match: re.Match[str], known: Known) -> Wording | None:
+    """`the busiest doctor last year` as `doctor with the most visits last year`: the dated rows that refer to one."""
+    table = known.table(match["x"])
+    events = known.events(table) if table is not None else []
+    if not events:
+        return None
+    rank = f"{'most' if match['most'].lower() == 'busiest' else 'fewest'} {events[0].plural}"
+    return Wording(
+        f"{match['x']} with the {rank}{match['rest']}",
+        notes=(f"“{match['most'].lower()}” is taken as the {rank}",),
+    )
+
+
+@rule(
+    r"^(?P<before>(?:how many |number of |count )?)(?P<state>[a-z]+) (?P<x>[a-z]+s) (?:vs\.?|versus|and|or) "
+    r"(?:not |non-?|un)(?P=state)(?: (?P=x)| ones)?$"
+)
+def with_and_without(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many neutered cats vs not neutered` as `number of cats by neutered`, where a column is called so."""
+    if not any(match["state"].lower() in (*c.words, c.name.lower()) for c in known.vocabulary.columns.values()):
+        return None
+    return Wording(f"number of {match['x']} by {match['state']}")
+
+
+@rule(r"\b(?P<before>and|with|plus) (?:their |its |the )?(?P<what>[a-z]+) counts?\b(?! of)", everywhere=True)
+def counted(match: re.Match[str], known: Known) -> Wording | None:
+    """`employees and their order counts` as `employees and number of orders`."""
+    things = known.rows(match["what"].lower())
+    return Wording(f"{match['before']} number of {things}") if things else None
+
+
+_RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "store", "seller", "country")
+
+
+@rule(
+    r"^(?:(?:who|what|which|show|list|give)(?: (?:is|are|were|was|me))? )?(?:our |the |my |all )*"
+    r"(?P<rank>top|best|biggest|most valuable|most important)(?: (?P<n>\d+|three|five|ten))?(?P<selling>[- ]selling)? "
+    r"(?P<what>\w+)[?.! ]*$"
+)
+def best(match: re.Match[str], known: Known) -> Wording | None:
+    """`best customers` as `top 10 customers by revenue`."""
+    what, rank = lemma(match["what"].lower()), match["rank"].lower()
+    if known.table(what) is None or not _earns(known):
+        return None
+    if rank == "best" if match["selling"] else (rank == "biggest" and what not in _RANKED):
+        return None
+    number = match["n"] or ("1" if what == match["what"].lower() else "10")
+    return Wording(
+        f"top {number} {match['what']} by revenue",
+        notes=("“best” and “top” are taken as the highest revenue",),
+        guessed=True,
+    )
+
+
+def _earns(known: Known) -> bool:
+    """Whether the schema holds amounts of money."""
+    return any({"price", "amount", "total", "revenue", "sale"} & set(c.words) for c in known.figures())

@@ -1,0 +1,62 @@
+"""Superiors: rows that refer to rows of their own table, such as employees and their managers."""
+
+from __future__ import annotations
+
+import re
+
+from agent.parser.wording.rules import Known, Wording, rule
+from eval.language.inflection import plural
+
+_REPORT = r"report(?:s|ed|ing)? (?:directly )?to"
+
+
+@rule(
+    r"^(?:who is (?:the )?(?:boss|manager|supervisor|superior) of (?:each|every|all(?: the| our)?) (?P<x>[a-z]+?)s?"
+    r"|(?:who|whom) (?:does|do) (?:each|every|all(?: the| our)?) (?P<y>[a-z]+?)s? report to)[?.! ]*$"
+)
+def bosses(match: re.Match[str], known: Known) -> Wording | None:
+    """`who is the boss of each driver` as `drivers and their managers`."""
+    who = (match["x"] or match["y"]).lower()
+    return Wording(f"{plural(who)} and their manager") if known.table(who) is not None else None
+
+
+def _superior(known: Known) -> tuple[str, str]:
+    """The rows that refer to rows of their own table, and the name of the column that does."""
+    for name, table in known.vocabulary.tables.items():
+        for key in table.table.foreign_keys:
+            column = known.vocabulary.columns.get((name, key.columns[0])) if key.ref_table == name else None
+            words = " ".join(w for w in column.words if w not in ("id", "key", "code")) if column is not None else ""
+            if words and "report" not in words and len(key.columns) == 1:
+                return table.plural, words
+    return "", ""
+
+
+@rule(r"\b(?P<whose>their|his|her) (?:manager|boss|supervisor|superior)s?\b", everywhere=True)
+def their_boss(match: re.Match[str], known: Known) -> Wording | None:
+    """`their boss` as `their manager`, if a column is called so."""
+    _, superior = _superior(known)
+    return Wording(f"{match['whose']} {superior}") if superior else None
+
+
+@rule(r"^(?:who|whom|to whom) (?:does|do|did) (?P<who>.+?) report(?: to)?[?.! ]*$")
+def whom(match: re.Match[str], known: Known) -> Wording | None:
+    """`who does Ada report to` as `who is the manager of Ada`."""
+    _, superior = _superior(known)
+    return Wording(f"who is the {superior} of {match['who']}") if superior else None
+
+
+@rule(rf"^(?:who|which \w+|list who|show who) {_REPORT} (?P<who>.+)$")
+def who_reports(match: re.Match[str], known: Known) -> Wording | None:
+    """`who reports to Ada` as `employees whose manager is Ada`."""
+    rows, superior = _superior(known)
+    return Wording(f"{rows} whose {superior} is {match['who']}") if superior else None
+
+
+@rule(rf"\b(?:(?:who|that|which) )?{_REPORT} (?!the (?:same|most))(?P<who>.+)$")
+def reports(match: re.Match[str], known: Known) -> Wording | None:
+    """`drivers who report to Ada` as `drivers whose manager is Ada`."""
+    _, superior = _superior(known)
+    return Wording(f"whose {superior} is {match['who']}") if superior else None
+
+
+RULES = (their_boss, whom, who_reports, reports)

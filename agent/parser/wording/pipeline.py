@@ -1,0 +1,76 @@
+"""The rules of wording, in the order in which they apply.
+
+In: a question's text, and what is known of the database and the day. Out: the plain question to read, the shape of the
+computation on its figures (`Shape`: a share, growth, a median), and notes on the assumptions made. No rule depends on a
+particular schema: a phrase that needs a table, such as `repeat customers`, is changed only if the schema has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.parser.wording import (
+    ages,
+    amounts,
+    computations,
+    dates,
+    durations,
+    events,
+    people,
+    period_comparison,
+    rates,
+    repeat_events,
+    slang,
+)
+from agent.parser.wording.lost_words import lost_words
+from agent.parser.wording.rules import Known, Wording
+
+_Rule = Callable[[str, Known], Wording | None]
+_REPHRASED: tuple[_Rule, ...] = (
+    dates.every_period, slang.person_names, slang.kinds, slang.set_phrases,
+    repeat_events.more_than_once, repeat_events.one_time, repeat_events.lapsed, repeat_events.churned,
+    repeat_events.first_events, repeat_events.newcomers,
+    amounts.amount_in_state, amounts.who_owes, amounts.amount_of_one, dates.counted_by_time, amounts.signed,
+    dates.older, people.bosses, events.who_did, events.with_and_without, slang.row_numbers, events.busiest,
+    amounts.by_what_they_paid, amounts.more_than_all, amounts.who_did_most, dates.first_by_event, dates.last_rows,
+    ages.passed_age, ages.stage_of_life, durations.duration,
+    people.their_boss, people.whom, people.who_reports, people.reports, rates.rate, ages.how_old, ages.birth_date,
+    dates.first_thing,
+    events.repeat_customers, events.then_not, events.never, events.how_often, events.spent, events.what_sells,
+    events.who_spends, events.what_they_bought, events.counted, events.best,
+)  # fmt: skip
+"""Each applies to what those before it made of the text, until one gives a shape or a doubt."""
+_COMPUTED: tuple[_Rule, ...] = (
+    period_comparison.compared_periods,
+    computations.share, computations.growth, computations.change, computations.running, computations.order_value,
+    computations.average_per, computations.median, computations.percentile, computations.busiest_time,
+    computations.ordered, computations.compare,
+)  # fmt: skip
+"""The first that applies is the last."""
+
+
+def worded(text: str, known: Known) -> Wording:
+    """The plain question and its shape; the text itself when no rewrite is necessary."""
+    plain = text.strip().rstrip("?!. ")
+    wording = Wording(plain)
+    for rule in _REPHRASED:
+        wording = _then(wording, rule(wording.text, known))
+        if wording.shape is not None or wording.doubt:
+            return _accounted(text, wording)
+    for rule in _COMPUTED:
+        if (computed := rule(wording.text, known)) is not None:
+            wording = _then(wording, replace(computed, text=slang.plain(computed.text)))
+            break
+    return Wording(text) if wording.text == plain else _accounted(text, wording)
+
+
+def _then(first: Wording, second: Wording | None) -> Wording:
+    """What two rules make of a question, one after the other."""
+    if second is None:
+        return first
+    return replace(second, notes=(*first.notes, *second.notes), guessed=first.guessed or second.guessed)
+
+
+def _accounted(text: str, wording: Wording) -> Wording:
+    return replace(wording, lost=lost_words(text, wording))

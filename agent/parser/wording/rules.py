@@ -1,0 +1,131 @@
+"""Rules of wording: a pattern of words, and what stands in its place.
+
+In: a question's text, and what is known of the database and the day. Out: a `Wording`, the text in words that the
+reader knows, with what was assumed. A rule whose table or column is missing returns None, and the text stays as it is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.knowledge.values import ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.parser.interpretation import Shape
+from eval.language.inflection import lemma, plural
+
+UNIT = r"(?:day|week|month|quarter|year)"
+YEAR = r"(?:19|20)\d\d"
+MONTH = (
+    r"(?:january|jan|february|feb|march|mar|april|apr|may|june|jun|july|jul|august|aug|september|sept|sep|october|oct|"
+    r"november|nov|december|dec)"
+)
+BY = r"(?:by|per|for each|for every|in each|of each|across)"
+ASKED = r"(?:(?:what|show|give|tell)(?: is|'s| was| me)? )?(?:the |our )?"
+"""The words that ask, before the name of a figure."""
+SINCE = r"(?P<rest>(?: (?:in|since|during|this|last|for) .+)?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question in the wording that is read."""
+
+    text: str
+    shape: Shape | None = None
+    notes: tuple[str, ...] = ()
+    guessed: bool = False
+    """The question did not say what to rank by; revenue was assumed."""
+    doubt: str = ""
+    """What was assumed without the question saying so, and what else may be meant: such a reading is not sure."""
+    lost: tuple[str, ...] = ()
+    """Content words of the question that the rewording lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a rule may look at besides the words of the question."""
+
+    vocabulary: Vocabulary
+    values: ValueIndex
+    today: dt.date
+
+    def table(self, word: str | None) -> TableWord | None:
+        """The table that the word names."""
+        return self.vocabulary.table_named(word) if word else None
+
+    def noun(self, *nouns: str) -> str:
+        """The first of the nouns that names a table."""
+        return next((noun for noun in nouns if self.table(noun)), "")
+
+    def rows(self, *nouns: str) -> str:
+        """The first of the nouns that names a table, in the plural."""
+        noun = self.noun(*nouns)
+        return plural(noun) if noun else ""
+
+    def plural_table(self, word: str) -> bool:
+        """Whether the plural word names the rows of a table (`orders`)."""
+        one = lemma(word.lower())
+        return one != word.lower() and any(t.words == (one,) for t in self.vocabulary.tables.values())
+
+    def dated(self, table: TableWord) -> bool:
+        """Whether the rows of the table have a date."""
+        return any(c.role == "date" for c in self.vocabulary.by_table[table.name])
+
+    def events(self, people: TableWord | None = None) -> list[TableWord]:
+        """The tables of dated rows that refer to these people, or to anything; the one with most rows first."""
+        tables = [
+            t
+            for t in self.vocabulary.tables.values()
+            if self.dated(t)
+            and (
+                any(key.ref_table == people.name for key in t.table.foreign_keys)
+                if people is not None
+                else t.table.foreign_keys and not t.bridge
+            )
+        ]
+        return sorted(tables, key=lambda t: -(t.table.row_count or 0))
+
+    def figures(self) -> list[ColumnWord]:
+        """The columns that hold figures: numbers that are neither keys nor codes."""
+        return [c for c in self.vocabulary.columns.values() if c.numeric and c.role == "number"]
+
+
+Rewrite = Callable[[re.Match[str], Known], Wording | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What stands in place of the words that a pattern matches."""
+
+    patterns: tuple[re.Pattern[str], ...]
+    rewrite: Rewrite
+    everywhere: bool = False
+    """All matches are rewritten, not only the first."""
+
+    def __call__(self, text: str, known: Known) -> Wording | None:
+        """The whole text in its new wording; None when the rule does not apply."""
+        for pattern in self.patterns:
+            if self.everywhere:
+                new = pattern.sub(lambda match: (self.rewrite(match, known) or Wording(match[0])).text, text)
+                if new != text:
+                    return Wording(new)
+            elif (match := pattern.search(text)) and (phrase := self.rewrite(match, known)) is not None:
+                return replace(phrase, text=f"{text[: match.start()]}{phrase.text}{text[match.end() :]}")
+        return None
+
+
+def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
+    """Make a rule of a function, which gets the first match of the first pattern that occurs, in upper or lower case,
+    and returns what stands in place of the matched words."""
+    compiled = tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    return lambda rewrite: Rule(compiled, rewrite, everywhere)
+
+
+_SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
+
+
+def subject(text: str) -> str:
+    """The text without the words that ask (`what is the`)."""
+    return _SUBJECT.sub("", text, count=1)

@@ -1,0 +1,171 @@
+"""Slang, contractions and set phrases in full words, and names for things that the schema calls otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from agent.parser.wording.rules import MONTH, Known, Wording, rule
+from eval.language.numbers import SMALL_NUMBERS
+
+_YEAR_ALONE = (
+    r"(?<!\bin)(?<!\bof)(?<!\bfor)(?<!\bto)(?<!\bby)(?<!\band)(?<!\bor)(?<!\bvs)(?<!\bfrom)(?<!\bsince)(?<!\bbefore)"
+    r"(?<!\bafter)(?<!\byear)(?<!\bthan)(?<!\bversus)(?<!\bover)(?<!\bis)(?<!\bthe)(?<!\buntil)(?<!\bduring)(?<!\bid)"
+    r"(?<!january)(?<!february)(?<!march)(?<!april)(?<!\bmay)(?<!june)(?<!july)(?<!august)(?<!september)(?<!october)"
+    r"(?<!november)(?<!december)(?<!\bq[1-4])(?<!\bjan)(?<!\bfeb)(?<!\bmar)(?<!\bapr)(?<!\bjun)(?<!\bjul)(?<!\baug)"
+    r"(?<!\bsep)(?<!\boct)(?<!\bnov)(?<!\bdec)(?<!quarter)(?<!number)(?<!code)(?<!equals)"
+)
+_MONEY_MADE = r"(?:makes?|made|brings?(?: in)?|brought(?: in)?|generates?|generated|earns?|earned)(?: us)?(?: the)?"
+_PART = r"(?:(?:any |some )?part of )?"
+_TEXT = r"((?:first |last |full |family )?(?:name|title|description|subject|address|email))"
+_REPLACED = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"\bw/o\b", "without"),
+        (r"\bw/(?=\s)", "with"),
+        (r"\bppl\b", "people"),
+        (r"\bhow much (?:money|cash) (did|do|have|has|does)\b", r"how much \1"),
+        (r"\b(have|has|had|do|does|did|is|are|was|were|would|could|should)nt\b", r"\1 not"),
+        (r"^what'?s\b", "what is"),
+        (r"\bwhos\b", "who is"),
+        (r"\bgimme\b", "give me"),
+        (r"\b(?:pls|plz)\b", "please"),
+        (r"\bbucks\b", "dollars"),
+        (r"\bhalf an hour\b", "30 minutes"),
+        (r"\ban hour and a half\b", "90 minutes"),
+        (r"\b(than|over|under|least|most) an hour\b", r"\1 1 hour"),
+        (r"(?:\bwhat %|(?<![\d.])(?<!\d )%(?= of\b))", "what percentage"),
+        (r"\b(?:time spent|spent time)\b", "hours"),
+        (r"\bin %(?!\w)", "in percent"),
+        (r"\bsigned up\b", "registered"),
+        (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
+        (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
+         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+         r"who is the manager of \1"),
+        (r"\b(first|last) ever\b", r"\1"),
+        (r"^(?:on average,? )?(?:how many |number of )?([a-z]+s)(?: (?:do|did) we "
+         r"(?:get|have|make|receive|sell|do)| are there| come in)? "
+         r"(?:per|a|each|every) (day|week|month|quarter|year) on average$",
+         r"average \1 per \2"),
+        (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
+         r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
+         r"which \1 has the \2 "),
+        (r"\bworst first\b", "lowest first"),
+        (r"\bbest first\b", "highest first"),
+        (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
+        (r"\bquarterly (?=\w)(.+)", r"\1 per quarter"),
+        (r"\b(\d)[- ]?stars? (reviews?|ratings?)\b", r"\2 with rating \1"),
+        (
+            r"\bwith (?:the word )?[\"']?([a-z]{3,})[\"']? in (?:the|their|its) (title|name|description|subject)s?\b",
+            r"whose \2 contains '\1'",
+        ),
+        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the )?letter [\"']?([a-z])[\"']? in "
+         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the (?:word|substring|string|text|phrase) )?"
+         rf"[\"']([^\"']+)[\"'] in {_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+        (r"\bwithout (?:the )?letter [\"']?([a-z])[\"']? in "
+         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 does not contain '\1'"),
+        (r"^how old (?:is|are|was|were) (?:the |our )?(.+?),? on average\b", r"what is the average age of \1"),
+        (r"^how old,? on average,? (?:is|are|was|were) (?:the |our )?", "what is the average age of "),
+        (r"\b(?:have|has|had) (?:not|n't)(?: yet)? turned (\d+)(?: yet)?\b", r"are younger than \1"),
+        (r"\b(?:have|has|had)(?: already)? turned (\d+)\b", r"are at least \1 years old"),
+        (r"\bthan the average one\b", "than the average"),
+        (r"^((?:which|what) .+?) (?:is|are|was|were|gets?|got|has been|have been) (?:held|used|chosen|taken|seen|"
+         r"found|made) (?=most often\b|the most often\b|most frequently\b|least often\b)", r"\1 is "),
+        (r"^what (?:is|are|was|were) (the .+?) called[?.! ]*$", r"what is the name of \1"),
+        (r"\b(?:called|broke|broken) off\b", "cancelled"),
+        (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
+        (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
+        (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
+         "; show their names"),
+        (r"\bwhat (?:they|these|those) are called\b", "their names"),
+        (r"\bwhat (?:it|he|she) is called\b", "its name"),
+        (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
+         r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
+        (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
+         r",? (?=by |per |for )", r"how long does \2 take to \1 "),
+        (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
+        (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
+        (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
+         r"the \1 most \2"),
+        (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
+         r"the number of \3 and the \1 \2 of \3"),
+        (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
+        (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
+        (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
+         r"team)s?) sold the"
+         r" most\b", r"\1 has the highest revenue"),
+        (r"\b(than|over|under|above|below|least|most) [$€£](?=\d)", r"\1 "),
+        (r"\bmore than (\d+) (\w+) but (?:less|fewer) than (\d+)$", r"more than \1 \2 and less than \3 \2"),
+        (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
+        (r"^(?:(?:what|which)(?: is| are| was)? )?(?:the |our )?(best|worst)[- ]selling"
+         r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
+        (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
+        (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
+        (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
+         r"\1\2 10 \3 by"),
+        (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",
+         r"between \1 \3 and \2 \3"),
+        (r"^(?:who is |who are )?(?:the )?(highest|lowest)[- ]paid ([a-z]+)$", r"\2 with the \1 salary"),
+        (r"\bthe boss of\b", "the manager of"),
+        (r"^who (?:manages|supervises) "
+         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+         r"who is the manager of \1"),
+        (r"^whom? (?:does|do|did) (.+?) (?:manage|supervise)\b", r"who reports to \1"),
+        (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
+    )
+)  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """The text with full words in place of slang, contractions and abbreviations."""
+    for pattern, words in _REPLACED:
+        text = pattern.sub(words, text)
+    return text
+
+
+def set_phrases(text: str, _: Known) -> Wording | None:
+    """`what'd u buy, pls` and the like, in full words."""
+    new = plain(text)
+    return Wording(new) if new != text else None
+
+
+_NAMES = {"surname": "last name", "family name": "last name", "forename": "first name", "given name": "first name"}
+
+
+@rule(rf"\b(?P<name>{'|'.join(_NAMES)})(?P<end>s?)\b", everywhere=True)
+def person_names(match: re.Match[str], known: Known) -> Wording | None:
+    """`surname` as `last name`, unless a column is called so."""
+    name = match["name"].lower()
+    if any(" ".join(c.words).endswith(name) for c in known.vocabulary.columns.values()):
+        return None
+    return Wording(f"{_NAMES[name]}{match['end']}")
+
+
+@rule(r"\b(?:kind(?P<end>s?)\b|sort(?P<of>s?)(?= of\b))", everywhere=True)
+def kinds(match: re.Match[str], known: Known) -> Wording | None:
+    """`kinds of ships` as `types of ships`, where only a type is in the schema."""
+    holders = known.vocabulary.holders
+    if "type" not in holders or {"kind", "sort"} & holders.keys():
+        return None
+    return Wording(f"type{match['end'] or match['of'] or ''}")
+
+
+@rule(
+    r"\b(?P<x>[a-z]+) (?P<number>numbers?|nos?\.?)(?! of\b)(?=[ ,.?]|$)",
+    everywhere=True,
+)
+def row_numbers(match: re.Match[str], known: Known) -> Wording | None:
+    """`department number` as `department id`, where the table has such a key and no column is called a number."""
+    table = known.table(match["x"])
+    if table is None:
+        return None
+    numbers = [c for c in known.vocabulary.columns.values() if c.words[-1] == "number"]
+    called_so = any(
+        c.words[:-1] in (table.words, table.words[-1:]) or (c.words == ("number",) and c.table == table.name)
+        for c in numbers
+    )
+    shortened = any(c.table == table.name and table.words[-1].startswith(c.words[0][:3]) for c in numbers)
+    key = known.vocabulary.key_column(table.name)
+    if called_so or shortened or key is None or key.words[-1] != "id":
+        return None
+    return Wording(f"{match['x']} id{'s' if match['number'].endswith('s') else ''}")
