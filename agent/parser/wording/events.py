@@ -81,12 +81,12 @@ def spent(match: re.Match[str], _: Known) -> Wording:
 
 @rule(
     r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
-    r"|(?:what(?:'s| is| are) )?(?:the |our )?(?:best|worst)[- ]?sellers?)[?.! ]*$"
+    r"|(?:what(?:'s| is| are) )?(?:the |our )?(?P<end>best|worst)[- ]?sellers?)[?.! ]*$"
 )
-def what_sells(_: re.Match[str], known: Known) -> Wording | None:
-    """`what sells best` as `which product sells best`."""
+def what_sells(match: re.Match[str], known: Known) -> Wording | None:
+    """`what sells best` as `which product sold best`."""
     thing = known.noun(*_THINGS)
-    return Wording(f"which {thing} sells best") if thing else None
+    return Wording(f"which {thing} sold {(match['end'] or 'best').lower()}") if thing else None
 
 
 @rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?P<rest>.*)$")
