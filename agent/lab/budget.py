@@ -1,17 +1,18 @@
 """The budget of a run in dollars, calls and hours, checked before each call to a model.
 
-In: limits and what was spent before. Out: `BudgetSpent` from the check that would go beyond a limit. Dollars are known
-only after a call, so each call under way is reserved for at the price of the dearest one so far.
+In: limits, and the file with what earlier processes of the run spent. Out: `BudgetSpent` from the check that would go
+beyond a limit. Dollars are known only after a call, so each call under way is reserved for at the price of the dearest
+one so far.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.lab.record_lines import append_record, records_in
 from agent.models.protocol import ModelError
 
 __all__ = ["Budget", "BudgetSpent"]
@@ -36,7 +37,7 @@ class Budget:
     """Dollars."""
     under_way: int = 0
     kept: Path | None = None
-    """File with a line before each call and one after it, so that a kill loses nothing."""
+    """File with a line before each call and one after it, so that a kill loses nothing. Its lines are counted first."""
     exhausted: str = ""
     """The limit that was reached."""
     clock: Callable[[], float] = time.monotonic
@@ -44,6 +45,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         self.started = self.started or self.clock()
+        for line in records_in(self.kept) if self.kept is not None else ():
+            self._count(line)
+            self.spent_seconds = max(self.spent_seconds, line.get("seconds", 0.0))
 
     @property
     def seconds(self) -> float:
@@ -74,11 +78,6 @@ class Budget:
         """Count what another process spent on one question."""
         self._keep({"calls": calls, "dollars": dollars, "seconds": round(self.seconds, 3)})
 
-    def add(self, line: Mapping[str, float]) -> None:
-        """Count a line of the file, which an earlier process wrote."""
-        self._count(line)
-        self.spent_seconds = max(self.spent_seconds, line.get("seconds", 0.0))
-
     def _count(self, line: Mapping[str, float]) -> None:
         self.spent_calls += int(line.get("calls", 0))
         self.spent_dollars += line.get("dollars", 0.0)
@@ -87,8 +86,7 @@ class Budget:
     def _keep(self, line: Mapping[str, float]) -> None:
         self._count(line)
         if self.kept is not None:
-            with self.kept.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            append_record(self.kept, line)
 
     def _reached(self, calls: int) -> str:
         if self.calls is not None and self.spent_calls + calls > self.calls:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agent.lab.record_lines import append_record, records_in
 from eval.errors import InputError
 from eval.jsonl import encode
 
@@ -79,18 +80,14 @@ def _after(state: State, event: Event, number: int) -> State:
 
 
 class Journal:
-    """The file of events. A last line that a kill cut short is dropped."""
+    """The file of events."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
         try:
-            self.events: list[Event] = [json.loads(line) for line in whole.splitlines()]
+            self.events: list[Event] = records_in(path)
         except ValueError:
             raise InputError(f"{path} is no journal.") from None
-        if path.exists():
-            with path.open("r+b") as file:
-                file.truncate(len(whole) + bool(whole))
 
     @property
     def state(self) -> State:
@@ -98,6 +95,5 @@ class Journal:
 
     def add(self, event: Event) -> None:
         """Append an event; once this returns, it survives a kill."""
-        with self.path.open("ab") as file:
-            file.write(encode(event).encode() + b"\n")
+        append_record(self.path, event)
         self.events.append(json.loads(encode(event)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
-import json
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -23,11 +22,12 @@ from agent.knowledge.memory import remembered
 from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.journal import BASE
 from agent.lab.questions import Question
+from agent.lab.record_lines import append_record, records_in
 from agent.models import OFFLINE
 from agent.models.protocol import Model, ModelError
 from agent.runtime.strategies import strategy
 from eval.databases.base import Database
-from eval.jsonl import LineError, Record, encode
+from eval.jsonl import LineError, Record
 from eval.metrics.items import compare_items
 from eval.schema import Schema
 
@@ -149,14 +149,9 @@ class Measurer:
         self.jobs, self.elsewhere = jobs, elsewhere
         self.on_progress: Callable[[int, int], None] | None = None
         """Called with the progress of each measurement: done, of."""
-        self._outcomes: dict[tuple[str, str], Outcome] = {}
-        whole = kept.read_bytes().rpartition(b"\n")[0].splitlines() if kept.exists() else []
-        for line in map(json.loads, whole):
-            key = line.pop("id"), line.pop("seen")
-            self._outcomes[key] = Outcome(**line)
-        if kept.exists():
-            with kept.open("r+b") as file:
-                file.truncate(sum(len(line) + 1 for line in whole))
+        self._outcomes: dict[tuple[str, str], Outcome] = {
+            (record.pop("id"), record.pop("seen")): Outcome(**record) for record in records_in(kept)
+        }
 
     @property
     def offline(self) -> bool:
@@ -256,9 +251,7 @@ class Measurer:
 
     def _keep(self, key: tuple[str, str], outcome: Outcome) -> None:
         self._outcomes[key] = outcome
-        line = encode({"id": key[0], "seen": key[1], **asdict(outcome)})
-        with self.kept.open("ab") as file:
-            file.write(line.encode() + b"\n")
+        append_record(self.kept, {"id": key[0], "seen": key[1], **asdict(outcome)})
 
     def _seen(self, kit: Kit, question: Question) -> str:
         """The parts of a kit that the answer to a question can depend on, as a digest."""

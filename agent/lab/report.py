@@ -6,7 +6,6 @@ In: a run's folder. Out: `report.html` in it, self-contained. All text is escape
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +17,7 @@ from agent.lab.journal import BASE, Journal, State
 from agent.lab.measuring import Kits
 from agent.lab.questions import Question, read_questions
 from agent.lab.rating import START, bradley_terry, elo_history
+from agent.lab.record_lines import records_in
 from agent.lab.run import proof
 from agent.lab.session import options_of
 from eval.metrics.intervals import Rate
@@ -38,7 +38,7 @@ def write_report(out: Path) -> str:
     options = options_of(out)
     state, kits = Journal(out / "journal.jsonl").state, Kits(out / "kits")
     questions = {q.id: q for q in read_questions(Path(options.questions), "db" if options.db else "")}
-    answers = [json.loads(line) for line in _lines(out / "answers.jsonl")]
+    answers = records_in(out / "answers.jsonl")
     before = {a["id"]: a["sql"] for a in answers if not a["seen"]}
     body = ["<h1>Tuning</h1>", _verdict(state), _facts(state), _proofs(state)]
     if state.end and state.end["kit"] != BASE:
@@ -95,7 +95,7 @@ def _proofs(state: State) -> str:
 
 def _cost(out: Path, answers: Sequence[Mapping[str, Any]]) -> str:
     """Requests, dollars and time of the whole run, and what answering took of it."""
-    spent = [json.loads(line) for line in _lines(out / "spent.jsonl")]
+    spent = records_in(out / "spent.jsonl")
     calls, asked = sum(int(line.get("calls", 0)) for line in spent), sum(a["calls"] for a in answers)
     dollars, paid = sum(line.get("dollars", 0.0) for line in spent), sum(a["dollars"] or 0.0 for a in answers)
     seconds = max((line.get("seconds", 0.0) for line in spent), default=0.0)
@@ -107,10 +107,6 @@ def _cost(out: Path, answers: Sequence[Mapping[str, Any]]) -> str:
         [f"all, in {seconds / 60:,.1f} minutes", "", f"{calls:,}", f"{dollars:.4f}"],
     ]
     return "<h2>Cost</h2>" + table(("phase", "answers", "requests to models", "USD"), rows, {1, 2, 3})
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
 def _lineage(state: State, split: str, rounds: Sequence[Mapping[str, int]]) -> str:

@@ -11,7 +11,7 @@ import functools
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -157,11 +157,7 @@ def _budget(options: Options, config: Settings, kept: Path) -> Budget:
     priced = config.model.price_input is not None and config.model.price_output is not None
     if options.dollars is not None and options.model != OFFLINE and not config.model.offline and not priced:
         raise InputError("A budget in dollars needs TEXT2SQL_PRICE_INPUT and TEXT2SQL_PRICE_OUTPUT.")
-    budget = Budget(options.calls, options.dollars, options.hours, kept=kept)
-    for line in kept.read_text().splitlines() if kept.exists() else ():
-        with suppress(ValueError):  # a line that a kill cut short
-            budget.add(json.loads(line))
-    return budget
+    return Budget(options.calls, options.dollars, options.hours, kept=kept)
 
 
 def opened(out: Path) -> Session:

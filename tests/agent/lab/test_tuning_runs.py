@@ -175,6 +175,33 @@ def test_a_budget_refuses_the_call_that_would_go_beyond_it(tmp_path: Path) -> No
         hours.before_call()
 
 
+def test_a_budget_counts_what_was_spent_after_a_kill_cut_a_line_short(tmp_path: Path) -> None:
+    kept = tmp_path / "spent"
+    killed = Budget(kept=kept)
+    killed.before_call()
+    killed.after_call(0.25)
+    with kept.open("a") as file:
+        file.write('{"calls": 1')
+
+    resumed = Budget(kept=kept)
+    resumed.before_call()
+    resumed.after_call(0.5)
+
+    again = Budget(kept=kept)
+    assert (again.spent_calls, again.spent_dollars, again.dearest) == (2, 0.75, 0.5)
+
+
+def test_looking_at_a_run_changes_none_of_its_files(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"event": "start", "rounds": 2}\n{"event": "pro')
+
+    assert Journal(path).state.events == 1
+    assert path.read_text().endswith('{"event": "pro')
+
+    Journal(path).add({"event": "extended", "rounds": 1})
+    assert Journal(path).state.rounds == 3
+
+
 async def test_a_request_that_never_left_is_given_back(config: Settings, endpoint: OpenAIServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
