@@ -5,8 +5,8 @@ In: a model and its requests. Out: the same model wrapped in `PrivateModel`, whi
 and no engine message that could quote one. `schema`: only names and types. The offline engine sends nothing over the
 network, so it sees everything.
 
-Each request is rebuilt from an allow-list of harmless fields. A field that is added later is therefore withheld until
-it is put on the list.
+Each request is rebuilt from an allow-list of harmless fields (`_PASSED_ON`). A field that is added later is therefore
+withheld until it is put on the list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from agent.knowledge.schema_context import schema_context
 from agent.models.protocol import (
@@ -80,6 +80,19 @@ def privacy_of(model: Model) -> Privacy:
     return model.privacy if isinstance(model, PrivateModel) else "full"
 
 
+_PASSED_ON: dict[type, tuple[str, ...]] = {
+    PlanRequest: ("question", "dialect", "evidence", "write_sql", "may_ask"),
+    SqlRequest: ("question", "task", "dialect", "evidence", "failed_sql", "feedback", "attempt", "variant", "glossary"),
+    StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
+    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts"),
+    JudgeRequest: ("question", "task", "sql", "columns", "rows_returned", "dialect", "way"),
+}
+"""The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were
+written for the mode: `feedback` by `retry_handler`, `glossary` by `agent.knowledge.memory`, `steps` by
+`agent.knowledge.observations`, `doubts` by `agent.candidates.verification`. Examples hold values, so none is sent."""
+_Request = TypeVar("_Request", PlanRequest, SqlRequest, StepRequest, ReviewRequest, JudgeRequest)
+
+
 class PrivateModel:
     """A model that sees only shapes (`masked`) or only the schema (`schema`). Text answers are composed here, from rows
     that the model never saw."""
@@ -91,102 +104,31 @@ class PrivateModel:
         self._model = model
 
     async def plan(self, request: PlanRequest) -> PlanReply:
-        schema = visible_schema(request.schema, self.privacy)
         clarified = request.clarified
         if clarified is not None:  # the options may be stored values; the reply is the user's own text
             clarified = clarified.model_copy(update={"asked": clarified.asked.model_copy(update={"options": []})})
-        return await self._model.plan(
-            PlanRequest(
-                question=request.question,
-                dialect=request.dialect,
-                schema_context=self._shown(request.schema_context, schema),
-                schema=schema,
-                evidence=request.evidence,
-                history=tuple(visible_turn(turn, request.schema, self.privacy) for turn in request.history),
-                write_sql=request.write_sql,
-                may_ask=request.may_ask,
-                clarified=clarified,
-            )
-        )
+        history = tuple(visible_turn(turn, request.schema, self.privacy) for turn in request.history)
+        return await self._model.plan(self._rebuilt(request, history=history, clarified=clarified))
 
     async def write_sql(self, request: SqlRequest) -> SqlReply:
-        """`failed_sql` is the model's own text. `retry_handler` wrote `feedback` for this mode, and
-        `agent.knowledge.memory` wrote `glossary`. Examples hold values, so none is sent."""
-        schema = visible_schema(request.schema, self.privacy)
         known = words_known(request.schema, request.question, request.evidence)
         previous = (shape_of(one, known) for one in request.previous) if self.privacy == "masked" else ()
-        return await self._model.write_sql(
-            SqlRequest(
-                question=request.question,
-                task=request.task,
-                dialect=request.dialect,
-                schema_context=self._shown(request.schema_context, schema),
-                schema=schema,
-                evidence=request.evidence,
-                previous=tuple(previous),
-                failed_sql=request.failed_sql,
-                feedback=request.feedback,
-                attempt=request.attempt,
-                variant=request.variant,
-                glossary=request.glossary,
-            )
-        )
+        return await self._model.write_sql(self._rebuilt(request, previous=tuple(previous)))
 
     async def next_step(self, request: StepRequest) -> StepReply:
-        """`agent.knowledge.observations` wrote the texts of the steps for this mode."""
         if not isinstance(self._model, Stepping):
             raise ModelReplyError("This model does not work in steps.")
-        schema = visible_schema(request.schema, self.privacy)
-        return await self._model.next_step(
-            StepRequest(
-                question=request.question,
-                task=request.task,
-                dialect=request.dialect,
-                schema_context=self._shown(request.schema_context, schema),
-                schema=schema,
-                allowed=request.allowed,
-                steps=request.steps,
-                left=request.left,
-                evidence=request.evidence,
-                glossary=request.glossary,
-            )
-        )
+        return await self._model.next_step(self._rebuilt(request))
 
     async def review(self, request: ReviewRequest) -> Review:
-        """`agent.candidates.verification` wrote the doubts for this mode."""
         if self.privacy == "schema" or not isinstance(self._model, Verifying):
             raise ModelReplyError("This model does not look at results, or may not.")
-        schema = visible_schema(request.schema, self.privacy)
-        return await self._model.review(
-            ReviewRequest(
-                question=request.question,
-                task=request.task,
-                dialect=request.dialect,
-                schema_context=self._shown(request.schema_context, schema),
-                schema=schema,
-                sql=request.sql,
-                columns=request.columns,
-                preview=tuple(tuple(row) for row in kinds(request.columns, request.preview)),
-                rows_returned=request.rows_returned,
-                doubts=request.doubts,
-            )
-        )
+        return await self._model.review(self._rebuilt(request, preview=_kinds_shown(request)))
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         if self.privacy == "schema":
             return Judgement(0.5, NOT_JUDGED)
-        return await self._model.judge(
-            JudgeRequest(
-                question=request.question,
-                task=request.task,
-                sql=request.sql,
-                columns=request.columns,
-                preview=tuple(tuple(row) for row in kinds(request.columns, request.preview)),
-                rows_returned=request.rows_returned,
-                dialect=request.dialect,
-                way=request.way,
-            )
-        )
+        return await self._model.judge(self._rebuilt(request, preview=_kinds_shown(request)))
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
         from agent.parser import summary_text
@@ -199,9 +141,19 @@ class PrivateModel:
     async def close(self) -> None:
         await self._model.close()
 
-    def _shown(self, text: str, schema: Schema) -> str:
-        """The text if it was written for this mode, else the bare structure."""
-        return text if isinstance(text, SchemaText) and text.privacy == self.privacy else _context(schema)
+    def _rebuilt(self, request: _Request, **shown: Any) -> _Request:
+        """The request with the fields of the allow-list as they are, the structure as this mode shows it, and `shown`
+        for other fields."""
+        fields = {name: getattr(request, name) for name in _PASSED_ON[type(request)]} | shown
+        if not isinstance(request, JudgeRequest):
+            schema, text = visible_schema(request.schema, self.privacy), request.schema_context
+            written_for_mode = isinstance(text, SchemaText) and text.privacy == self.privacy
+            fields |= {"schema": schema, "schema_context": text if written_for_mode else _context(schema)}
+        return type(request)(**fields)
+
+
+def _kinds_shown(request: ReviewRequest | JudgeRequest) -> tuple[tuple[object, ...], ...]:
+    return tuple(map(tuple, kinds(request.columns, request.preview)))
 
 
 # --- the schema ---
@@ -282,7 +234,7 @@ def for_feedback(result: QueryResult, privacy: Privacy, schema: Schema | None, q
     """A failed attempt, reduced to what the feedback for the next attempt may mention."""
     if privacy == "full":
         return result
-    known = _known(schema, question)
+    known = words_known(schema, question)
     hide_shape = privacy == "schema"
     return result.model_copy(
         update={
@@ -344,7 +296,7 @@ def visible_turn(turn: Turn, schema: Schema, privacy: Privacy) -> Turn:
     if privacy == "full":
         return turn
     masked = privacy == "masked"
-    known = _known(schema, turn.asked)
+    known = words_known(schema, turn.asked)
     return Turn(
         number=turn.number,
         asked=turn.asked,
@@ -371,11 +323,8 @@ def without_constants(sql: str) -> str:
 
 def words_known(schema: Schema | None, *texts: str) -> frozenset[str]:
     """The words of the schema and of texts that the model has written or may see."""
-    return frozenset().union(*(_known(schema, text) for text in texts))
-
-
-def _known(schema: Schema | None, question: str) -> frozenset[str]:
-    return _words(question) | (_schema_words(schema) if schema is not None else frozenset())
+    of_schema = _schema_words(schema) if schema is not None else frozenset()
+    return of_schema.union(*map(_words, texts))
 
 
 @lru_cache(maxsize=64)
