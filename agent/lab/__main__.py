@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,6 @@ from agent.cli.reporting import RESUMES, errors_reported
 from eval.batch_options import On
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.lab.session import Options
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -114,8 +113,7 @@ def status(out: _Out, as_json: _Json = False) -> None:
     from agent.lab.session import status_of
 
     with errors_reported():
-        summary = status_of(out)
-    typer.echo(json.dumps(summary) if as_json else "\n".join(f"{name}: {value}" for name, value in summary.items()))
+        _print(status_of(out), as_json)
 
 
 @app.command()
@@ -138,8 +136,7 @@ def compare(
     from agent.lab.session import compared
 
     with errors_reported(RESUMES):
-        summary = asyncio.run(compared(out, first, second))
-    typer.echo(json.dumps(summary) if as_json else "\n".join(f"{name}: {value}" for name, value in summary.items()))
+        _print(asyncio.run(compared(out, first, second)), as_json)
 
 
 @app.command()
@@ -155,11 +152,16 @@ def accept(
         typer.echo(accepted(out, env, force=force))
 
 
+def _print(summary: dict[str, Any], as_json: bool) -> None:
+    typer.echo(json.dumps(summary) if as_json else "\n".join(f"{name}: {value}" for name, value in summary.items()))
+
+
 def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
+    from agent.config import settings
     from agent.lab.session import Session
 
     with errors_reported(f"Stopped. The same command goes on; `python -m agent.lab status {out}` shows how far."):
-        session = Session(out, options, _config(), None if quiet else sys.stderr)
+        session = Session(out, options, settings(), None if quiet else sys.stderr)
         result = asyncio.run(session.finish())
     if as_json:
         typer.echo(json.dumps(result.record()))
@@ -172,12 +174,6 @@ def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
     typer.echo(f"{'Accepted' if result.accepted else 'Not accepted'}: {result.why}")
     if result.accepted:
         typer.echo(f"Kit: {result.kit}\nUse it with --kit, or make it the default: python -m agent.lab accept {out}")
-
-
-def _config() -> Settings:
-    from agent.config import settings
-
-    return settings()
 
 
 def main() -> None:

@@ -160,11 +160,6 @@ def _budget(options: Options, config: Settings, kept: Path) -> Budget:
     return Budget(options.calls, options.dollars, options.hours, kept=kept)
 
 
-def opened(out: Path) -> Session:
-    """The run in a folder. Raises InputError."""
-    return Session(out, options_of(out), settings())
-
-
 def options_of(out: Path) -> Options:
     try:
         options = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -202,7 +197,7 @@ def status_of(out: Path) -> dict[str, Any]:
 
 async def compared(out: Path, first: str, second: str) -> dict[str, Any]:
     """Two kits on the questions of the random split that may be looked at."""
-    session = opened(out)
+    session = Session(out, options_of(out), settings())
     for kit in (first, second):
         if kit != BASE and not session.measurer.kits.path(kit).is_dir():
             raise InputError(f"There is no kit {kit}; there are {', '.join(ranked(session.journal.state, 'random'))}.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -108,7 +109,7 @@ async def make_data(
         validation=len(rows["validation"]),
         held_out=len(tests),
         questions=len(questions),
-        refused={why: list(left_out.values()).count(why) for why in sorted(set(left_out.values()))},
+        refused=_counted(left_out),
         examples=tuple(examples),
         strategy=how,
         seed=seed,
@@ -187,8 +188,13 @@ def _others(
     return [(q.text, q.golds[0]) for q in same_place if form(q.golds[0], dialect) not in of_its]
 
 
-def _leaked(leaked: dict[str, Any], of: int) -> str:
-    counts = ", ".join(f"{list(leaked.values()).count(why)} by the {why}" for why in sorted(set(leaked.values())))
+def _counted(reasons: Mapping[str, str]) -> dict[str, int]:
+    """How many questions each reason concerns."""
+    return dict(sorted(Counter(reasons.values()).items()))
+
+
+def _leaked(leaked: Mapping[str, str], of: int) -> str:
+    counts = ", ".join(f"{count} by the {why}" for why, count in _counted(leaked).items())
     shown = ", ".join(list(leaked)[:SHOWN]) + (", …" if len(leaked) > SHOWN else "")
     return (
         f"{len(leaked)} of {of} questions are in the held-out file ({counts}): {shown}. "

@@ -38,10 +38,6 @@ class View:
         """From 0."""
         return len(self.state.proposed.get(self.split, ()))
 
-    def ranked(self) -> list[str]:
-        """The kits so far, and BASE, the best by ELO first."""
-        return ranked(self.state, self.split)
-
 
 def ranked(state: State, split: str) -> list[str]:
     """The kits of a split, and BASE, the best by ELO first."""

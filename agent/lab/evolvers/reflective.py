@@ -18,7 +18,7 @@ from agent.knowledge.kit import CONTENT, INSTRUCTION_TOKENS
 from agent.knowledge.memory import BadMemory
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.lab.budget import BudgetSpent
-from agent.lab.evolvers.protocol import Proposal, View
+from agent.lab.evolvers.protocol import Proposal, View, ranked
 from agent.lab.journal import BASE
 from agent.lab.measuring import LabStopped, Outcome
 from agent.lab.questions import Question
@@ -65,7 +65,7 @@ class Reflective:
     async def propose(self, view: View) -> Proposal:
         if not isinstance(view.model, OpenAIModel):
             raise InputError("The reflective evolver needs a model that writes kits.")
-        parents = view.ranked()[:PARENTS]
+        parents = ranked(view.state, view.split)[:PARENTS]
         approach = view.draw.choice(self._approaches)
         shown = await self._failures(view, parents[0])
         draft = await self._draft(view, view.model, approach, parents, shown)
@@ -81,11 +81,7 @@ class Reflective:
 
     async def _failures(self, view: View, best: str) -> list[tuple[Question, Outcome]]:
         """Some questions of the last round, or else of all, that the best kit fails."""
-        played = view.state.played.get(view.split, ())
-        asked = set(played[-1]["ids"]) if played else {q.id for q in view.questions}
-        questions = [q for q in view.questions if q.id in asked]
-        if not played:
-            questions = view.draw.sample(questions, min(len(questions), 3 * FAILURES))
+        questions = _last_round(view) or view.draw.sample(view.questions, min(len(view.questions), 3 * FAILURES))
         outcomes = await view.measurer.outcomes(best, questions)
         failed = [(q, o) for q, o in zip(questions, outcomes, strict=True) if not o.right]
         return view.draw.sample(failed, min(FAILURES, len(failed)))
@@ -127,9 +123,7 @@ class Reflective:
 
     async def _retested(self, view: View, draft: Draft, best: str) -> str:
         """How the draft fares against the best kit on the questions of the last round."""
-        played = view.state.played.get(view.split, ())
-        asked = set(played[-1]["ids"]) if played else {q.id for q in view.questions[: 3 * FAILURES]}
-        questions = [q for q in view.questions if q.id in asked]
+        questions = _last_round(view) or view.questions[: 3 * FAILURES]
         name = view.kits.add(draft.files)
         mine = await view.measurer.outcomes(name, questions)
         its = await view.measurer.outcomes(best, questions)
@@ -142,6 +136,13 @@ class Reflective:
             "Only the best is right:\n" + _failure_text(q, a) for q, a, b in pairs if b.right and not a.right
         ][:FAILURES]
         return "\n".join(comparison)
+
+
+def _last_round(view: View) -> list[Question]:
+    """The questions of the last round; none before the first one."""
+    played = view.state.played.get(view.split, ())
+    asked = set(played[-1]["ids"]) if played else ()
+    return [q for q in view.questions if q.id in asked]
 
 
 def _problem(view: View, files: dict[str, str]) -> str:
