@@ -77,8 +77,8 @@ def _guess(q: LinkedQuestion, draft: Draft) -> Iterator[str]:
     if figure is not None and figure.function in ("sum", "avg", "max", "min") and column is not None:
         kind = {"sum": "total", "avg": "average", "max": "highest", "min": "lowest"}[figure.function]
         owned = q.vocabulary.tables[column.table].plural
-        yield f"What is the {kind} {spoken(column)} of {owned}{where if column.table == entity else ''}{per}?"
-        yield f"What is the {kind} {spoken(column)} of {owned}{per}?"
+        yield f"What is the {_figure(kind, column)} of {owned}{where if column.table == entity else ''}{per}?"
+        yield f"What is the {_figure(kind, column)} of {owned}{per}?"
     elif where or per:
         yield f"How many {rows} {f'with{where[5:]} ' if where else ''}are there{per}?"
     if where:
@@ -137,11 +137,16 @@ def _about_column(q: LinkedQuestion, column: ColumnWord) -> Iterator[str]:
     entity = q.vocabulary.tables[column.table].plural
     if column.role == "number" and column.numeric and not column.foreign and not _is_flag(q, column):
         kind = "average" if AVERAGED & set(column.words) or not _TOTALLED & set(column.words) else "total"
-        yield f"What is the {kind} {spoken(column)} of {entity}?"
+        yield f"What is the {_figure(kind, column)} of {entity}?"
     elif column.role == "text" and _divides(q, column):
         yield f"How many {entity} are there per {spoken(column)}?"
     elif column.role == "date":
         yield f"How many {entity} are there per year?"
+
+
+def _figure(kind: str, column: ColumnWord) -> str:
+    """`average price`; the total of a `total amount` is not called a total twice."""
+    return f"{kind} {spoken(column).removeprefix(f'{kind} ')}"
 
 
 def _about_table(q: LinkedQuestion, table: str) -> Iterator[str]:
@@ -150,7 +155,7 @@ def _about_table(q: LinkedQuestion, table: str) -> Iterator[str]:
     kinds = [c for c in columns if c.role == "text" and _divides(q, c)]
     amounts = [c for c in columns if c.role == "number" and c.numeric and _TOTALLED & set(c.words) and not c.foreign]
     yield from (f"How many {rows} are there per {spoken(c)}?" for c in kinds[:1])
-    yield from (f"What is the total {spoken(c)} of {rows}?" for c in amounts[:1] if not AVERAGED & set(c.words))
+    yield from (f"What is the {_figure('total', c)} of {rows}?" for c in amounts[:1] if not AVERAGED & set(c.words))
 
 
 def _divides(q: LinkedQuestion, column: ColumnWord) -> bool:

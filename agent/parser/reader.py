@@ -31,7 +31,7 @@ _SHOW = word_set(
                   "count compute calculate report select name state identify fetch how"
 )  # fmt: skip
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
-_BEFORE_EVERYTHING = word_set("all the full complete every show list find give what any")
+_BEFORE_EVERYTHING = word_set("all the full complete every show list find give me us what any")
 _AFTER_EVERYTHING = word_set("about of for on regarding from concerning related in")
 _LIST = word_set("list show give display sort order")
 _DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
@@ -101,6 +101,8 @@ def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
         return
     if item.lower in _EVERYTHING and r.in_head and not r.query.select:
         r.star = _whole_rows(q, i)
+        if r.star:
+            r.draft.used.update(range(item.start, item.end))
     if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
         if item.lower in ".?!;" and i + 1 < len(q.items):
             _end_clause(r)

@@ -18,6 +18,8 @@ from agent.parser.date_arithmetic import months_later
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
+GROWTH = "growth_percent"
+"""The column of the growth of a series."""
 _TIMES = ("day", "week", "month", "quarter", "year")
 
 
@@ -216,7 +218,7 @@ def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
     growth = _percent(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
-    return tree.select(exp.alias_(growth, "growth_percent"), copy=False)
+    return tree.select(exp.alias_(growth, GROWTH), copy=False)
 
 
 def _only(figure: exp.Expr, condition: exp.Expr) -> exp.Expr:

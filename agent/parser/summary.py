@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from agent.models.protocol import SummaryRequest
+from agent.parser.shapes import GROWTH
 from agent.state import QueryResult
 
 SHOWN_VALUES = 10
@@ -202,6 +203,11 @@ def _split(row: Sequence[object]) -> tuple[list[int], list[int]]:
 
 def _several(result: QueryResult, many: str) -> str:
     """Many rows of several columns: the leader and its margin, the course of a series, or the first row."""
+    if len(result.columns) == 3 and result.columns[2] == GROWTH:
+        grown = [[row[0], row[2]] for row in result.data if row[2] is not None]
+        if grown:
+            growth = {"columns": result.columns[::2], "data": grown, "units": result.units[::2]}
+            return _several(result.model_copy(update=growth), str(len(grown)))
     columns = result.columns
     rows: list[list[Any]] = [[_named_part(c, v) for c, v in zip(columns, row, strict=False)] for row in result.data]
     names, figures = _split(rows[0])

@@ -165,6 +165,22 @@ def average_per(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
 
 
+_DONE = r"(?:place|make|have|buy|book|get|take|do|attend|visit|write|leave|order|rent|hold|own|contain)"
+_OF_EACH = r"(?:(?:are there )?(?:per|for each|in each)|(?:does|do|did) (?:an?|each|every))"
+
+
+@rule(
+    rf"^on average,? how many (?P<x>[a-z]+s) {_OF_EACH} (?P<g>[a-z]+)(?: {_DONE})?$",
+    rf"^how many (?P<x>[a-z]+s) {_OF_EACH} (?P<g>[a-z]+)(?: {_DONE})?,? on average$",
+    rf"^how many (?P<x>[a-z]+s) (?:does|do|did) (?:the|an) (?:average|typical) (?P<g>[a-z]+) {_DONE}$",
+)
+def how_many_on_average(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many orders does the average customer place` as the average of `number of orders per customer`."""
+    if not known.plural_table(match["x"]) or known.table(match["g"]) is None:
+        return None
+    return Wording(f"number of {match['x']} per {match['g']}", Shape("average", grouped=True))
+
+
 _UNIT_OF_TIME = r"(?P<period>day of the week|day|week|month|quarter|year|weekday|hour)"
 _FIGURE = r"(?P<x>[a-z]+(?: [a-z]+)?)"
 _WHEN = rf"(?P<rest>(?: (?:in|for|since|during|last|this|of(?= {YEAR})) .+)?)"

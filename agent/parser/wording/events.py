@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.parser.wording.rules import Known, Wording, rule
+from agent.parser.wording.rules import SINCE, Known, Wording, rule
 from eval.language.inflection import lemma
 
 _EVENTS = {
@@ -155,10 +155,10 @@ _RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "s
 @rule(
     r"^(?:(?:who|what|which|show|list|give)(?: (?:is|are|were|was|me))? )?(?:our |the |my |all )*"
     r"(?P<rank>top|best|biggest|most valuable|most important)(?: (?P<n>\d+|three|five|ten))?(?P<selling>[- ]selling)? "
-    r"(?P<what>\w+)[?.! ]*$"
+    rf"(?P<what>\w+){SINCE}$"
 )
 def best(match: re.Match[str], known: Known) -> Wording | None:
-    """`best customers` as `top 10 customers by revenue`."""
+    """`best customers last year` as `top 10 customers by revenue last year`."""
     what, rank = lemma(match["what"].lower()), match["rank"].lower()
     if known.table(what) is None or not _earns(known):
         return None
@@ -166,7 +166,7 @@ def best(match: re.Match[str], known: Known) -> Wording | None:
         return None
     number = match["n"] or ("1" if what == match["what"].lower() else "10")
     return Wording(
-        f"top {number} {match['what']} by revenue",
+        f"top {number} {match['what']} by revenue{match['rest']}",
         notes=("“best” and “top” are taken as the highest revenue",),
         guessed=True,
     )

@@ -35,14 +35,16 @@ _REPHRASED: tuple[_Rule, ...] = (
     dates.older, people.bosses, events.who_did, events.with_and_without, slang.row_numbers, events.busiest,
     amounts.by_what_they_paid, amounts.more_than_all, amounts.who_did_most, dates.first_by_event, dates.last_rows,
     ages.passed_age, ages.stage_of_life, durations.duration,
-    people.their_boss, people.whom, people.who_reports, people.reports, rates.rate, ages.how_old, ages.birth_date,
+    people.their_boss, people.whom, people.who_reports, people.reports, rates.rate, rates.share_in_state,
+    ages.how_old, ages.birth_date,
     dates.first_thing,
     events.repeat_customers, events.then_not, events.never, events.how_often, events.spent, events.what_sells,
     events.who_spends, events.what_they_bought, events.counted, events.best,
+    period_comparison.against_the_last,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
-    period_comparison.compared_periods,
+    period_comparison.compared_periods, computations.how_many_on_average,
     computations.share, computations.growth, computations.change, computations.running, computations.order_value,
     computations.average_per, computations.median, computations.percentile, computations.busiest_time,
     computations.ordered, computations.compare,

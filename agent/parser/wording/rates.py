@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.flags import is_flag
-from agent.parser.wording.rules import Known, Wording, rule
+from agent.parser.stored_states import holds_state
+from agent.parser.wording.rules import ASKED, Known, Wording, rule
 from eval.language.inflection import lemma
 
 _STATES = 40
@@ -20,7 +21,7 @@ _SHARED, _TAIL = 4, 7
 
 
 @rule(
-    r"^(?:(?:what|show|give)(?: is|'s| was| me)? )?(?:the |our |my )?(?:overall |average )?"
+    rf"^{ASKED}(?:my )?(?:overall |average )?"
     r"(?P<state>[a-z]+(?:[- ][a-z]+)?)[- ](?:rate|ratio|percentage)s?"
     r"(?P<rest>(?: (?:of|for|by|per|in|for each|of each|during|since|last|this|on) .+)?)[?.! ]*$"
 )
@@ -40,6 +41,18 @@ def rate(match: re.Match[str], known: Known) -> Wording | None:
     rest = re.sub(rf"^ (?:of|for|in) (?:the |our |all )?(?:\w+ )?{table.words[-1]}\w*", "", rest, flags=re.IGNORECASE)
     rest = re.sub(r"^ (?:by|per|of each) ", " for each ", rest, flags=re.IGNORECASE)
     return Wording(f"percentage of {table.plural} that are {value}{rest}")
+
+
+@rule(
+    rf"^{ASKED}(?:share|percentage|percent|proportion) of (?:the |our |all )?"
+    r"(?P<state>[a-z]+(?:-[a-z]+)?) (?P<rows>[a-z]+s) (?:by|per|for each|for every|in each|of each) (?P<g>.+)$"
+)
+def share_in_state(match: re.Match[str], known: Known) -> Wording | None:
+    """`share of cancelled orders by month` as `percentage of orders that are cancelled for each month`."""
+    state, table = match["state"].lower(), known.table(match["rows"])
+    if table is None or not holds_state(state, table.name, known.vocabulary, known.values):
+        return None
+    return Wording(f"percentage of {table.plural} that are {state} for each {match['g']}")
 
 
 def _holders(state: str, known: Known) -> Iterator[tuple[TableWord, str]]:

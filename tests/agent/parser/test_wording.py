@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import vocabulary
+from agent.models.protocol import SummaryRequest
+from agent.parser import read
+from agent.parser.summary import summary_text
 from agent.parser.wording import Known, Wording, worded
-from eval.databases import open_database
+from agent.state import QueryPlan, QueryResult, QueryTask
+from eval.databases import Database, open_database
 
 BAKERY = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
-    product_id INTEGER REFERENCES products(id), ordered_on DATE, total_amount REAL);
+    product_id INTEGER REFERENCES products(id), ordered_on DATE, total_amount REAL, status TEXT);
 CREATE TABLE bakes (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES products(id), runtime INTEGER);
 INSERT INTO customers VALUES (1, 'Ada');
 INSERT INTO products VALUES (1, 'loaf', 3.5), (2, 'roll', 0.5);
-INSERT INTO orders VALUES (1, 1, 1, '2024-03-01', 7.0), (2, 1, 2, '2024-04-02', 1.0);
+INSERT INTO orders VALUES (1, 1, 1, '2024-03-01', 7.0, 'open'), (2, 1, 2, '2024-04-02', 1.0, 'cancelled');
 INSERT INTO bakes VALUES (1, 1, 45);
 """
 
 
 @pytest.fixture(scope="module")
-def wording(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Wording]:
+def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     path: Path = tmp_path_factory.mktemp("wording") / "bakery.sqlite"
     connection = sqlite3.connect(path)
     connection.executescript(BAKERY)
     connection.close()
     with open_database(str(path)) as database:
-        schema = database.schema()
-        values = value_index(database, schema)
+        yield database
+
+
+@pytest.fixture(scope="module")
+def wording(bakery: Database) -> Callable[[str], Wording]:
+    schema = bakery.schema()
+    values = value_index(bakery, schema)
     known = Known(vocabulary(schema, values.date_forms), values, dt.date(2024, 12, 1))
     return lambda question: worded(question, known)
 
@@ -50,6 +59,12 @@ def wording(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Wording
         ("how long do bakes take", "average runtime of bakes"),
         ("customers who ordered more than twice", "customers with more than 2 orders"),
         ("the last 2 orders", "the latest 2 orders"),
+        ("best customers last year", "top 10 customers by revenue last year"),
+        ("how many orders does the average customer place?", "number of orders per customer"),
+        ("how many orders per customer on average", "number of orders per customer"),
+        ("revenue by product vs last month", "revenue per month by product"),
+        ("share of cancelled orders by month", "percentage of orders that are cancelled for each month"),
+        ("share of orders by status", "orders by status"),
     ],
 )
 def test_everyday_words_become_words_that_are_read(
@@ -70,3 +85,30 @@ def test_a_word_that_no_rule_explains_is_lost(wording: Callable[[str], Wording],
 
 def test_words_of_the_rules_are_not_lost(wording: Callable[[str], Wording]) -> None:
     assert wording("revenue growth month over month").lost == ()
+
+
+def test_everything_about_a_row_is_the_whole_row(bakery: Database) -> None:
+    schema = bakery.schema()
+    for question in ("show me everything about customer 1", "all information about customer 1"):
+        reading = read(question, schema, value_index(bakery, schema), threshold=0.0)
+        assert reading.sql.replace("\n", " ") == "SELECT * FROM customers WHERE id = 1"
+        assert reading.not_understood == ()
+
+
+def test_no_suggestion_names_a_total_twice(bakery: Database) -> None:
+    schema = bakery.schema()
+    suggestions = read("orders of purple weather", schema, value_index(bakery, schema)).alternatives
+    assert "What is the total amount of orders?" in suggestions
+
+
+def test_growth_is_told_by_its_last_and_its_highest_value() -> None:
+    rows = [["2024-01", 100.0, None], ["2024-02", 150.0, 50.0], ["2024-03", 165.0, 10.0]]
+    columns = ["month", "amount", "growth_percent"]
+    result = QueryResult(
+        task_id="1", attempt=1, sql="SELECT 1", data=rows, columns=columns, rows_returned=3, status="success"
+    )
+    question = "revenue growth by month"
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="1", description=question)])
+    assert summary_text(SummaryRequest(question, plan, (result,))) == (
+        "2 rows from 2024-02 (50 %) to 2024-03 (10 %); the highest growth: **50 %** in 2024-02."
+    )
