@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.flags import is_flag
 from agent.parser.stored_states import holds_state
-from agent.parser.wording.rules import ASKED, Known, Wording, rule
+from agent.parser.wording.rules import ASKED, UNIT, Known, Wording, rule
 from eval.language.inflection import lemma
 
 _STATES = 40
@@ -48,11 +48,16 @@ def rate(match: re.Match[str], known: Known) -> Wording | None:
     r"(?P<state>[a-z]+(?:-[a-z]+)?) (?P<rows>[a-z]+s) (?:by|per|for each|for every|in each|of each) (?P<g>.+)$"
 )
 def share_in_state(match: re.Match[str], known: Known) -> Wording | None:
-    """`share of cancelled orders by month` as `percentage of orders that are cancelled for each month`."""
+    """`share of cancelled orders by month` as `percentage of orders that are cancelled for each month`; by anything
+    else than time, the share of all cancelled orders may be meant."""
     state, table = match["state"].lower(), known.table(match["rows"])
     if table is None or not holds_state(state, table.name, known.vocabulary, known.values):
         return None
-    return Wording(f"percentage of {table.plural} that are {state} for each {match['g']}")
+    rows, group = table.plural, match["g"]
+    doubt = f"the share is of the {rows} of each {group}; ask which part of all {state} {rows} it has if that is meant"
+    return Wording(
+        f"percentage of {rows} that are {state} for each {group}", doubt="" if re.match(UNIT, group) else doubt
+    )
 
 
 def _holders(state: str, known: Known) -> Iterator[tuple[TableWord, str]]:
