@@ -11,7 +11,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from agent.knowledge.schema_context import estimate_tokens
+from agent.knowledge.schema_context import within_budget
 from eval.databases.base import Database
 from eval.databases.copying import copy_sqlite
 from eval.databases.types import DatabaseError
@@ -47,10 +47,11 @@ class _Held:
 @lru_cache(maxsize=64)
 def _notes(script: str, url: str, version: str, held: _Held) -> str:  # noqa: ARG001 (the key of the cache)
     try:
-        return _cut(run_analysis(script, held.database))
+        notes = run_analysis(script, held.database)
     except Text2SQLError as error:
         log.warning("The kit's analysis.py gave no notes: %s", error)
         return ""
+    return "\n".join(within_budget(notes.strip().splitlines(), NOTE_TOKENS))
 
 
 def run_analysis(script: str, database: Database) -> str:
@@ -61,14 +62,3 @@ def run_analysis(script: str, database: Database) -> str:
         except OSError as error:
             raise DatabaseError(f"The database cannot be copied: {error.strerror}") from None
         return run_script(script, Path(folder))
-
-
-def _cut(notes: str) -> str:
-    kept: list[str] = []
-    left = NOTE_TOKENS
-    for line in notes.strip().splitlines():
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    return "\n".join(kept)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent.knowledge.linking import Linked, link
 from agent.knowledge.privacy import Privacy, SchemaText, visible_schema
 from agent.knowledge.profile import hints, profile_soon
-from agent.knowledge.schema_context import estimate_tokens, one_line
+from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
 from agent.knowledge.value_store import values_soon
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.databases.base import Database
@@ -83,13 +83,8 @@ def _values(linked: Linked, stored: ValueIndex) -> str:
     """The stored values that phrases of the question may mean, if the index has any."""
     if not len(stored):
         return ""
-    left = VALUES_TOKENS - estimate_tokens(VALUES_TITLE) - 1
-    lines: list[str] = []
-    for value in sorted(linked.values, key=lambda v: -v.score):
-        written = one_line(value.value, 80).replace("'", "''")
-        line = f"- {value.table}.{value.column} has '{written}'"
-        left -= estimate_tokens(line) + 1
-        if left < 0 or len(lines) >= _VALUES or value.score < _LIKELY_MATCH:
-            break
-        lines.append(line)
+    likely = sorted((v for v in linked.values if v.score >= _LIKELY_MATCH), key=lambda v: -v.score)[:_VALUES]
+    written = ((v, one_line(v.value, 80).replace("'", "''")) for v in likely)
+    stated = (f"- {v.table}.{v.column} has '{text}'" for v, text in written)
+    lines = within_budget(stated, VALUES_TOKENS - estimate_tokens(VALUES_TITLE) - 1)
     return "\n".join([VALUES_TITLE, *lines]) if lines else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -42,6 +43,17 @@ def estimate_tokens(text: str) -> int:
         runs += (length + 3) // 4
     rest = len(text) - lettered - text.count(" ") - text.count("\t")
     return runs + rest
+
+
+def within_budget(texts: Iterable[str], tokens: int, separator: int = 1) -> list[str]:
+    """The first texts that fit into `tokens` together, each with `separator` tokens between it and the next."""
+    kept: list[str] = []
+    for text in texts:
+        tokens -= estimate_tokens(text) + separator
+        if tokens < 0:
+            break
+        kept.append(text)
+    return kept
 
 
 def one_line(text: str, longest: int) -> str:
@@ -96,13 +108,7 @@ def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
 
 def _fitting(blocks: list[str], budget: int) -> str:
     note = "({} more tables not shown)"
-    left = budget - estimate_tokens(note) - 4
-    kept: list[str] = []
-    for block in blocks:
-        left -= estimate_tokens(block) + 2
-        if left < 0:
-            break
-        kept.append(block)
+    kept = within_budget(blocks, budget - estimate_tokens(note) - 4, separator=2)
     if len(kept) < len(blocks):
         kept.append(note.format(f"{len(blocks) - len(kept):,}"))
     return "\n\n".join(kept)
@@ -110,7 +116,7 @@ def _fitting(blocks: list[str], budget: int) -> str:
 
 def _block(table: Table, dialect: Dialect, detail: Detail) -> str:
     lines = [table_heading(table, dialect, detail)]
-    single = {key.columns[0].casefold(): key for key in reversed(table.foreign_keys) if len(key.columns) == 1}
+    single = single_column_keys(table)
     keys = {name.casefold() for key in table.foreign_keys for name in key.columns}
     left = detail.columns
     hidden = 0
@@ -127,17 +133,25 @@ def _block(table: Table, dialect: Dialect, detail: Detail) -> str:
     return "\n".join(lines)
 
 
+def single_column_keys(table: Table) -> dict[str, ForeignKey]:
+    """The foreign keys of one column, by the column's folded name."""
+    return {key.columns[0].casefold(): key for key in reversed(table.foreign_keys) if len(key.columns) == 1}
+
+
 def key_line(key: ForeignKey, dialect: Dialect) -> str:
     """The line of a foreign key over several columns."""
     return f"  FK ({', '.join(shown_name(c, dialect) for c in key.columns)}) {key_target(key, dialect)}"
 
 
+def qualified_name(table: Table, dialect: Dialect) -> str:
+    """The table's name behind its namespace, if it has one."""
+    name = shown_name(table.name, dialect)
+    return f"{shown_name(table.namespace, dialect)}.{name}" if table.namespace else name
+
+
 def table_heading(table: Table, dialect: Dialect, detail: Detail = FULL) -> str:
     """The first line of a table's block."""
-    name = shown_name(table.name, dialect)
-    if table.namespace:
-        name = f"{shown_name(table.namespace, dialect)}.{name}"
-    heading = f"{'View' if table.kind == 'view' else 'Table'}: {name}"
+    heading = f"{'View' if table.kind == 'view' else 'Table'}: {qualified_name(table, dialect)}"
     if table.row_count is not None:
         about = "about " if table.row_count_estimated else ""
         heading += f" ({about}{table.row_count:,} {'row' if table.row_count == 1 else 'rows'})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from agent.knowledge.linking.schema_text import FIXED, Costs, Key, costs
@@ -130,23 +131,13 @@ def reduced(schema: Schema, columns: Mapping[str, Mapping[str, bool]]) -> Schema
     for table in schema.tables:
         if table.name in columns:
             chosen = columns[table.name].keys()
-            kept.append(
-                Table(
-                    name=table.name,
-                    columns=tuple(c for c in table.columns if c.name in chosen),
-                    kind=table.kind,
-                    namespace=table.namespace,
-                    primary_key=table.primary_key,
-                    foreign_keys=tuple(
-                        k
-                        for k in table.foreign_keys
-                        if set(k.columns) <= chosen and set(k.ref_columns) <= columns.get(k.ref_table, {}).keys()
-                    ),
-                    row_count=table.row_count,
-                    row_count_estimated=table.row_count_estimated,
-                    comment=table.comment,
-                )
+            keys = tuple(
+                k
+                for k in table.foreign_keys
+                if set(k.columns) <= chosen and set(k.ref_columns) <= columns.get(k.ref_table, {}).keys()
             )
+            own = tuple(c for c in table.columns if c.name in chosen)
+            kept.append(replace(table, columns=own, foreign_keys=keys, indexes=()))
     return Schema(schema.dialect, tuple(kept))
 
 

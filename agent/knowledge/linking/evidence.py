@@ -17,6 +17,7 @@ from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
+from agent.knowledge.linking.schema_text import Key
 from agent.knowledge.linking.value_matches import Match
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from eval.language.inflection import lemma, stem
@@ -26,14 +27,14 @@ from eval.schema import Schema
 
 WEIGHTS = Path(__file__).with_name("weights.txt")
 Row = Mapping[str, float]
-Key = tuple[str, str]
-"""(table, column)."""
 
 _CODE = re.compile(r"(?:[A-Z]{2,}|[A-Z]+\d[A-Z\d]*|\d+[A-Z]+)\Z")
 """A word that looks like a code: `EECS`, `B12`."""
 _WHEN = word_set("when date year month day before after since until time old age latest earliest recent")
 _MUCH = word_set("average mean total sum maximum minimum max min highest lowest most least more less than top")
 _WHO = word_set("who whose name names which title titles called")
+_NUMBERED = word_set("number code no num")
+"""Last words of columns that hold numbers or codes by which people name a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +253,10 @@ def _of_column(
         row["unknown"] = asked.unknown
         row["code"] = asked.code * (0.0 if column.foreign else 1.0)
         row["short"] = float(len(own) == 1)
-    if column.words[-1] in ("number", "code", "no", "num") or column.role in ("id", "number"):
-        row["number"] = asked.number * (1.0 if column.words[-1] in ("number", "code", "no", "num") else 0.5)
-        row["code_number"] = asked.code * float(column.words[-1] in ("number", "code", "no", "num"))
+    numbered = column.words[-1] in _NUMBERED
+    if numbered or column.role in ("id", "number"):
+        row["number"] = asked.number * (1.0 if numbered else 0.5)
+        row["code_number"] = asked.code * float(numbered)
     if column.role in ("year", "date"):
         row["year"] = asked.year
     if comment:

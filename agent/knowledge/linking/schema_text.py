@@ -16,10 +16,12 @@ from agent.knowledge.schema_context import (
     estimate_tokens,
     key_line,
     key_target,
+    qualified_name,
     shown_name,
+    single_column_keys,
     table_heading,
 )
-from eval.schema import Column, ForeignKey, Schema, Table
+from eval.schema import Column, ForeignKey, Schema
 
 Choice = Mapping[str, Mapping[str, bool]]
 """By table, the chosen columns, and whether each is shown in detail."""
@@ -48,9 +50,9 @@ def costs(schema: Schema) -> Costs:
     name: dict[Key, int] = {}
     detail: dict[Key, int] = {}
     for table in schema.tables:
-        single = _single(table)
+        single = single_column_keys(table)
         wide = [k for k in table.foreign_keys if len(k.columns) > 1]
-        name[table.name, ""] = estimate_tokens(_qualified(table, schema)) + 3
+        name[table.name, ""] = estimate_tokens(qualified_name(table, schema.dialect)) + 3
         detail[table.name, ""] = estimate_tokens(table_heading(table, schema.dialect)) + estimate_tokens(_MORE) + 3
         detail[table.name, ""] += sum(estimate_tokens(key_line(k, schema.dialect)) + 1 for k in wide)
         detail[table.name, ""] = max(1, detail[table.name, ""] - name[table.name, ""])
@@ -70,11 +72,11 @@ def graded_text(schema: Schema, chosen: Choice) -> str:
         columns = chosen.get(table.name)
         if columns is None:
             continue
-        keys = {n: k for n, k in _single(table).items() if k.ref_table in chosen}
+        keys = {n: k for n, k in single_column_keys(table).items() if k.ref_table in chosen}
         kept = [c for c in table.columns if c.name in columns]
         bare = [_bare(c, keys.get(c.name.casefold()), schema) for c in kept if not columns[c.name]]
         if len(bare) == len(kept):
-            names.append(f"{_qualified(table, schema)}({', '.join(bare)})")
+            names.append(f"{qualified_name(table, schema.dialect)}({', '.join(bare)})")
             continue
         lines = [table_heading(table, schema.dialect)]
         lines += [column_line(c, table, keys.get(c.name.casefold()), schema.dialect) for c in kept if columns[c.name]]
@@ -87,16 +89,6 @@ def graded_text(schema: Schema, chosen: Choice) -> str:
     if names:
         blocks.append("\n".join([_NAMES, *names] if blocks else names))
     return "\n\n".join(blocks)
-
-
-def _single(table: Table) -> dict[str, ForeignKey]:
-    """Foreign keys of one column, by the column's folded name."""
-    return {key.columns[0].casefold(): key for key in reversed(table.foreign_keys) if len(key.columns) == 1}
-
-
-def _qualified(table: Table, schema: Schema) -> str:
-    name = shown_name(table.name, schema.dialect)
-    return f"{shown_name(table.namespace, schema.dialect)}.{name}" if table.namespace else name
 
 
 def _bare(column: Column, key: ForeignKey | None, schema: Schema) -> str:

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import OrderedDict
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def profile_soon(
         return known.profile
     try:
         return _under_way_or_begun(database, schema, privacy, cache_dir).result(timeout=wait)
-    except TookTooLong:
+    except TimeoutError:
         return known.profile if known is not None else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 
 from agent.knowledge.profile.facts import ColumnFacts, Profile
 from agent.knowledge.profile.sections import note
-from agent.knowledge.schema_context import estimate_tokens, one_line
+from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
 
 TITLE = "Notes on the data:"
 _LINE = 300
@@ -23,14 +23,8 @@ def hints(profile: Profile, shown: Collection[tuple[str, str]], budget: int) -> 
     """The lines that fit `budget` tokens, under a title; empty if there are none. `shown`: (table, column) of the
     columns that the model sees in detail."""
     tables = {table for table, _ in shown}
-    left = budget - estimate_tokens(TITLE) - 1
-    kept: list[str] = []
-    for line in _lines(profile, tables, frozenset(shown)):
-        written = f"- {one_line(line, _LINE)}"
-        left -= estimate_tokens(written) + 1
-        if left < 0:
-            break
-        kept.append(written)
+    lines = (f"- {one_line(line, _LINE)}" for line in _lines(profile, tables, frozenset(shown)))
+    kept = within_budget(lines, budget - estimate_tokens(TITLE) - 1)
     return "\n".join([TITLE, *kept]) if kept else ""
 
 

@@ -176,13 +176,7 @@ def _ranges(database: Database, table: Table, rows: int, until: float) -> exp.Ex
     starts = [low + i * (high - low - width) // (_RANGES - 1) for i in range(_RANGES)]
     return exp.or_(
         *(
-            exp.Between(
-                this=place.copy(),
-                low=exp.Literal.number(start) if start >= 0 else exp.Neg(this=exp.Literal.number(-start)),
-                high=exp.Literal.number(start + width)
-                if start + width >= 0
-                else exp.Neg(this=exp.Literal.number(-start - width)),
-            )
+            exp.Between(this=place.copy(), low=exp.Literal.number(start), high=exp.Literal.number(start + width))
             for start in starts
         )
     )

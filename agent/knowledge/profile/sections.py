@@ -6,12 +6,12 @@ still exceeds the budget, the detail is reduced, and finally each section is cut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from agent.knowledge.identifiers import quoted_if_needed
-from agent.knowledge.profile.facts import CELL, ColumnFacts, Profile
-from agent.knowledge.schema_context import estimate_tokens, one_line
+from agent.knowledge.profile.facts import CELL, ColumnFacts, Counted, Profile
+from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
 from eval.schema import Schema
 
 DEFAULT_BUDGET = 24_000
@@ -93,12 +93,7 @@ def _shortened(section: Section, budget: int) -> Section:
     if section.tokens <= budget:
         return section
     room = budget - replace(section, lines=(), left_out=len(section.lines)).tokens
-    lines: list[str] = []
-    for line in section.lines:
-        room -= estimate_tokens(line) + 1
-        if room < 0:
-            break
-        lines.append(line)
+    lines = within_budget(section.lines, room)
     return replace(section, lines=tuple(lines), left_out=len(section.lines) - len(lines))
 
 
@@ -186,9 +181,9 @@ def _enumerated(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
         if c.key and c.kind == "number":
             continue  # numbers of rows elsewhere
         if c.values and len(c.values) <= max(depth.values, 2):
-            listed = ", ".join(f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})"
-                               for v in c.values)  # fmt: skip
-            yield f"{_of(c)}: {listed}" + (f"; in {c.rows:,} rows looked at" if c.table in sampled else "")
+            yield f"{_of(c)}: {_counted(c, c.values, depth)}" + (
+                f"; in {c.rows:,} rows looked at" if c.table in sampled else ""
+            )
 
 
 def _ranges(_: Schema, profile: Profile, __: Depth) -> Iterator[str]:
@@ -206,9 +201,7 @@ def _formats(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
             text = "; ".join(f"{f.name} {f.share:.0%} ({one_line(f.example, depth.cell)})" for f in c.formats)
             yield f"{_of(c)}: {text}"
         if c.null_likes:
-            yield f"{_of(c)}: like NULL: " + ", ".join(
-                f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})" for v in c.null_likes
-            )
+            yield f"{_of(c)}: like NULL: {_counted(c, c.null_likes, depth)}"
 
 
 def _patterns(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
@@ -230,6 +223,11 @@ def _guidance(_: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
     for p in profile.guidance[: depth.pitfalls]:
         name = ".".join(part for part in (p.table, p.column) if part)
         yield f"{one_line(name, _NAME)}: {one_line(p.text, 3 * _NAME)}"
+
+
+def _counted(c: ColumnFacts, values: Iterable[Counted], depth: Depth) -> str:
+    """Values of a column with their numbers of rows."""
+    return ", ".join(f"{_text(v.value, depth.cell) if c.kind == 'text' else v.value} ({v.rows:,})" for v in values)
 
 
 def _of(c: ColumnFacts) -> str:
