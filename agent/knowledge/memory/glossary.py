@@ -59,17 +59,18 @@ class Glossary:
     def named_in(self, question: str, schema: Schema) -> tuple[Entry, ...]:
         """The entries relevant to a question, among those that fit the schema: terms and metrics whose words occur
         consecutively in the question, and every default filter."""
-        words = f" {' '.join(_stems(question))} "
+        words = stem_phrase(question)
         return tuple(
             e
             for e in self.entries
-            if (e.kind == "filter" or any(f" {' '.join(_stems(name))} " in words for name in e.names))
-            and unfit(e, schema) is None
+            if (e.kind == "filter" or any(stem_phrase(name) in words for name in e.names)) and unfit(e, schema) is None
         )
 
 
-def _stems(text: str) -> list[str]:
-    return [light_stem(word) for word in _WORD.findall(text.casefold())]
+def stem_phrase(text: str) -> str:
+    """The stems of the words between single spaces, with a space at each end: a part of another text's phrase where
+    the other text holds these words in a row."""
+    return f" {' '.join(light_stem(word) for word in _WORD.findall(text.casefold()))} "
 
 
 def read_glossary(path: Path) -> Glossary:
@@ -105,9 +106,11 @@ def _entry(section: str, node: Node) -> Entry | Problem:
         if not isinstance(fields.get(key), str) or not fields[key].strip():
             return Problem(node.line, f"{key} is missing or no text")
     synonyms = fields.get("synonyms") or []
-    if not isinstance(synonyms, list) or not all(isinstance(one, str) and _stems(one) for one in synonyms):
+    if not isinstance(synonyms, list) or not all(isinstance(one, str) and _WORD.search(one) for one in synonyms):
         return Problem(node.line, "synonyms must be a list of words")
-    if not _stems(fields[name]) or any(isinstance(text, str) and len(text) > _LONGEST for text in fields.values()):
+    if not _WORD.search(fields[name]) or any(
+        isinstance(text, str) and len(text) > _LONGEST for text in fields.values()
+    ):
         return Problem(node.line, f"{name} has no words, or an entry is longer than {_LONGEST:,} characters")
     note = fields.get("note") or ""
     if not isinstance(note, str):

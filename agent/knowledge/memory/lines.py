@@ -6,13 +6,16 @@ In: a path. Out: `(line, record)` pairs, or `BadMemory` that names the file, the
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eval.errors import InputError
 
 MAX_BYTES = 20_000_000
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,21 @@ class BadMemory(InputError):
     def __init__(self, path: Path, problems: list[Problem]) -> None:
         super().__init__("\n".join(f"{path.name}, {problem}" for problem in problems[:20]))
         self.problems = problems
+
+
+def kept_while_unchanged(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
+    """The same function, which reads a file again only when it has changed. Raises BadMemory for a file that cannot be
+    read."""
+    kept = lru_cache(maxsize=64)(lambda path, _: read(path))
+
+    def current(path: Path) -> Read:
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise BadMemory(path, [Problem(1, f"the file cannot be read: {error.strerror}")]) from None
+        return kept(path, (state.st_size, state.st_mtime_ns))
+
+    return current
 
 
 def text_of(path: Path) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from agent.knowledge.memory.examples import Example, read_examples
 from agent.knowledge.memory.glossary import Glossary, read_glossary
-from agent.knowledge.memory.lines import BadMemory, Problem
+from agent.knowledge.memory.lines import kept_while_unchanged
 
 NO_GLOSSARY = Glossary()
 
@@ -41,14 +40,9 @@ class Memory:
 
 def load_memory(examples: str | None, glossary: str | None) -> Memory:
     """The content of the files. `examples` is a file or a folder of files. Raises BadMemory."""
-    collected: list[Example] = []
-    for path in _files(Path(examples)) if examples else ():
-        collected += _examples(path, _state(path))
-    terms = NO_GLOSSARY
-    if glossary:
-        path = Path(glossary)
-        terms = _glossary(path, _state(path))
-    return Memory(tuple(collected), terms)
+    files = _files(Path(examples)) if examples else []
+    collected = tuple(example for path in files for example in _examples(path))
+    return Memory(collected, _glossary(Path(glossary)) if glossary else NO_GLOSSARY)
 
 
 def _files(path: Path) -> list[Path]:
@@ -57,19 +51,5 @@ def _files(path: Path) -> list[Path]:
     return sorted(p for p in path.iterdir() if p.suffix.lower() in (".jsonl", ".ndjson", ".yaml", ".yml"))
 
 
-def _state(path: Path) -> tuple[int, int]:
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise BadMemory(path, [Problem(1, f"the file cannot be read: {error.strerror}")]) from None
-    return state.st_size, state.st_mtime_ns
-
-
-@lru_cache(maxsize=64)
-def _examples(path: Path, _: tuple[int, int]) -> tuple[Example, ...]:
-    return tuple(read_examples(path))
-
-
-@lru_cache(maxsize=16)
-def _glossary(path: Path, _: tuple[int, int]) -> Glossary:
-    return read_glossary(path)
+_examples = kept_while_unchanged(read_examples)
+_glossary = kept_while_unchanged(read_glossary)

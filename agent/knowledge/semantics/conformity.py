@@ -30,7 +30,7 @@ def departures(question: str, tree: exp.Expression, model: SemanticModel, schema
     sentences = []
     written: frozenset[str] | None = None
     for metric in _named(words, model):
-        meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
+        meaning = view.metric(metric.name)
         if meaning is None:
             continue
         if written is None:
@@ -51,7 +51,7 @@ def units_of(tree: exp.Expression, model: SemanticModel, schema: Schema) -> tupl
     if select is None or not units or select.is_star:
         return ()
     view = model_view_of(model, schema)
-    meanings = {m.metric: m for m in view.meanings.values() if m.metric in units}
+    meanings = {name: meaning for name in units if (meaning := view.metric(name)) is not None}
     binding = bind(tree, schema.dialect, schema)
     by_column = tuple(
         next((units[name] for name, meaning in meanings.items() if _is(column, meaning, binding)), "")

@@ -20,6 +20,7 @@ from agent.knowledge.semantics.model import (
     SemanticModel,
     text,
 )
+from agent.knowledge.semantics.snowflake import qualified
 
 _AGGREGATES = {"sum": "SUM({})", "min": "MIN({})", "max": "MAX({})", "average": "AVG({})", "median": "MEDIAN({})",
                "count": "COUNT({})", "count_distinct": "COUNT(DISTINCT {})",
@@ -171,8 +172,6 @@ class _Manifest:
             return None
         condition = _both(condition, own)
         dataset = Dataset(text(model.get("name")), "")
-        from agent.knowledge.semantics.snowflake import qualified
-
         column = qualified(_column(measure) or text(metric.get("name")), dataset, "")
         condition = qualified(condition, dataset, "") if condition else ""
         return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)

@@ -19,7 +19,7 @@ def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
     view = model_view_of(model, schema)
     entries: list[Entry] = []
     for metric in model.metrics:
-        meaning = next((m for m in view.meanings.values() if m.metric == metric.name), None)
+        meaning = view.metric(metric.name)
         if meaning is not None:
             note = " ".join(filter(None, (metric.description, f"in {metric.unit}" if metric.unit else "")))
             entries.append(Entry("metric", metric.name, render(meaning.tree, schema.dialect), metric.synonyms, note))

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from agent.knowledge.memory.glossary import stem_phrase
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
 from eval.language.inflection import light_stem
 from eval.schema import Column, Dialect, Schema, Table
@@ -67,15 +68,15 @@ class ModelView:
     called: dict[str, str] = field(default_factory=dict)
     """Another name of a table → the table's name in words."""
 
+    def metric(self, name: str) -> Meaning | None:
+        """What a metric means in this schema; None where it does not fit."""
+        return next((meaning for meaning in self.meanings.values() if meaning.metric == name), None)
+
     def named_in(self, question: str) -> ModelView:
         """The view with only those columns whose whole name the question says: a part of a metric's name (`stock` of
         `stock value`) does not name it."""
-        words = f" {' '.join(map(light_stem, _WORD.findall(question.casefold())))} "
-        named = {
-            key: meaning
-            for key, meaning in self.meanings.items()
-            if f" {' '.join(map(light_stem, _WORD.findall(key[1].replace('_', ' '))))} " in words
-        }
+        words = stem_phrase(question)
+        named = {key: meaning for key, meaning in self.meanings.items() if stem_phrase(key[1]) in words}
         if len(named) == len(self.meanings):
             return self
         hidden = self.meanings.keys() - named.keys()
@@ -159,14 +160,19 @@ def _put(node: exp.Expr, tree: exp.Expr, meaning: Meaning, select: exp.Select, a
         if target not in present:
             present[target] = step.target
             near = names.get(step.source.casefold(), present.get(step.source.casefold(), step.source))
-            pairs = [exp.EQ(this=_column(step.target, b), expression=_column(near, a)) for a, b in step.columns]
-            select.append("joins", exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT"))
+            select.append("joins", _join(step, near))
         names.setdefault(target, present[target])
     made = tree.copy()
     for column in list(made.find_all(exp.Column)):
         column.set("table", _name(names.get(column.table.casefold(), column.table)))
     simple = isinstance(made, exp.Column | exp.AggFunc | exp.Paren)
     node.replace(made if simple else exp.paren(made, copy=False))
+
+
+def _join(step: Step, source: str) -> exp.Join:
+    """The join of a step; `source`: what its source is called in the query."""
+    pairs = (exp.EQ(this=_column(step.target, b), expression=_column(source, a)) for a, b in step.columns)
+    return exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT")
 
 
 def _column(table: str, name: str) -> exp.Column:
@@ -347,8 +353,7 @@ def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
     """The expression as the only output over its host and joins."""
     query = exp.Select(expressions=[tree.copy()], from_=exp.From(this=_table(host)))
     for step in steps:
-        pairs = [exp.EQ(this=_column(step.target, b), expression=_column(step.source, a)) for a, b in step.columns]
-        query.append("joins", exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT"))
+        query.append("joins", _join(step, step.source))
     return query
 
 
@@ -367,7 +372,7 @@ def _slug(name: str) -> str:
 
 
 def _spoken(name: str) -> str:
-    return " ".join(_WORD.findall(name.replace("_", " "))).casefold()
+    return " ".join(_WORD.findall(name)).casefold()
 
 
 def _kind(tree: exp.Expr) -> str:

@@ -6,12 +6,11 @@ In: a path. Out: a `SemanticModel`, or `BadMemory` for a file that cannot be rea
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.knowledge.memory.glossary import Glossary, read_glossary
-from agent.knowledge.memory.lines import BadMemory, Problem, text_of, yaml_node
+from agent.knowledge.memory.lines import BadMemory, Problem, kept_while_unchanged, text_of, yaml_node
 from agent.knowledge.semantics.dbt import from_dbt
 from agent.knowledge.semantics.model import Expression, Metric, SemanticModel
 from agent.knowledge.semantics.ossie import from_ossie, to_ossie
@@ -25,20 +24,6 @@ def semantic_model_of(settings: JudgingSettings) -> SemanticModel | None:
     """The model that the settings name. Raises BadMemory."""
     path = settings.semantic_model or settings.glossary
     return load_model(Path(path)) if path else None
-
-
-def load_model(path: Path) -> SemanticModel:
-    """The model of a file, read again when the file has changed. Raises BadMemory."""
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise BadMemory(path, [Problem(1, f"the file cannot be read: {error.strerror}")]) from None
-    return _kept(path, (state.st_size, state.st_mtime_ns))
-
-
-@lru_cache(maxsize=16)
-def _kept(path: Path, _: tuple[int, int]) -> SemanticModel:
-    return read_model(path)
 
 
 def read_model(path: Path) -> SemanticModel:
@@ -55,6 +40,10 @@ def read_model(path: Path) -> SemanticModel:
             return of_glossary(read_glossary(path))
     expected = "semantic_model (Ossie), semantic_models (dbt), tables (Snowflake) or terms, metrics, filters (glossary)"
     raise BadMemory(path, [Problem(1, f"{expected} is expected")])
+
+
+load_model = kept_while_unchanged(read_model)
+"""The same, read again only when the file has changed."""
 
 
 def _document(path: Path) -> Any:

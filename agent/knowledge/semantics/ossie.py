@@ -58,17 +58,21 @@ def from_ossie(document: Record) -> SemanticModel:
         tuple(r for r in relationships if r),
         tuple(m for m in metrics if m),
         verified,
-        " ".join(filter(None, (text(model.get("description")), _context(model)[1]))),
+        _described(model),
         tuple(reader.not_handled),
     )
 
 
-def _context(record: Record) -> tuple[tuple[str, ...], str]:
-    """(synonyms, instructions) of an `ai_context`, which is a text or an object."""
+def _synonyms(record: Record) -> tuple[str, ...]:
     context = record.get("ai_context")
-    if isinstance(context, dict):
-        return texts(context.get("synonyms")), text(context.get("instructions"))
-    return (), text(context)
+    return texts(context.get("synonyms")) if isinstance(context, dict) else ()
+
+
+def _described(record: Record) -> str:
+    """The description and the instructions of `ai_context`, which is a text or an object."""
+    context = record.get("ai_context")
+    instructions = context.get("instructions") if isinstance(context, dict) else context
+    return " ".join(filter(None, (text(record.get("description")), text(instructions))))
 
 
 def _own(reader: Reader, record: Record, place: str) -> Record:
@@ -123,8 +127,8 @@ def _dataset(reader: Reader, record: Record, place: str) -> Dataset | None:
         tuple(f for f in fields if f),
         texts(record.get("primary_key")),
         tuple(texts(key) for key in keys if texts(key)) if isinstance(keys, list) else (),
-        _context(record)[0],
-        " ".join(filter(None, (text(record.get("description")), _context(record)[1]))),
+        _synonyms(record),
+        _described(record),
     )
 
 
@@ -140,8 +144,8 @@ def _field(reader: Reader, record: Record, place: str) -> Field | None:
     return Field(
         text(record.get("name")),
         expression,
-        _context(record)[0],
-        " ".join(filter(None, (text(record.get("description")), _context(record)[1]))),
+        _synonyms(record),
+        _described(record),
         datatype,
         truth(timed) if timed is not None else datatype in ("Date", "Time", "DateTime", "DateTimeTz"),
     )
@@ -168,9 +172,8 @@ def _metric(reader: Reader, record: Record, place: str) -> Metric | None:
     expression = _expression(reader, record, place)
     if expression is None:
         return None
-    synonyms, instructions = _context(record)
-    described = " ".join(filter(None, (text(record.get("description")), instructions)))
-    return Metric(text(record.get("name")), expression, synonyms, described, text(own.get("unit")))
+    name, unit = text(record.get("name")), text(own.get("unit"))
+    return Metric(name, expression, _synonyms(record), _described(record), unit)
 
 
 def to_ossie(model: SemanticModel) -> Record:
