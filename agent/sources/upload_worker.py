@@ -14,16 +14,15 @@ import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from agent.sources.delimited import import_delimited, plain_name, unique_name
 from agent.sources.errors import SourceError, SourceRefused, SourceTooLarge
+from agent.sources.file_kinds import Kind
 from agent.sources.workbook import sheets_as_csv
 from eval.databases import DatabaseError, open_database
 from eval.databases.urls import parse_target
-
-Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
 
 MAX_TABLES = 2000
 MAX_COLUMNS = 20_000
@@ -63,10 +62,7 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
         tables = database.schema().tables
     if not tables:
         raise SourceRefused("the file contains no tables")
-    if len(tables) > MAX_TABLES:
-        raise SourceTooLarge(f"the file holds more than {MAX_TABLES:,} tables")
-    if sum(len(t.columns) for t in tables) > MAX_COLUMNS:
-        raise SourceTooLarge(f"the file's tables have more than {MAX_COLUMNS:,} columns together")
+    _refuse_many(len(tables), sum(len(t.columns) for t in tables))
     return {
         "dialect": database.dialect,
         "tables": [{"name": t.name, "columns": len(t.columns), "rows": t.row_count} for t in tables],
@@ -114,14 +110,19 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
 
 def _count_sqlite(raw: sqlite3.Connection) -> None:
     """Refuse too many tables or columns before the structure is read, which would take half a minute."""
-    tables = raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()[0]
-    if tables > MAX_TABLES:
-        raise SourceTooLarge(f"the file holds more than {MAX_TABLES:,} tables")
+    (tables,) = raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
+    _refuse_many(tables, 0)  # before the columns of too many tables are counted
     columns = (
         "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) "
         f"WHERE s.type = 'table' LIMIT {MAX_COLUMNS + 1})"
     )
-    if raw.execute(columns).fetchone()[0] > MAX_COLUMNS:
+    _refuse_many(tables, raw.execute(columns).fetchone()[0])
+
+
+def _refuse_many(tables: int, columns: int) -> None:
+    if tables > MAX_TABLES:
+        raise SourceTooLarge(f"the file holds more than {MAX_TABLES:,} tables")
+    if columns > MAX_COLUMNS:
         raise SourceTooLarge(f"the file's tables have more than {MAX_COLUMNS:,} columns together")
 
 

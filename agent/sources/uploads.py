@@ -27,12 +27,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.config import LimitSettings
-from agent.sources.delimited import text_encoding
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
+from agent.sources.file_kinds import Kind, file_kind
 from agent.store.private_folder import private_folder
 from eval.databases import Database, open_database
-
-Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
 
 FREE_BYTES = 256 * 1024 * 1024
 """Disk space that is left free."""
@@ -41,14 +39,6 @@ _HEAD = 4096
 _FLUSH = 1024 * 1024
 _ABANDONED_SECONDS = 3600.0
 _ID = re.compile(r"[0-9a-f]{32}")
-_PACKED = {
-    b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",
-    b"\x1f\x8b": "it is compressed: unpack it first",
-    b"\xfd7zXZ": "it is compressed: unpack it first",
-    b"BZh": "it is compressed: unpack it first",
-    b"7z\xbc\xaf": "it is compressed: unpack it first",
-    b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,26 +256,6 @@ def shown_name(name: str) -> str:
     """The last part of a name, without path parts and control characters, at most 100 characters."""
     last = re.split(r"[/\\]", name)[-1]
     return "".join(c for c in last if c.isprintable())[-100:].strip(" .") or "upload"
-
-
-def file_kind(head: bytes) -> Kind:
-    """The kind of a file, from its first bytes and not from its name. Raises SourceRefused."""
-    if not head:
-        raise SourceRefused("the file is empty")
-    if head.startswith(b"SQLite format 3\0"):
-        return "sqlite"
-    if head[8:12] == b"DUCK":
-        return "duckdb"
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"PK\x03\x04"):  # a ZIP, as workbooks are; the import says if it is none
-        return "excel"
-    for magic, reason in _PACKED.items():
-        if head.startswith(magic):
-            raise SourceRefused(f"the file cannot be read: {reason}")
-    if text_encoding(head) is None:
-        raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel or CSV file")
-    return "delimited"
 
 
 async def _in_own_process(job: dict[str, Any], work: Path, seconds: float) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""The kinds of files that make a database, recognised by their first bytes and not by their names.
+
+In: the beginning of a file. Out: its kind, or a `SourceRefused` that says what the user can do instead.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent.sources.delimited import text_encoding
+from agent.sources.errors import SourceRefused
+
+Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
+
+_PACKED = {
+    b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",
+    b"\x1f\x8b": "it is compressed: unpack it first",
+    b"\xfd7zXZ": "it is compressed: unpack it first",
+    b"BZh": "it is compressed: unpack it first",
+    b"7z\xbc\xaf": "it is compressed: unpack it first",
+    b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first",
+}
+
+
+def file_kind(head: bytes) -> Kind:
+    """The kind of a file with these first bytes. Raises SourceRefused."""
+    if not head:
+        raise SourceRefused("the file is empty")
+    if head.startswith(b"SQLite format 3\0"):
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04"):  # a ZIP, as workbooks are; the import says if it is none
+        return "excel"
+    for magic, reason in _PACKED.items():
+        if head.startswith(magic):
+            raise SourceRefused(f"the file cannot be read: {reason}")
+    if text_encoding(head) is None:
+        raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel or CSV file")
+    return "delimited"
