@@ -26,8 +26,8 @@ from pathlib import Path
 from eval.jsonl import Record, answer_lines
 from eval.spreading import CHUNK, ray_workers, spread
 from eval.tasks.demos import demo_path
+from experiments.processes import command_line, descendants, processor_seconds
 from experiments.spreading.plot import Measured, svg
-from experiments.workers.server import descendants, processor
 
 QUESTIONS = ("How many customers are there?", "Which customers live in Berlin?", "What is the average price?")
 
@@ -58,7 +58,7 @@ def _cost(
     opened = ray_workers(work, "ray", jobs, chunk=chunk) if ray else spread(work, jobs, None)
     with opened as (submit, ahead):
         answer_lines(warm, submit, io.StringIO(), ahead=ahead)
-        pids = [pid for pid in descendants(os.getpid()) if not ray or "ray::Worker" in _name(pid)]
+        pids = [pid for pid in descendants(os.getpid()) if not ray or "ray::Worker" in command_line(pid)]
         started, used, theirs = time.perf_counter(), time.process_time(), _used(pids)
         answer_lines(lines, submit, io.StringIO(), ahead=ahead)
         took = time.perf_counter() - started, time.process_time() - used, _used(pids) - theirs
@@ -66,14 +66,7 @@ def _cost(
 
 
 def _used(pids: list[int]) -> float:
-    return sum(processor(one) for pid in pids for one in (pid, *descendants(pid)))
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
+    return sum(processor_seconds(one) for pid in pids for one in (pid, *descendants(pid)))
 
 
 def overhead(options: argparse.Namespace) -> None:

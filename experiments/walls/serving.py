@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -23,6 +21,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from eval.schema import Dialect
+from experiments.processes import agent_server, children, command_line, resident_mb
 from tests.conftest import MYSQL_SERVER, POSTGRES_SERVER
 
 SERVED: tuple[Dialect, ...] = ("sqlite", "duckdb", "postgres", "mysql")
@@ -99,32 +98,9 @@ def watched(served: Served) -> Iterator[Usage]:
         thread.join()
 
 
-def resident_mb(pid: int) -> float:
-    """Memory of a process without the pages that it shares with others."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def fork_server(pid: int) -> int | None:
     """The process that forks the children for statements."""
-    for child in children(pid):
-        with contextlib.suppress(OSError):
-            if b"isolation.fork_server" in Path(f"/proc/{child}/cmdline").read_bytes():
-                return child
-    return None
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started and that still run."""
-    with contextlib.suppress(FileNotFoundError):
-        return [int(p) for t in Path(f"/proc/{pid}/task").iterdir() for p in (t / "children").read_text().split()]
-    return []
+    return next((child for child in children(pid) if "isolation.fork_server" in command_line(child)), None)
 
 
 def _largest_temporary_mb(served: Served) -> float:
@@ -148,8 +124,6 @@ def serving(folder: Path, dialects: tuple[Dialect, ...] = SERVED, **settings: st
     """Start a server with a database of each engine, and end it."""
     temporary = folder / "tmp"
     temporary.mkdir()
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
-    kept |= {name: os.environ[name] for name in ("TEXT2SQL_CACHE_DIR",) if name in os.environ}
     own = {
         "TEXT2SQL_STATE_DIR": str(folder / "state"),
         "TEXT2SQL_ALLOWED_SCHEMES": "sqlite,duckdb,postgresql,mysql,mariadb",
@@ -157,17 +131,11 @@ def serving(folder: Path, dialects: tuple[Dialect, ...] = SERVED, **settings: st
         "TEXT2SQL_RATE_PER_MINUTE": "0",
         "TMPDIR": str(temporary),
     }
-    command = [sys.executable, "-m", "agent.server", "--port", "0"]
     log = folder / "server.log"
     with contextlib.ExitStack() as stack:
         urls = {dialect: stack.enter_context(scratch(dialect, folder)) for dialect in dialects}
-        errors = stack.enter_context(log.open("w"))
-        server = stack.enter_context(
-            subprocess.Popen(command, env={**kept, **own, **settings}, stdout=subprocess.PIPE, stderr=errors, text=True)
-        )
-        stack.callback(server.terminate)
-        assert server.stdout is not None
-        url = "http://127.0.0.1:" + server.stdout.readline().split("http://127.0.0.1:")[1].split()[0]
+        port, server = stack.enter_context(agent_server(log, {**own, **settings}))
+        url = f"http://127.0.0.1:{port}"
         presets = {
             dialect: str(
                 httpx.post(f"{url}/databases", json={"url": place}, timeout=60).raise_for_status().json()["id"]

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from experiments.walls.serving import QUESTIONS, Served, children, fork_server, resident_mb
+from experiments.processes import children, resident_mb
+from experiments.walls.serving import QUESTIONS, Served, fork_server
 
 STEP = 500
 MOST_GROWTH_MB = 20.0

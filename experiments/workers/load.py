@@ -11,9 +11,10 @@ from collections import Counter
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
+from experiments.processes import processor_seconds
 from experiments.workers.client import Asked, ask
 from experiments.workers.endpoint import endpoint
-from experiments.workers.server import Server, postgres_processor, processor, scratch_state, serving
+from experiments.workers.server import Server, postgres_processor, scratch_state, serving
 
 
 async def asked_at_once(port: int, questions: int, at_once: int) -> list[Asked]:
@@ -29,10 +30,10 @@ async def asked_at_once(port: int, questions: int, at_once: int) -> list[Asked]:
 
 async def warmed(server: Server) -> None:
     """Every worker has answered a few questions."""
-    before = {pid: processor(pid) for pid in server.pids}
+    before = {pid: processor_seconds(pid) for pid in server.pids}
     for _ in range(20):
         await asked_at_once(server.port, 4 * server.workers, 4 * server.workers)
-        if all(processor(pid) - used > 0.2 for pid, used in before.items()):
+        if all(processor_seconds(pid) - used > 0.2 for pid, used in before.items()):
             return
 
 
@@ -51,11 +52,11 @@ async def throughput(options: argparse.Namespace) -> None:
         for _ in range(options.rounds):
             for n, server in servers.items():
                 name = urlsplit(states[n]).path[1:]
-                used = server.processor(), postgres_processor(name), processor(model_pid) + time.process_time()
+                used = server.processor(), postgres_processor(name), processor_seconds(model_pid) + time.process_time()
                 started = time.perf_counter()
                 seen = await asked_at_once(server.port, options.questions, options.at_once)
                 rates[n].append(options.questions / (time.perf_counter() - started))
-                now = server.processor(), postgres_processor(name), processor(model_pid) + time.process_time()
+                now = server.processor(), postgres_processor(name), processor_seconds(model_pid) + time.process_time()
                 costs[n].append(tuple((b - a) * 1000 / options.questions for a, b in zip(used, now, strict=True)))
                 endings.update(one.ending for one in seen)
     print(f"{options.questions} questions, {options.at_once} at once, {options.rounds} rounds in turn; {dict(endings)}")
