@@ -7,7 +7,6 @@ run alternate, so that a busy machine slows both.
 from __future__ import annotations
 
 import asyncio
-import json
 import statistics
 import sys
 import time
@@ -18,6 +17,7 @@ from agent.access.policies import Rule
 from agent.runner import run
 from eval.databases import Database, open_database
 from eval.schema import Schema
+from experiments.json_lines import read_lines
 
 
 def rules(schema: Schema) -> Access:
@@ -35,8 +35,7 @@ def spent(question: str, database: Database) -> float:
 def main(databases: str, questions: str) -> None:
     growth = []
     opened: dict[str, tuple[Database, Database]] = {}
-    for line in Path(questions).read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
+    for record in read_lines(Path(questions)):
         if record["db"] not in opened:
             whole = open_database(Path(databases) / f"{record['db']}.sqlite")
             opened[record["db"]] = whole, PersonalDatabase(whole, Person("anna"), rules(whole.schema()))

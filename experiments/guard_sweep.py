@@ -1,14 +1,12 @@
 """Guard and references against the truth: what SQLite itself says of thousands of statements.
 
 `python -m experiments.guard_sweep [golds|recorded|mutants] [--limit N] [--verbose]` prints the figures. The benchmark
-is
-found by TEXT2SQL_BENCH_DIR. SQLite is opened directly here, because the engine is the judge.
+is found by TEXT2SQL_BENCH_DIR. SQLite is opened directly here, because the engine is the judge.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import re
@@ -17,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from sqlglot import exp
@@ -24,6 +23,7 @@ from sqlglot import exp
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse, render, resolve
 from eval.sql.functions import functions
+from experiments.json_lines import read_lines
 
 NAME_ERROR = re.compile(
     r"no such (table|column|function)|ambiguous column|ambiguous reference|wrong number of arguments"
@@ -101,19 +101,15 @@ class Figures:
 
 def gold_records(bench: Path) -> Iterator[tuple[str, dict[str, str]]]:
     for path in sorted(bench.glob("*/questions.jsonl")):
-        with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                record = json.loads(line)
-                if record.get("gold_ok") and record["gold_sql"]:  # a question that cannot be answered has none
-                    yield path.parent.name, record
+        for record in read_lines(path):
+            if record.get("gold_ok") and record["gold_sql"]:  # a question that cannot be answered has none
+                yield path.parent.name, record
 
 
 def golds(bench: Path, limit: int | None = None) -> Figures:
     """Every gold that runs: is it refused, does it have a phantom, does the sent SQL return exactly the same rows?"""
     figures, databases = Figures(), Databases(bench)
-    for number, (source, record) in enumerate(gold_records(bench)):
-        if number == limit:
-            break
+    for source, record in islice(gold_records(bench), limit):
         connection, schema = databases.get(source, record["db"])
         sql = record["gold_sql"]
         figures.add("golds")
@@ -137,10 +133,7 @@ def recorded(bench: Path, limit: int | None = None) -> Figures:
     figures, databases = Figures(), Databases(bench)
     files = {"spider_dev.jsonl": "spider_dev", "classicmodels_llama-3-8b.jsonl": "classicmodels"}
     for name, source in files.items():
-        for number, line in enumerate((bench.parent / "recorded" / name).read_text(encoding="utf-8").splitlines()):
-            if number == limit:
-                break
-            record = json.loads(line)
+        for record in islice(read_lines(bench.parent / "recorded" / name), limit):
             connection, schema = databases.get(source, record["db"])
             _judge(figures, connection, schema, record["sql"] or "", run=True)
     databases.close()

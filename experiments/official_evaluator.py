@@ -24,9 +24,10 @@ from pathlib import Path
 
 from eval.databases import Database, ExecutionResult, open_database
 from eval.metrics.comparison import same_result
-from eval.metrics.items import COMPARE_LIMITS, compare_items
+from eval.metrics.items import compare_items, executed
 from eval.metrics.suites import suite_databases, suite_files
 from eval.sql import check, facts, parse
+from experiments.json_lines import read_lines, write_lines
 
 _OFFICIAL = """
 import json, sys
@@ -52,14 +53,10 @@ RECORDED = BENCH.parent / "recorded"
 
 def recorded_pairs(limit: int | None) -> list[dict[str, str]]:
     """One item for each distinct pair of gold and answer: {key, db, gold, sql, n}."""
-    questions = {}
-    for line in (BENCH / "spider_dev" / "questions.jsonl").read_text().splitlines():
-        item = json.loads(line)
-        if item["gold_ok"]:
-            questions[item["id"]] = item
+    known = read_lines(BENCH / "spider_dev" / "questions.jsonl")
+    questions = {question["id"]: question for question in known if question["gold_ok"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
-    for line in (RECORDED / "spider_dev.jsonl").read_text().splitlines():
-        answer = json.loads(line)
+    for answer in read_lines(RECORDED / "spider_dev.jsonl"):
         if question := questions.get(answer["id"]):
             pairs[question["db"], question["gold_sql"], answer["sql"]] += 1
     listed = [
@@ -170,10 +167,7 @@ def _databases(place: tuple[Path, tuple[Path, ...]], measure: str) -> Iterator[D
 
 
 def _run(database: Database, sql: str) -> ExecutionResult:
-    verdict = check(parse(sql, "sqlite"))
-    if verdict.statement is None:
-        return ExecutionResult("error", error=verdict.reason or "refused")
-    return database.execute(verdict.statement, limits=COMPARE_LIMITS)
+    return executed(parse(sql, "sqlite"), database)
 
 
 def _same(expected: ExecutionResult, actual: ExecutionResult, ordered: bool, permuted: bool, columns: bool) -> bool:
@@ -227,7 +221,7 @@ def main() -> int:
                 reasons[measure][why] += count
                 lines.append({**item, "measure": measure, "official": verdict, "ours": we, "reason": why})
     if options.out:
-        options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_lines(options.out, lines)
     total = sum(int(i["n"]) for i in items)
     for measure in ("ex", "ts"):
         print(f"{measure.upper()}: {agreed[measure]} of {total} verdicts agree")

@@ -28,6 +28,7 @@ from eval.databases import open_database
 from eval.metrics.modes import Mode, official_figures
 from eval.metrics.suites import suite_databases
 from eval.sql import check, parse
+from experiments.json_lines import read_lines, write_lines
 from experiments.official_evaluator import BENCH, RECORDED, lay_out
 
 SETS = {
@@ -90,14 +91,10 @@ Figures = dict[str, float | None]
 def recorded(name: str) -> Iterator[Item]:
     """One item for each distinct pair of gold and answer: {set, db, gold, sql, n}, where n answers gave that query."""
     questions, databases = SETS[name]
-    golds = {}
-    for line in (BENCH / questions / "questions.jsonl").read_text().splitlines():
-        item = json.loads(line)
-        if item["gold_ok"]:
-            golds[item["id"]] = item["gold_sql"]
+    known = read_lines(BENCH / questions / "questions.jsonl")
+    golds = {question["id"]: question["gold_sql"] for question in known if question["gold_ok"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
-    for line in (RECORDED / f"{name}.jsonl").read_text().splitlines():
-        answer = json.loads(line)
+    for answer in read_lines(RECORDED / f"{name}.jsonl"):
         gold = golds.get(answer["id"])
         if gold is None:
             continue
@@ -237,7 +234,7 @@ def main() -> int:
         by_sign = measured(items, options)
     lines, differing = table(items, by_sign)
     if options.out:
-        options.out.write_text("".join(json.dumps(item) + "\n" for item in differing))
+        write_lines(options.out, differing)
     print("\n".join(lines))
     return 0
 

@@ -8,7 +8,6 @@ SQLite's rows. Out, printed: how many give the same rows, and every other one wi
 from __future__ import annotations
 
 import argparse
-import json
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from eval.schema import Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 from eval.sql.strict_grouping import own_nodes, strictly_grouped
 from experiments.engines.copies import copied, dialect_of
+from experiments.json_lines import read_lines
 
 _LIMITS = Limits(seconds=120.0, rows=1_000_000, bytes=1 << 30)
 
@@ -42,8 +42,7 @@ class Outcome:
 
 def measured(folder: Path, server: str, dialect: Dialect) -> Iterator[Outcome]:
     """Every question of the set, database by database."""
-    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = sorted((json.loads(line) for line in lines), key=lambda q: q["db"])
+    questions = sorted(read_lines(folder / "questions.jsonl"), key=lambda q: q["db"])
     session, opened, url = str(uuid.uuid4()), "", ""
     copy: Database | None = None
     for q in questions:

@@ -9,7 +9,6 @@ questions that only one of them answers rightly.
 from __future__ import annotations
 
 import argparse
-import json
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from eval.schema import Schema
 from eval.sql import check, parse, parsed_from_tree
 from experiments.engines.copies import copied, dialect_of
 from experiments.engines.golds import translated
+from experiments.json_lines import read_lines
 
 _LIMITS = Limits(seconds=60.0)
 
@@ -62,8 +62,7 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="every n-th question")
     given = options.parse_args()
     folder = given.bench / given.set
-    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = sorted((json.loads(line) for line in lines), key=lambda q: q["db"])[:: given.every]
+    questions = sorted(read_lines(folder / "questions.jsonl"), key=lambda q: q["db"])[:: given.every]
     session, opened, dialect = str(uuid.uuid4()), "", dialect_of(given.server)
     asked, right_here, right_there = 0, 0, 0
     for q in (q for q in questions if q["db"] != given.leave_out):

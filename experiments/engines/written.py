@@ -8,7 +8,6 @@ model do, and every one that does not, with the reason.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from eval.databases import open_database
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql import check, parse, resolve
 from experiments.engines.golds import translated
+from experiments.json_lines import read_lines
 
 
 def problem(sql: str, dialect: Dialect, schema: Schema) -> str:
@@ -42,7 +42,7 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="every n-th question is read by the engine, too")
     given = options.parse_args()
     folder = given.bench / given.set
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions = list(read_lines(folder / "questions.jsonl"))
     schemas = {q["db"]: open_database(folder / "databases" / f"{q['db']}.sqlite").schema() for q in questions}
     for dialect in WRITTEN_DIALECTS:
         counts: Counter[str] = Counter()

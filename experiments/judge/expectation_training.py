@@ -8,7 +8,6 @@ content of one.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from eval.scoring.expectation import RETURNED, Expectation
 from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import train
 from eval.sql import parse, resolve
+from experiments.json_lines import read_lines
 
 LEARNED_FROM = """What queries for questions worded in some way usually look like; eval/scoring/expectation.py reads it.
 Written by `python -m experiments.judge --expectation` from questions of Spider's training databases and their queries.
@@ -59,15 +59,14 @@ def learned(folder: Path) -> tuple[Expectation, tuple[Expectation, Expectation]]
 def _lessons(folder: Path) -> list[Lesson]:
     schemas: dict[str, Schema] = {}
     samples = []
-    with (folder / "questions.jsonl").open(encoding="utf-8") as file:
-        for number, item in enumerate(filter(lambda q: q["gold_ok"], map(json.loads, file))):
-            name = item["db"]
-            if name not in schemas:
-                with open_database(folder / "databases" / f"{name}.sqlite") as database:
-                    schemas[name] = database.schema()
-            lesson = _lesson(item, schemas[name], with_columns=number % EVERY_COLUMNS == 0)
-            if lesson is not None:
-                samples.append(lesson)
+    for number, item in enumerate(q for q in read_lines(folder / "questions.jsonl") if q["gold_ok"]):
+        name = item["db"]
+        if name not in schemas:
+            with open_database(folder / "databases" / f"{name}.sqlite") as database:
+                schemas[name] = database.schema()
+        lesson = _lesson(item, schemas[name], with_columns=number % EVERY_COLUMNS == 0)
+        if lesson is not None:
+            samples.append(lesson)
     return samples
 
 

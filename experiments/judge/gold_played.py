@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent import runner
-from agent.config import Settings
 from experiments.judge.sources import MOST_ANSWERS, SOURCES, Question, sampled
 from text2sql.testing import ScriptedModel
 
@@ -33,14 +32,13 @@ class Played:
     doubts: tuple[str, ...]
 
 
-async def played(question: Question, relevance: float = NEUTRAL, settings: Settings | None = None) -> Played:
+async def played(question: Question, relevance: float = NEUTRAL) -> Played:
     """Ask one question of a model that writes its gold query whatever it is told."""
     answer = await runner.run(
         question.text,
         evidence=question.hint,
         database=str(question.database),
         model=ScriptedModel(question.golds[0], relevance=relevance),
-        settings=settings,
     )
     return Played(question.text, len(answer.attempts), answer.status, tuple(answer.doubts))
 

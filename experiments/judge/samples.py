@@ -8,7 +8,6 @@ the second opinion, as in `python -m agent.batch score`. Extraction takes minute
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,6 +30,7 @@ from eval.scoring.presets import weights
 from eval.scoring.types import Case
 from eval.scoring.vetoes import vetoes
 from eval.sql import check, parse
+from experiments.json_lines import read_lines, write_lines
 from experiments.judge.expectation_training import half_of
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled
 from experiments.mutations import mutants
@@ -186,13 +186,8 @@ def extracted(
 
 
 def read_cache(path: Path) -> list[Sample]:
-    return [Sample(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Sample(**kept) for kept in read_lines(path)]
 
 
 def write_cache(path: Path, samples: Iterator[Sample]) -> None:
-    """Write the cache under a temporary name first, so that an interrupted extraction leaves no cache behind."""
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8") as file:
-        for sample in samples:
-            file.write(json.dumps(asdict(sample)) + "\n")
-    part.rename(path)
+    write_lines(path, map(asdict, samples))

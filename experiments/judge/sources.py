@@ -7,15 +7,14 @@ queries form a family, which is held out as a whole. Questions whose gold two st
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from eval.engines import dialect_named
+from experiments.json_lines import read_lines
 from experiments.translation import translated
 
 MOST_ANSWERS = 1_600
@@ -77,25 +76,17 @@ def sampled(questions: list[Question], most: int = MOST_ANSWERS) -> list[Questio
     return kept
 
 
-def lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
 def _held_wrong(folder: Path) -> frozenset[str]:
     path = folder / "gold_verdicts.jsonl"
-    return (
-        frozenset(line["id"] for line in lines(path) if line["verdict"] == "INCORRECT")
-        if path.exists()
-        else frozenset()
-    )
+    verdicts = read_lines(path) if path.exists() else ()
+    return frozenset(line["id"] for line in verdicts if line["verdict"] == "INCORRECT")
 
 
 def benchmark(folder: Path, databases: Path | None = None, file: str = "questions.jsonl") -> dict[str, Question]:
     """The questions of one folder whose gold query runs and is not considered wrong, by id."""
     wrong = _held_wrong(folder)
     found = {}
-    for item in lines(folder / file):
+    for item in read_lines(folder / file):
         usable = item.get("gold_ok") and item.get("gold_sql") and not item.get("time_dependent")
         if not usable or item["id"] in wrong or item.get("gold_verdict") == "INCORRECT":
             continue
@@ -120,7 +111,7 @@ def _recorded(folder: str, recording: str, *, dialect: str = "sqlite") -> Callab
     def read(bench: Path, recorded: Path) -> Iterator[Question]:
         databases = bench / "spider_dev" / "databases" if folder == "spider_realistic" else None
         answers: dict[str, list[Candidate]] = defaultdict(list)
-        for line in lines(recorded / f"{recording}.jsonl"):
+        for line in read_lines(recorded / f"{recording}.jsonl"):
             sql = line["sql"] or ""
             sql = sql if dialect == "sqlite" else translated(sql, dialect_named(dialect), "sqlite")
             answers[line["id"]].append(Candidate(line.get("system") or line["systems"][0], sql, line.get("ex")))
@@ -129,14 +120,11 @@ def _recorded(folder: str, recording: str, *, dialect: str = "sqlite") -> Callab
     return read
 
 
-def _gold(
-    folder: str, every: int = 1, databases: str = "", file: str = "questions.jsonl"
-) -> Callable[[Path, Path], Iterator[Question]]:
+def _gold(folder: str, every: int = 1) -> Callable[[Path, Path], Iterator[Question]]:
     """A benchmark without recorded answers."""
 
     def read(bench: Path, _: Path) -> Iterator[Question]:
-        place = bench / databases / "databases" if databases else None
-        yield from list(benchmark(bench / folder, place, file).values())[::every]
+        yield from list(benchmark(bench / folder).values())[::every]
 
     return read
 
@@ -154,7 +142,7 @@ def _archer(bench: Path, _: Path) -> Iterator[Question]:
 def _splash(bench: Path, recorded: Path) -> Iterator[Question]:
     """Wrong answers of three parsers, each with the gold query of its question."""
     answers: dict[str, list[Candidate]] = defaultdict(list)
-    for line in lines(recorded / "splash_train.jsonl"):
+    for line in read_lines(recorded / "splash_train.jsonl"):
         given = answers[line["id"]]
         if line["sql"] not in {c.sql for c in given} and len(given) < 2:
             given.append(Candidate(line["system"], line["sql"], line["ex"]))
@@ -177,7 +165,7 @@ def _expert_labels(bench: Path, _: Path) -> Iterator[Question]:
     answers: dict[str, list[Candidate]] = defaultdict(list)
     questions: dict[str, Question] = {}
     databases = bench / "bird_minidev_schema_only" / "databases"
-    for line in lines(bench / "nl2sql_bugs_schema_only" / "questions.jsonl"):
+    for line in read_lines(bench / "nl2sql_bugs_schema_only" / "questions.jsonl"):
         name = line["bird_id"]
         path = databases / f"{line['db']}.sqlite"
         questions[name] = Question(name, path, line["question"], (line["gold_sql"],), hint=line.get("evidence") or "")

@@ -7,7 +7,6 @@ those of one database, and tunes. Out: how many runs accepted a kit; each one is
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import tempfile
 import time
@@ -20,6 +19,7 @@ from agent.cli.logs import direct_logs
 from agent.config import Settings
 from agent.lab.journal import BASE
 from agent.lab.session import Options, Session
+from experiments.json_lines import read_lines, write_lines
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -43,7 +43,7 @@ def null_runs(
         part = shuffled(here, questions, random.Random(seed))
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "questions.jsonl")
-            file.write_text("".join(json.dumps(line) + "\n" for line in part))
+            write_lines(file, part)
             options = Options(questions=str(file), databases=str(here / "databases"), model="offline", seed=seed)
             session = Session(Path(folder, "run"), options, Settings(_env_file=None))
             session.journal.add(_NO_VETO)
@@ -58,8 +58,7 @@ def null_runs(
 
 def shuffled(bench: Path, size: int, draw: random.Random) -> list[dict[str, Any]]:
     """A part of a benchmark's questions, each with the verified query of another one on its database."""
-    lines = [json.loads(line) for line in (bench / "questions.jsonl").read_text().splitlines()]
-    lines = [line for line in lines if line.get("gold_sql")]
+    lines = [line for line in read_lines(bench / "questions.jsonl") if line.get("gold_sql")]
     part = [dict(line) for line in draw.sample(lines, min(size, len(lines)))]
     for db in sorted({line["db"] for line in part}):
         here = [line for line in part if line["db"] == db]

@@ -6,13 +6,15 @@ columns and string literals of its gold query.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.collection import Collection
 from eval.databases import Database, DatabaseError
 from eval.schema import Schema
+from eval.sql import facts, parse, resolve
+from experiments.json_lines import read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,8 @@ class Case:
 def cases(folders: Sequence[Path], *, every: int = 1, least_columns: int = 0) -> Iterator[Case]:
     """Every `every`-th question whose gold query resolves completely on its database, on databases with at least
     `least_columns` columns; database by database."""
-    from eval.collection import Collection
-    from eval.sql import facts, parse, resolve
-
     for folder in folders:
-        lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        records = sorted((json.loads(line) for line in lines if line.strip()), key=lambda r: str(r["db"]))
+        records = sorted(read_lines(folder / "questions.jsonl"), key=lambda r: str(r["db"]))
         databases = Collection(str(folder / "databases"))
         for record in records[::every]:
             try:

@@ -16,11 +16,11 @@ it is asked alone.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from agent.knowledge.values import value_index
@@ -32,6 +32,7 @@ from eval.databases import Database, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.metrics.intervals import wilson_interval
 from eval.sql import check, facts, parse, parsed_from_tree
+from experiments.json_lines import read_lines
 
 _LIMITS = Limits(seconds=10.0)
 WAYS = ("in conversation", "gold context", "alone", "whole")
@@ -155,8 +156,7 @@ def measured(bench: Path, name: str, limit: int | None = None) -> Iterator[TurnO
         path = bench / "conversations" / f"{name}.jsonl"
         folder = bench / ("spider_train" if name.endswith("train") else "spider_dev")
     askers: dict[str, Asker] = {}
-    for line in path.read_text(encoding="utf-8").splitlines()[:limit]:
-        record = json.loads(line)
+    for record in islice(read_lines(path), limit):
         db = record["db"]
         if db not in askers:
             file = folder / "databases" / f"{db}.sqlite"

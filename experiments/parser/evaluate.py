@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import statistics
 import sys
 import time
@@ -30,8 +29,10 @@ from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.metrics.intervals import wilson_interval
 from eval.sql import check, parse, parsed_from_tree
+from experiments.json_lines import read_lines, write_lines
 
 _LIMITS = Limits(seconds=10.0)
+_FOLDS = 5
 
 
 @dataclass
@@ -176,10 +177,10 @@ def fit(read_outcomes: Sequence[Outcome]) -> Forest:
     return grown([o.features for o in usable], [o.right for o in usable], falling=confidence.DOUBTS)
 
 
-def cross_validate(read_outcomes: Sequence[Outcome], folds: int = 5) -> None:
+def cross_validate(read_outcomes: Sequence[Outcome]) -> None:
     """Give each outcome the confidence from a forest learned on the other databases."""
-    fold = {db: k % folds for k, db in enumerate(sorted({o.db for o in read_outcomes}))}
-    for k in range(folds):
+    fold = {db: k % _FOLDS for k, db in enumerate(sorted({o.db for o in read_outcomes}))}
+    for k in range(_FOLDS):
         learned = fit([o for o in read_outcomes if fold[o.db] != k])
         for o in read_outcomes:
             if fold[o.db] == k and o.features:
@@ -218,8 +219,7 @@ def demo_questions() -> tuple[list[dict[str, object]], dict[str, Path]]:
     paths: dict[str, Path] = {}
     for name in ("shop", "enterprise"):
         paths[name] = Path(resolve_database(name).url.removeprefix("sqlite:///"))
-        lines = (folder / f"demo_questions_{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        questions += [{**json.loads(line), "db": name} for line in lines]
+        questions += [{**question, "db": name} for question in read_lines(folder / f"demo_questions_{name}.jsonl")]
     return questions, paths
 
 
@@ -240,8 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.bench is None:
         parser.error("--bench is needed for this set")
     else:
-        text = (options.bench / options.set / "questions.jsonl").read_text(encoding="utf-8")
-        questions, paths = [json.loads(line) for line in text.splitlines()], {}
+        questions, paths = list(read_lines(options.bench / options.set / "questions.jsonl")), {}
     questions = [q for q in questions if q.get("gold_ok", True) and options.split in (None, q.get("split"))]
     if options.limit and options.limit < len(questions):
         step = len(questions) / options.limit
@@ -261,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         threshold = threshold_for(read_outcomes, options.precision)
         sys.stdout.write(f"cross-validated by database; precision {options.precision} from confidence {threshold} on\n")
     if options.dump:
-        options.dump.write_text("".join(json.dumps(asdict(o)) + "\n" for o in read_outcomes), encoding="utf-8")
+        write_lines(options.dump, map(asdict, read_outcomes))
     sys.stdout.write(report(read_outcomes, threshold) + "\n")
     return 0
 

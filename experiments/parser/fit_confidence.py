@@ -9,7 +9,6 @@ and the questions of TrustSQL on its databases are for measuring only, and are n
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,6 +17,7 @@ from pathlib import Path
 from agent.parser import confidence
 from agent.parser.gradient_boosting import Forest, grown
 from agent.runtime.probability import STATED_DOUBT
+from experiments.json_lines import read_lines, write_lines
 from experiments.parser.evaluate import Outcome, demo_questions, outcomes, write_forest
 
 SOURCES: dict[str, tuple[str | None, int]] = {
@@ -36,13 +36,12 @@ def readings(bench: Path, name: str, cache: Path) -> list[Outcome]:
     """The readings of a source, from the cache if they are stored there."""
     cached = cache / f"{name}.jsonl"
     if cached.exists():
-        return [Outcome(**json.loads(line)) for line in cached.read_text(encoding="utf-8").splitlines()]
+        return [Outcome(**kept) for kept in read_lines(cached)]
     split = SOURCES.get(name, (None, 1))[0]
     if name == "demo":
         questions, paths = demo_questions()
     else:
-        lines = (bench / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        questions, paths = [json.loads(line) for line in lines], {}
+        questions, paths = list(read_lines(bench / name / "questions.jsonl")), {}
     disputed = _disputed(bench / name / "gold_verdicts.jsonl")
     questions = [
         q
@@ -54,7 +53,7 @@ def readings(bench: Path, name: str, cache: Path) -> list[Outcome]:
     ]
     source_outcomes = list(outcomes(bench / name, questions, paths))
     cache.mkdir(parents=True, exist_ok=True)
-    cached.write_text("".join(json.dumps(asdict(o)) + "\n" for o in source_outcomes), encoding="utf-8")
+    write_lines(cached, map(asdict, source_outcomes))
     return source_outcomes
 
 
@@ -62,8 +61,7 @@ def _disputed(verdicts: Path) -> set[str]:
     """Questions whose gold query is considered wrong."""
     if not verdicts.exists():
         return set()
-    records = (json.loads(line) for line in verdicts.read_text(encoding="utf-8").splitlines())
-    return {str(r["id"]) for r in records if r["verdict"] != "CORRECT"}
+    return {str(r["id"]) for r in read_lines(verdicts) if r["verdict"] != "CORRECT"}
 
 
 def learned(sources: dict[str, list[Outcome]]) -> Forest:

@@ -17,8 +17,9 @@ from pathlib import Path
 from eval.databases import Database, Limits, open_database
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.metrics.comparison import same_result
+from eval.metrics.items import executed
 from eval.schema import Schema
-from eval.sql import check, facts, parse
+from eval.sql import facts, parse
 from experiments.mutations import mutants
 from experiments.replicas.files import Original, read_original, write_replica
 from experiments.replicas.rows import Constants, invented
@@ -135,10 +136,7 @@ def _golds(golds: Iterable[str], database: Database, schema: Schema, seed: int) 
 
 
 def _rows(sql: str, database: Database) -> ExecutionResult:
-    verdict = check(parse(sql, database.dialect))
-    if verdict.statement is None:
-        return ExecutionResult("error", error=verdict.reason or "refused")
-    return database.execute(verdict.statement, limits=LIMITS)
+    return executed(parse(sql, database.dialect), database, LIMITS)
 
 
 def _distinguished(golds: Sequence[_Gold], database: Database) -> tuple[set[tuple[int, int]], int]:

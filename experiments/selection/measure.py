@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent.candidates.weights import FITTED, INTERCEPT
-from eval.metrics.intervals import mcnemar_exact, wilson_interval
 from eval.scoring.correctness import coefficients
 from eval.scoring.regression import Fit, calibration_error
 from experiments.judge.__main__ import RECORDED, cached
@@ -56,18 +55,6 @@ def _line(source: str, number: int, tried: Sequence[Trial]) -> str:
         f"{source:20} {number:9} {count:9} {vote:6.3f} {judged:7.3f} {choice:7.3f} {possible:6.3f} {error:6.3f}  "
         f"{choice - vote:+.3f} (+{better} -{worse})"
     )
-
-
-def rate(right: Sequence[bool]) -> str:
-    """`0.874 (0.842-0.901)`: the share with its 95 % interval (Wilson)."""
-    low, high = wilson_interval(sum(right), len(right))
-    return f"{sum(right) / max(1, len(right)):.3f} ({low:.3f}-{high:.3f})"
-
-
-def paired(pairs: Sequence[tuple[bool, bool]]) -> str:
-    """The number of questions that only the first and only the second gets right, and McNemar's exact p."""
-    first, second = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
-    return f"+{first} -{second}, p = {mcnemar_exact(second, first):.2g} (McNemar)"
 
 
 def written(model: Fit, lines: Sequence[str]) -> str:

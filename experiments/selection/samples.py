@@ -7,7 +7,6 @@ are (`experiments.judge.samples`) and cached in one file a source.
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections import defaultdict
@@ -19,6 +18,7 @@ from typing import Any
 
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
+from experiments.json_lines import read_lines, write_lines
 from experiments.judge import sources as judge_sources
 from experiments.judge.samples import GOLD, Extraction, Sample, of_case
 from experiments.judge.samples import Answer as Judged
@@ -50,7 +50,7 @@ def _among(folder: str, recording: str, wanted: Callable[[str], bool]) -> Callab
 
     def read(bench: Path, recorded: Path) -> Iterator[Question]:
         answers: dict[str, list[judge_sources.Candidate]] = defaultdict(list)
-        for line in judge_sources.lines(recorded / f"{recording}.jsonl"):
+        for line in read_lines(recorded / f"{recording}.jsonl"):
             answers[line["id"]] += [
                 judge_sources.Candidate(system, line["sql"], line["ex"]) for system in line["systems"] if wanted(system)
             ]
@@ -62,7 +62,7 @@ def _among(folder: str, recording: str, wanted: Callable[[str], bool]) -> Callab
 def _one_model(bench: Path, recorded: Path) -> Iterator[Question]:
     """Several samples of one model for each question."""
     answers: dict[str, list[judge_sources.Candidate]] = {}
-    for line in judge_sources.lines(recorded / "spider_dev_samples.jsonl"):
+    for line in read_lines(recorded / "spider_dev_samples.jsonl"):
         given = zip(line["samples"], line["ex"], strict=True)
         made = [judge_sources.Candidate(f"sample {n}", sql or "", right) for n, (sql, right) in enumerate(given)]
         answers.setdefault(line["id"], made)
@@ -91,11 +91,8 @@ def asked(bench: Path, recorded: Path, cache: Path) -> list[Asked]:
         path = cache / f"choice_{source.name}.jsonl"
         if not path.exists():
             sys.stderr.write(f"{source.name}\n")
-            part = path.with_suffix(".part")
-            with part.open("w", encoding="utf-8") as file:
-                file.writelines(json.dumps(asdict(one)) + "\n" for one in _examined(source, bench, recorded))
-            part.rename(path)
-        questions += [_read(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+            write_lines(path, map(asdict, _examined(source, bench, recorded)))
+        questions += map(_read, read_lines(path))
     return questions
 
 

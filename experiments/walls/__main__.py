@@ -21,6 +21,7 @@ import typer
 from eval.databases import open_database
 from eval.engines import dialect_named
 from eval.schema import Dialect
+from experiments.json_lines import read_lines
 from experiments.walls import costly as costly_statements
 from experiments.walls import soak as long_soak
 from experiments.walls.calls import STEP, Called, call_at_random
@@ -104,8 +105,7 @@ def calls(
 def _called(dialect: Dialect, calls: int, seconds: float, seed: int, kept: Path | None) -> Called:
     """So many calls, those of earlier runs in `kept` included."""
     called, until = Called(), time.monotonic() + seconds
-    for line in kept.read_text().splitlines() if kept and kept.exists() else ():
-        earlier = json.loads(line)
+    for earlier in read_lines(kept) if kept and kept.exists() else ():
         if earlier.pop("dialect") == dialect:
             called.add(Called.of_json(earlier))
             seed += 1

@@ -15,7 +15,7 @@ from agent.candidates.weights import INTERCEPT, probability, weights
 from agent.runtime.attempts import best_attempt
 from agent.state import QueryResult
 from eval.databases.types import ExecutionResult
-from experiments.selection.measure import paired, rate
+from eval.metrics.intervals import Rate, mcnemar_exact
 
 
 def ran(sql: str, *rows: tuple[object, ...], probability: float = 0.5, ordered: bool = False, system: str = "") -> Ran:
@@ -125,5 +125,5 @@ def test_a_revision_stands_only_if_it_is_no_worse(after: QueryResult, taken: boo
 
 
 def test_figures_are_told_with_interval_and_test() -> None:
-    assert rate([True] * 3 + [False]) == "0.750 (0.301-0.954)"
-    assert paired([(True, False)] * 6 + [(True, True)]) == "+6 -0, p = 0.031 (McNemar)"
+    assert str(Rate(3, 4)) == "0.750 (0.301-0.954)"
+    assert f"{mcnemar_exact(0, 6):.2g}" == "0.031"
