@@ -1,6 +1,6 @@
 """Confidence: the probability that a reading is right, from human-readable features.
 
-In: a draft, its tokens and join plans. Out: features, and a probability from a small forest. The trees in
+In: a draft, its question and join plans. Out: features, and a probability from a small forest. The trees in
 `confidence.txt` are learned by `python -m experiments.parser.evaluate --fit` from questions with known answers.
 """
 
@@ -16,6 +16,7 @@ from agent.parser.gradient_boosting import Forest, parsed
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
+from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
@@ -27,16 +28,9 @@ is. docs/offline-engine.md has the measured precision and coverage of both thres
 _WEIGHTS = Path(__file__).parent / "confidence.txt"
 
 
-def features(
-    draft: Draft,
-    tokens: Sequence[Token],
-    items: Sequence[Item],
-    unread: Sequence[str],
-    plans: Sequence[JoinPlan],
-    vocabulary: Vocabulary,
-) -> dict[str, float]:
+def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequence[JoinPlan]) -> dict[str, float]:
     """Named features of one reading."""
-    query = draft.query
+    query, tokens, items, vocabulary = draft.query, q.tokens, q.items, q.vocabulary
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
     named_features: dict[str, float] = {

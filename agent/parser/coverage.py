@@ -17,7 +17,6 @@ from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT, participle
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
-from eval.language.tokens import Token
 
 _SILENT_KEYWORDS = ("and", "or", "relative", "also", "group", "distinct")
 
@@ -46,17 +45,17 @@ _ASKING = word_set("what whom how why")
 _NAMED = word_set("table column value")
 
 
-def not_understood(tokens: Sequence[Token], items: Sequence[Item], draft: Draft) -> tuple[str, ...]:
+def not_understood(q: LinkedQuestion, draft: Draft) -> tuple[str, ...]:
     """Content words that the reading does not explain, in order."""
     unread = []
-    for k, item in enumerate(items):
-        if _means_something(items, k):
-            unread.append(tokens[item.start].text)
+    for k, item in enumerate(q.items):
+        if _means_something(q.items, k):
+            unread.append(q.tokens[item.start].text)
             continue
         positions = range(item.start, item.end)
         if item.kind == "sign" or any(p in draft.used for p in positions):
             continue
-        words = [tokens[p].text for p in positions if tokens[p].lower not in FUNCTION_WORDS]
+        words = [q.tokens[p].text for p in positions if q.tokens[p].lower not in FUNCTION_WORDS]
         if words and not item.is_keyword(*_SILENT_KEYWORDS):
             unread.append(" ".join(words))
     return tuple(dict.fromkeys(unread))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
-from agent.knowledge.vocabulary import Vocabulary, vocabulary
+from agent.knowledge.vocabulary import vocabulary
 from agent.parser import confidence, declining, doubts, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.cancelled_rows import note_cancelled
@@ -23,10 +23,10 @@ from agent.parser.coverage import names_without_effect, not_understood, unaccoun
 from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
 from agent.parser.entities import with_entities
-from agent.parser.execution_probe import Look, foreseen
+from agent.parser.execution_probe import Look
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
@@ -37,13 +37,13 @@ from agent.parser.schema_linking import link
 from agent.parser.shapes import fitted
 from agent.parser.side_by_side import beside, two_figures
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
-from agent.parser.sql_names import identifier, table_named
 from agent.parser.state import Draft
+from agent.parser.stored_rows import StoredRows
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
-from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql.written_forms import written_in
 
 MAX_QUESTION = 2_000
@@ -107,11 +107,11 @@ def read(
         return _abstain("The database has no tables.")
     filled = any(t.row_count != 0 for t in schema.tables)
     target = dialect or schema.dialect
-    executable = replace(schema, dialect="duckdb") if target in WRITTEN_DIALECTS else schema
+    rewritten = target in WRITTEN_DIALECTS
     parser = _Parser(
-        executable,
+        replace(schema, dialect="duckdb") if rewritten else schema,
         values,
-        executable.dialect if executable is not schema else target,
+        "duckdb" if rewritten else target,
         today or dt.date.today(),
         look if filled else None,
     )
@@ -119,7 +119,7 @@ def read(
         reading = parser.read(
             text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
         )
-        return reading if executable is schema else _rewritten(reading, target, schema)
+        return _rewritten(reading, target, schema) if rewritten else reading
     except RecursionError:
         return _abstain("The question is nested too deeply to read.")
 
@@ -130,19 +130,20 @@ def _rewritten(reading: Reading, dialect: Dialect, schema: Schema) -> Reading:
         return replace(reading, guess="")
     tree = written_in(reading.tree, dialect, schema)
     if tree is None:
-        return _abstain(f"This cannot be written for {ENGINES[dialect].title}.", not_understood=reading.not_understood)
+        return _abstain(f"This cannot be written for {ENGINES[dialect].title}.", reading.not_understood)
     sql = readable(tree, dialect)
     return replace(reading, tree=tree, sql=sql if reading.sql else "", guess=sql)
 
 
-def _abstain(why: str, **more: object) -> Reading:
-    return Reading("", None, 0.0, True, why, **more)  # type: ignore[arg-type]
+def _abstain(why: str, not_understood: tuple[str, ...] = ()) -> Reading:
+    return Reading("", None, 0.0, True, why, not_understood)
 
 
 @dataclass(frozen=True)
 class _Attempt:
     """One way to read a question, before it becomes a `Reading`."""
 
+    wording: Wording
     question: LinkedQuestion
     draft: Draft
     unread: tuple[str, ...]
@@ -154,6 +155,12 @@ class _Attempt:
     rival: Query | None = None
     """The next best reading's query."""
 
+    def with_features(self, features: dict[str, float], rival: Query | None = None) -> _Attempt:
+        """The attempt with further features, and the confidence that follows from all."""
+        features = {**self.features, **features}
+        sure = confidence.confidence(features)
+        return replace(self, features=features, confidence=sure, rival=rival or self.rival)
+
 
 class _Parser:
     """One schema with its values, against which questions are read."""
@@ -162,26 +169,27 @@ class _Parser:
         self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
     ) -> None:
         self._existing = vocabulary(schema, values.date_forms)
-        self._dialect, self._today, self._look = dialect, today, look
+        self._dialect = dialect
         self._entities = with_entities(schema, values)
-        self._values = self._entities.values
-        self._words = vocabulary(self._entities.schema, self._values.date_forms)
-        self._graph = join_graph(self._words)
+        words = vocabulary(self._entities.schema, self._entities.values.date_forms)
+        self._known = Known(words, self._entities.values, today)
+        self._graph = join_graph(words)
+        self._rows = StoredRows(look, self._entities, words, self._graph)
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := declining.not_about_rows(text, self._existing):
             return _abstain(reply)
         attempt = self._beside(text, knowledge, place) or self._best(text, knowledge, place)
-        if attempt.draft.any_year and (years := self._years_since_data(attempt.draft)):
+        if attempt.draft.any_year and (years := self._rows.years_since_data(attempt.draft.assumed)):
             earlier = copy(self)
-            earlier._today = before(self._today, years, "year")
+            earlier._known = replace(self._known, today=before(self._known.today, years, "year"))
             return earlier._finished(earlier._best(text, knowledge, place), threshold)
         return self._finished(attempt, threshold)
 
     def _beside(self, text: str, knowledge: str, place: int) -> _Attempt | None:
         """The attempt that shows two figures side by side, if the text asks for two; as sure as the less sure one."""
-        two = two_figures(text, self._words)
+        two = two_figures(text, self._known.vocabulary)
         if two is None:
             return None
         pair = [self._best(question, knowledge, place) for question in two.questions]
@@ -191,47 +199,61 @@ class _Parser:
         tree = beside(left, right, two.names)
         if tree is None:
             return None
-        other = explanation.explain(pair[1].draft.query, self._words, ())
+        other = explanation.explain(pair[1].draft.query, self._known.vocabulary, ())
         first = min(pair, key=lambda a: a.confidence)
         draft = pair[0].draft
         draft.notes.append(f"beside it: {other}")
         draft.assumed.extend(pair[1].draft.assumed)
-        features = dict(first.features)
         if two.doubt:
             draft.guess = two.doubt
-            features["doubt wording_guessed"] = 1.0
-        return replace(pair[0], tree=tree, features=features, confidence=confidence.confidence(features))
+        guessed = {"doubt wording_guessed": 1.0} if two.doubt else {}
+        return replace(pair[0], tree=tree, features=first.features).with_features(guessed)
 
     def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
         """The likeliest attempt, or with `place` a further one."""
-        wording = worded(text, Known(self._words, self._values, self._today))
-        if wording.shape is not None and not self._shapes(wording):
-            wording = Wording(text)
-        tokens = tokenize(wording.text)
-        known = meanings(knowledge, self._words) if knowledge else ()
-        items = self._linked(tokens, known)
-        attempt = self._attempt(tokens, items, wording=wording)
+        known = meanings(knowledge, self._known.vocabulary) if knowledge else ()
+        wording = worded(text, self._known)
+        attempt = self._first(wording, known)
+        if wording.shape is not None and attempt.tree is None:
+            attempt = self._first(Wording(text), known)
         if attempt.confidence < OTHER_READING:
-            other = self._next(tokens, items, attempt, wording)
-            if other is not None and "date_averaged" in other.draft.doubts.keys() - attempt.draft.doubts.keys():
-                other = None  # nobody means the average of dates
-            least = attempt.confidence + _MARGIN
-            if other is not None and self._hollow(attempt) and not self._hollow(other):
-                least = attempt.confidence - _MARGIN
-            if other is not None and other.confidence > least and _keeps_clauses(other, attempt):
-                features = {**other.features, "another reading taken": 1.0}
-                rival = attempt.draft.query
-                attempt = replace(other, features=features, confidence=confidence.confidence(features), rival=rival)
-            elif other is not None:
-                features = {**attempt.features, "rival reading": max(0.0, other.confidence - attempt.confidence + 0.2)}
-                rival = other.draft.query
-                attempt = replace(attempt, features=features, confidence=confidence.confidence(features), rival=rival)
+            attempt = self._likelier(attempt)
         for _ in range(place - 1):
-            further = self._next(tokens, items, attempt, wording)
+            further = self._next(attempt)
             if further is None or not (self._hollow(attempt) or self._nearly_as_likely(further, attempt)):
                 break
             attempt = further
         return attempt
+
+    def _first(self, wording: Wording, known: Sequence[Meaning] = ()) -> _Attempt:
+        """The attempt with the likeliest meaning of each word."""
+        words, values, today = self._known.vocabulary, self._known.values, self._known.today
+        tokens = tokenize(wording.text)
+        items = qualified(tokens, link(tokens, words, values, known), words, values, today)
+        return self._attempt(wording, tokens, items)
+
+    def _likelier(self, first: _Attempt) -> _Attempt:
+        """The next best attempt if it is much likelier, otherwise the first one."""
+        other = self._next(first)
+        if other is None or "date_averaged" in other.draft.doubts.keys() - first.draft.doubts.keys():
+            return first  # nobody means the average of dates
+        filled = self._hollow(first) and not self._hollow(other)
+        least = first.confidence + (-_MARGIN if filled else _MARGIN)
+        if other.confidence > least and _keeps_clauses(other, first):
+            return other.with_features({"another reading taken": 1.0}, first.draft.query)
+        return first.with_features(
+            {"rival reading": max(0.0, other.confidence - first.confidence + 0.2)}, other.draft.query
+        )
+
+    def _next(self, first: _Attempt) -> _Attempt | None:
+        """The best reading that makes one close choice differently and leads to a different statement."""
+        q, first_sql = first.question, first.tree.sql(self._dialect) if first.tree is not None else ""
+        options = (
+            self._attempt(first.wording, q.tokens, q.items, q.avoid | {choice})
+            for choice in list(first.draft.close)[:_CLOSE_CHOICES]
+        )
+        different = (o for o in options if o.tree is not None and o.tree.sql(self._dialect) != first_sql)
+        return max(different, key=lambda o: o.confidence, default=None)
 
     def _finished(self, attempt: _Attempt, threshold: float) -> Reading:
         """The reading of an attempt, with similar questions to offer when its confidence is too low."""
@@ -241,154 +263,91 @@ class _Parser:
             return replace(reading, alternatives=offered)
         return reading
 
-    def _linked(self, tokens: tuple[Token, ...], known: Sequence[Meaning] = ()) -> tuple[Item, ...]:
-        items = link(tokens, self._words, self._values, known)
-        return qualified(tokens, items, self._words, self._values, self._today)
-
     def _looked_at(self, attempt: _Attempt) -> _Attempt:
         """The attempt with observations on its rows. They do not choose among readings, because a join repeats rows
         whether it is right or wrong. Only an empty result, or one with only NULLs, favours another reading."""
         if attempt.tree is None:
             return attempt
-        features = {**attempt.features, **(self._look(attempt.tree) if self._look else foreseen(attempt.tree))}
-        if features["names shown"] and not features["joins"]:
-            features["result repeats"] = 0.0  # two things with the same name
-        return replace(attempt, features=features, confidence=confidence.confidence(features))
+        observed = self._rows.observed(attempt.tree)
+        if attempt.features["names shown"] and not attempt.features["joins"]:
+            observed = {**observed, "result repeats": 0.0}  # two things with the same name
+        return attempt.with_features(observed)
 
     def _nearly_as_likely(self, other: _Attempt, first: _Attempt) -> bool:
         return self._looked_at(other).confidence >= self._looked_at(first).confidence - _WORSE
 
     def _hollow(self, attempt: _Attempt) -> bool:
-        """Whether the attempt's statement was run and returned nothing."""
-        observed = self._look(attempt.tree) if self._look is not None and attempt.tree is not None else {}
-        return bool(observed.get("result empty") or observed.get("result null"))
-
-    def _shapes(self, wording: Wording) -> bool:
-        """Whether the plain question of a wording can be read, and its shape fits the result."""
-        tokens = tokenize(wording.text)
-        return self._attempt(tokens, self._linked(tokens), wording=wording).tree is not None
+        return attempt.tree is not None and self._rows.hollow(attempt.tree)
 
     def _attempt(
         self,
-        tokens: tuple[Token, ...],
-        items: tuple[Item, ...],
+        wording: Wording,
+        tokens: Sequence[Token],
+        items: Sequence[Item],
         avoid: frozenset[object] = frozenset(),
-        wording: Wording | None = None,
     ) -> _Attempt:
-        q = linked_question(tokens, items, self._words, self._graph, self._values, self._today, avoid)
+        words, today = self._known.vocabulary, self._known.today
+        q = linked_question(tokens, items, words, self._graph, self._known.values, today, avoid)
         draft = read_items(q)
-        unread = (*not_understood(tokens, items, draft), *(wording.lost if wording is not None else ()))
+        unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
-            return _Attempt(q, draft, unread, problem=declining.nothing_shown(q, unread))
-        if wording is not None:
-            draft.notes.extend(wording.notes)
-            if wording.doubt:
-                draft.doubt("wording_guessed")
-                draft.guess = wording.doubt
-            if wording.shape is not None and not fitted(draft.query, wording.shape, self._words, self._today):
-                return _Attempt(q, draft, unread, problem="I could not tell what to compute.")
-            _assume_periods(draft, wording)
+            return _Attempt(wording, q, draft, unread, problem=declining.nothing_shown(q, unread))
+        draft.notes.extend(wording.notes)
+        if wording.doubt:
+            draft.doubt("wording_guessed")
+            draft.guess = wording.doubt
+        if wording.shape is not None and not fitted(draft.query, wording.shape, words, today):
+            return _Attempt(wording, q, draft, unread, problem="I could not tell what to compute.")
+        _assume_periods(draft, wording)
         repaired(draft, q)
-        less_discounts(draft, self._words, self._seen)
+        less_discounts(draft, words, self._rows.observed_of)
         note_cancelled(draft, q)
         doubted(draft, q)
-        builder = TreeBuilder(self._words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
+        builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
-            tree = self._entities.written(builder.build(draft.query), self._holds_null)
+            tree = self._rows.written(builder.build(draft.query))
         except Unreachable as problem:
-            return _Attempt(q, draft, unread, problem=f"I see no way to combine these: {problem}.")
+            return _Attempt(wording, q, draft, unread, problem=f"I see no way to combine these: {problem}.")
         missing, tied = unaccounted(unread, q, draft, builder.plans)
-        features = confidence.features(draft, tokens, items, (*missing, *tied), builder.plans, self._words)
+        features = confidence.features(draft, q, (*missing, *tied), builder.plans)
         joined = () if self._entities.sources and tree.find(exp.Join) is None else tuple(builder.plans)
         if not joined:
             features |= dict.fromkeys(("joins", "unnamed tables", "condition in another table"), 0.0)
         features["words left out"] = float(len(missing))
         features["only rows, words left out"] = float(bool(missing) and _only_rows(draft, builder.plans[-1]))
         features["relational verbs"] = float(len(tied))
-        features["measure guessed"] = float(wording is not None and wording.guessed)
+        features["measure guessed"] = float(wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
         features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
-        unread = missing
-        return _Attempt(q, draft, unread, tree, features, confidence.confidence(features), plans=joined)
-
-    def _seen(self, query: Query) -> dict[str, float]:
-        """Observations on the rows of a query; none where no rows may be looked at."""
-        if self._look is None:
-            return {}
-        return self._look(self._entities.written(TreeBuilder(self._words, self._graph).build(query), self._holds_null))
-
-    def _holds_null(self, table: Table, column: Column) -> bool:
-        """Whether rows may be looked at, and one has no value in this column."""
-        if self._look is None or not column.nullable:
-            return False
-        empty = exp.Is(this=exp.column(identifier(column.name)), expression=exp.Null())
-        query = exp.select(exp.Count(this=exp.Star())).from_(table_named(table)).where(empty)
-        return not self._look(query).get("result zero")
-
-    def _next(
-        self, tokens: tuple[Token, ...], items: tuple[Item, ...], first: _Attempt, wording: Wording
-    ) -> _Attempt | None:
-        """The best reading that makes one close choice differently and leads to a different statement."""
-        first_sql = first.tree.sql(self._dialect) if first.tree is not None else ""
-        options = []
-        for choice in list(first.draft.close)[:_CLOSE_CHOICES]:
-            option = self._attempt(tokens, items, first.question.avoid | {choice}, wording)
-            if option.tree is not None and option.tree.sql(self._dialect) != first_sql:
-                options.append(option)
-        return max(options, key=lambda o: o.confidence, default=None)
+        return _Attempt(wording, q, draft, missing, tree, features, confidence.confidence(features), plans=joined)
 
     def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
-            return _abstain(attempt.problem, not_understood=attempt.unread)
-        notes = [*attempt.draft.notes, *self._beyond_data(attempt.draft)]
-        if attempt.confidence < STATED_DOUBT and attempt.confidence >= threshold and not attempt.unread:
+            return _abstain(attempt.problem, attempt.unread)
+        sure = attempt.confidence >= threshold
+        notes = [*attempt.draft.notes, *self._rows.beyond_data(attempt.draft.assumed)]
+        if sure and attempt.confidence < STATED_DOUBT and not attempt.unread:
             sentence = doubts.doubt_sentence(attempt.question, attempt.draft, list(attempt.plans), attempt.rival)
             notes.append(f"{doubts.MARK}{sentence}")
-        meaning = explanation.explain(attempt.draft.query, self._words, notes)
+        meaning = explanation.explain(attempt.draft.query, self._known.vocabulary, notes)
         sql = readable(attempt.tree, self._dialect)
-        if attempt.confidence >= threshold:
-            return Reading(
-                sql, attempt.tree, attempt.confidence, False, meaning, attempt.unread, (), attempt.features, sql
-            )
-        why = declining.not_sure(attempt.question, attempt.draft, attempt.unread, meaning)
-        return Reading("", None, attempt.confidence, True, why, attempt.unread, (), attempt.features, sql)
-
-    def _beyond_data(self, draft: Draft) -> Iterator[str]:
-        """For each period relative to today that begins after the last row: a sentence that says so."""
-        for column, start in draft.assumed:
-            first = self._stored(column, start)
-            if self._ends_before(column, first):
-                yield f"the data ends before that: no row of {column[0]} has {column[1]} on or after {first}"
-
-    def _years_since_data(self, draft: Draft) -> int:
-        """How many years earlier the last data lies on which a month or quarter without a year can be read."""
-        for years in range(_YEARS_BACK):
-            starts = ((column, before(start, years, "year")) for column, start in draft.assumed)
-            if not any(self._ends_before(column, self._stored(column, start)) for column, start in starts):
-                return years
-        return _YEARS_BACK
-
-    def _stored(self, column: ColumnKey, day: dt.date) -> dt.date | int | str:
-        """The day as the column holds it, which may be a year."""
-        word = self._words.columns[column]
-        if word.role != "year":
-            return day
-        return day.year if word.numeric else str(day.year)
-
-    def _ends_before(self, column: ColumnKey, first: object) -> bool:
-        """Whether rows may be looked at, and none has this value or a later one."""
-        since = Condition(Expression(column=column), ">=", (first,))
-        later = Query(select=[Expression("count", table=column[0])], tables=[column[0]], where=[(since,)])
-        return bool(self._seen(later).get("result zero"))
+        return Reading(
+            sql if sure else "",
+            attempt.tree if sure else None,
+            attempt.confidence,
+            not sure,
+            meaning if sure else declining.not_sure(attempt.question, attempt.draft, attempt.unread, meaning),
+            attempt.unread,
+            features=attempt.features,
+            guess=sql,
+        )
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read without a doubt, and its answer is not empty."""
         least = max(threshold, STATED_DOUBT)
 
         def sure(question: str) -> bool:
-            wording = worded(question, Known(self._words, self._values, self._today))
-            tokens = tokenize(wording.text)
-            first = self._attempt(tokens, self._linked(tokens), wording=wording)
+            first = self._first(worded(question, self._known))
             if first.tree is None or first.confidence < least or first.unread:
                 return False
             attempt = self._looked_at(self._best(question, "", 1))
@@ -397,8 +356,6 @@ class _Parser:
         return sure
 
 
-_YEARS_BACK = 10
-"""How many years before today a month without a year is looked for in the data."""
 _MARGIN = 0.08
 """How much more likely another reading must be than the first to replace it."""
 _WORSE = 0.15
@@ -432,4 +389,4 @@ def _keeps_clauses(other: _Attempt, first: _Attempt) -> bool:
     return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _CLAUSES)
 
 
-__all__ = ["MAX_QUESTION", "Query", "Reading", "Vocabulary", "read"]
+__all__ = ["MAX_QUESTION", "Reading", "read"]
