@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
-from typing import Literal, get_args
+from functools import cached_property, wraps
+from typing import Literal, TypeVar, get_args
 
 Dialect = Literal[
     "sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse",
@@ -23,6 +24,8 @@ DIALECTS = ALL_DIALECTS[:6]
 """Those with an engine that is opened here."""
 WRITTEN_DIALECTS = ALL_DIALECTS[6:]
 """Those that are written and checked against a given structure, and executed elsewhere."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +126,17 @@ class Schema:
             tables.append(shape)
         text = json.dumps([self.dialect, tables], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def kept_with_schema(read: Callable[[Schema], T]) -> Callable[[Schema], T]:
+    """Read something off a schema once and keep it with the schema, which is frozen and outlives many questions."""
+    name = f"{read.__module__}.{read.__qualname__}"
+
+    @wraps(read)
+    def kept(schema: Schema) -> T:
+        if name not in schema.__dict__:
+            schema.__dict__[name] = read(schema)
+        value: T = schema.__dict__[name]
+        return value
+
+    return kept

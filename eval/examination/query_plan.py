@@ -19,7 +19,6 @@ from sqlglot import exp
 
 from eval.databases.base import Database
 from eval.schema import Dialect, Table
-from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, FullScan
 from eval.sql.traversal import every
 
@@ -38,8 +37,7 @@ _SCANNED: dict[Dialect, re.Pattern[str]] = {
 def full_scans(case: Case, database: Database) -> tuple[FullScan, ...]:
     """The large tables that the engine reads from end to end, although the query has a condition."""
     statement = case.verdict.statement
-    tables = [t for name in case.references.tables if (t := case.schema.table(name)) is not None]
-    large = [t for t in tables if (t.row_count or 0) >= LARGE_TABLE]
+    large = [t for t in case.tables_read if (t.row_count or 0) >= LARGE_TABLE]
     if statement is None or not large or not case.facts.literals:
         return ()
     if database.dialect == "duckdb":  # its plan shows a scan where the primary key finds the row
@@ -72,7 +70,7 @@ def _named_in_plan(case: Case, large: list[Table]) -> dict[str, Table]:
 
 def _found_by_key(case: Case) -> Iterator[str]:
     """Tables of which a one-column primary key is compared with a constant for equality."""
-    for constant in constants(case):
+    for constant in case.facts.literals:
         table = case.schema.table(constant.table or "")
         if table is not None and constant.operator == "=" and table.primary_key == (constant.column,):
             yield table.name

@@ -12,7 +12,6 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.schema import Schema, Table
-from eval.scoring.evidence.constants import constants
 from eval.scoring.types import Case, StoredConstant
 from eval.sql import check, parse
 from eval.sql.quoted_names import quoted_column, table_source
@@ -29,9 +28,11 @@ _TEXT = ("char", "text", "clob", "string", "enum")
 
 def stored_constants(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[StoredConstant, ...]:
     """Empty where a table is too large to search, and where the look-up fails or takes too long."""
-    if any((t.row_count or 0) > ROWS for name in case.references.tables if (t := case.schema.table(name)) is not None):
+    if any((t.row_count or 0) > ROWS for t in case.tables_read):
         return ()
-    compared = [c for c in constants(case) if c.is_string and c.table and c.column and c.operator in ("=", "<>", "in")]
+    compared = [
+        c for c in case.facts.literals if c.is_string and c.table and c.column and c.operator in ("=", "<>", "in")
+    ]
     wanted = list(dict.fromkeys(compared))[:MOST]
     if not wanted:
         return ()
@@ -62,8 +63,7 @@ def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.
     table, column = constant.table or "", constant.column or ""
     others = [
         (t.name, c.name)
-        for name in case.references.tables
-        if (t := case.schema.table(name)) is not None
+        for t in case.tables_read
         for c in t.columns
         if (t.name, c.name) != (table, column) and any(kind in c.type.lower() for kind in _TEXT)
     ][:ELSEWHERE]

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from eval.language.words import name_words
 from eval.schema import Schema
-from eval.sql.traversal import every
+from eval.sql.traversal import every, output_select
 
 ASPECTS = ("output", "rank", "having", "sets", "counts", "names", "pattern", "tables")
 _MOST_TABLES = 4
@@ -19,7 +19,7 @@ _MOST_COLUMNS = 4
 
 def aspects_of(tree: exp.Expr) -> dict[str, str]:
     """A label for each of `ASPECTS`."""
-    select = outermost(tree)
+    select = output_select(tree)
     output = [e.unalias() for e in select.expressions] if select is not None else []
     columns = [e for e in output if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star)]
     counts = any(isinstance(e.find(exp.AggFunc), exp.Count) for e in output if not isinstance(e, exp.Subquery))
@@ -35,13 +35,6 @@ def aspects_of(tree: exp.Expr) -> dict[str, str]:
         "pattern": _yes(bool(every(tree, exp.Like))),
         "tables": str(min(len(tables), _MOST_TABLES)),
     }
-
-
-def outermost(tree: exp.Expr | None) -> exp.Select | None:
-    """The outermost SELECT; the first branch's of a set operation."""
-    while tree is not None and not isinstance(tree, exp.Select):
-        tree = tree.this if isinstance(tree, exp.SetOperation | exp.Subquery) else None
-    return tree
 
 
 def is_key_name(column: str) -> bool:
@@ -111,5 +104,10 @@ def _sets(tree: exp.Expr) -> str:
         return "intersect"
     if every(tree, exp.Union):
         return "union"
+    return "or" if takes_either(tree) else "none"
+
+
+def takes_either(tree: exp.Expr) -> bool:
+    """OR, or IN with several constants, outside a join's condition."""
     either = any(o.find_ancestor(exp.Join) is None for o in every(tree, exp.Or))
-    return "or" if either or any(len(i.expressions) > 1 for i in every(tree, exp.In)) else "none"
+    return either or any(len(i.expressions) > 1 for i in every(tree, exp.In))

@@ -25,8 +25,7 @@ def efficiency(case: Case) -> tuple[float, str]:
         return 0.2, "A cartesian join multiplies the rows."
     if case.result is None or not case.ran:
         return 0.2, "The query did not run."
-    tables = [t for name in case.references.tables if (t := case.schema.table(name)) is not None]
-    scanned = sum(t.row_count or 0 for t in tables)
+    scanned = sum(t.row_count or 0 for t in case.tables_read)
     allowed = FREE_MS + MS_PER_ROW * scanned
     late = math.log10(case.result.execution_time_ms / allowed) if case.result.execution_time_ms > allowed else 0.0
     time_cost = min(0.5, 0.25 * late)

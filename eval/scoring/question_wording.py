@@ -8,6 +8,8 @@ but those that questions about many databases share.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +17,7 @@ from eval.language.inflection import light_stem
 from eval.language.lexicon import word_set
 from eval.language.quotes import quotes_replaced
 from eval.language.words import STOPWORDS, name_words
-from eval.schema import Column, Schema, Table
+from eval.schema import Column, Schema, Table, kept_with_schema
 
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:'[a-z]+)?|[,?.!;]")
 _VALUE, _NUMBER, _TABLE, _COLUMN, _NAME = "<value>", "<number>", "<table>", "<column>", "<name>"
@@ -28,28 +30,21 @@ _READ = 2_000
 
 @dataclass(frozen=True)
 class _Names:
-    """The reduced words of a schema's names; kept with the schema, which is frozen and outlives a question."""
+    """The reduced words of a schema's names."""
 
     tables: dict[str, tuple[str, ...]]
     table_words: frozenset[str]
     column_words: frozenset[str]
-    alike: dict[tuple[str, ...], int]
+    alike: Mapping[tuple[str, ...], int]
     """How many columns are called by the same words, their table's own aside."""
 
 
-def names_of(schema: Schema) -> _Names:
-    known: _Names | None = schema.__dict__.get("_names")
-    if known is None:
-        tables = {t.name: name_words(t.name) for t in schema.tables}
-        alike: dict[tuple[str, ...], int] = {}
-        for t in schema.tables:
-            for c in t.columns:
-                words = _own_words(c.name, tables[t.name])
-                alike[words] = alike.get(words, 0) + 1
-        column_words = frozenset(w for t in schema.tables for c in t.columns for w in name_words(c.name))
-        known = _Names(tables, frozenset(w for words in tables.values() for w in words), column_words, alike)
-        schema.__dict__["_names"] = known
-    return known
+@kept_with_schema
+def _names_of(schema: Schema) -> _Names:
+    tables = {t.name: name_words(t.name) for t in schema.tables}
+    alike = Counter(_own_words(c.name, tables[t.name]) for t in schema.tables for c in t.columns)
+    column_words = frozenset(w for t in schema.tables for c in t.columns for w in name_words(c.name))
+    return _Names(tables, frozenset(w for words in tables.values() for w in words), column_words, alike)
 
 
 def _own_words(column: str, table: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,7 +74,7 @@ class Wording:
     @cached_property
     def phrases(self) -> frozenset[str]:
         """Runs of up to three tokens, `^` and `$` at the ends."""
-        names = names_of(self.schema)
+        names = _names_of(self.schema)
         blanks = ["^", *(self._blank(i, names) for i in range(len(self._tokens))), "$"]
         phrases = {" ".join(blanks[i : i + n]) for n in range(1, _LONGEST + 1) for i in range(len(blanks) - n + 1)}
         phrases.add(f"{min(blanks.count(_TABLE), 4)} x {_TABLE}")
@@ -129,7 +124,7 @@ class Wording:
 
     @cached_property
     def _tables(self) -> dict[str, tuple[float, int | None]]:
-        names = names_of(self.schema)
+        names = _names_of(self.schema)
         return {t: self._mention(tuple(w for w in words if w != "id")) for t, words in names.tables.items()}
 
     @cached_property
@@ -142,7 +137,7 @@ class Wording:
 
     def signs_of(self, table: Table, column: Column) -> tuple[str, ...]:
         """What the wording says of one column being among those returned."""
-        names = names_of(self.schema)
+        names = _names_of(self.schema)
         full = name_words(column.name)
         own = _own_words(column.name, names.tables[table.name])
         share, place = self._mention(own)

@@ -9,8 +9,9 @@ from typing import Literal
 from sqlglot import exp
 
 from eval.databases.types import ExecutionResult
-from eval.schema import Schema
+from eval.schema import Schema, Table
 from eval.scoring.evidence_kinds import Kind
+from eval.sql.traversal import from_items
 from eval.sql.types import ParsedQuery, QueryFacts, ReadStatement, References, Verdict
 
 DIMENSIONS = (
@@ -98,6 +99,11 @@ class Case:
         return None if self.references.phantoms else self.verdict.statement
 
     @property
+    def tables_read(self) -> tuple[Table, ...]:
+        """The tables and views that the query reads, as the schema has them."""
+        return tuple(t for name in self.references.tables if (t := self.schema.table(name)) is not None)
+
+    @property
     def multiplied(self) -> bool:
         """Whether sources are combined without a condition and rows are multiplied by it. One row beside one row, as in
         `SELECT a, b FROM (SELECT ... ) JOIN (SELECT ...)` with one row in all, multiplies nothing."""
@@ -110,11 +116,11 @@ class Case:
             return False
         if any(tree.args.get(part) for part in ("where", "group", "having", "distinct", "limit", "with_")):
             return False
-        first, joins = tree.args.get("from_"), tree.args.get("joins") or ()
-        sources = [first.this if first is not None else None, *(join.this for join in joins)]
+        sources = from_items(tree)
         aggregated = any(column.find(exp.AggFunc) for column in tree.expressions)
         loose = sum(not (join.args.get("on") or join.args.get("using")) for join in tree.find_all(exp.Join))
-        return all(isinstance(source, exp.Subquery) for source in sources) and not aggregated and loose == len(joins)
+        derived = all(isinstance(source, exp.Subquery) for source in sources)
+        return derived and not aggregated and loose == len(sources) - 1
 
     @property
     def ran(self) -> bool:

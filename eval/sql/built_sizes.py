@@ -17,6 +17,7 @@ from sqlglot import exp
 from eval.errors import Text2SQLError
 from eval.schema import Dialect
 from eval.sql.nodes import called_name
+from eval.sql.traversal import from_items
 from eval.sql.value_forms import (
     BUILDING,
     ESCAPING,
@@ -122,8 +123,7 @@ class _Sizes:
         names.queries[name] = outputs
 
     def _select(self, select: exp.Expr, names: _Names) -> Outputs:
-        sources = [select.args["from_"].this] if select.args.get("from_") else []
-        sources += [*(join.this for join in select.args.get("joins") or ()), *(select.args.get("laterals") or ())]
+        sources = [*from_items(select), *(select.args.get("laterals") or ())]
         own: Outputs = []
         while sources:
             source = sources.pop(0)

@@ -17,7 +17,7 @@ from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
-from eval.sql.traversal import every, unchanging
+from eval.sql.traversal import every, output_select, unchanging
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -63,7 +63,7 @@ def orders_rows(parsed: ParsedQuery) -> bool:
 
 def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
     outer = _outermost(tree)
-    select = _first_select(outer)
+    select = output_select(outer)
     calls = list(_aggregate_calls(tree, dialect))
     joins = every(tree, exp.Join)
     binding = bind(tree, dialect, schema)
@@ -103,13 +103,6 @@ def _outermost(tree: exp.Expression) -> exp.Expr:
     while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         node = node.this
     return node
-
-
-def _first_select(node: exp.Expr) -> exp.Select | None:
-    """The SELECT that names the output columns: in a set operation, the first branch."""
-    while isinstance(node, exp.SetOperation | exp.Subquery):
-        node = node.this
-    return node if isinstance(node, exp.Select) else None
 
 
 def _aggregate_calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:

@@ -14,7 +14,7 @@ from sqlglot import exp
 from eval.schema import Dialect
 from eval.sql.dialects import render
 from eval.sql.nodes import is_aggregate_call
-from eval.sql.traversal import every
+from eval.sql.traversal import every, from_items
 
 _PARTS = ("having", "order")
 
@@ -70,9 +70,7 @@ def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _sources(select: exp.Select) -> frozenset[str]:
-    clause = select.args.get("from_")
-    items = [clause.this] if clause is not None else []
-    items += [join.this for join in select.args.get("joins") or []] + (select.args.get("laterals") or [])
+    items = (*from_items(select), *(select.args.get("laterals") or ()))
     return frozenset(item.alias_or_name.casefold() for item in items)
 
 

@@ -1,7 +1,8 @@
-"""Find nodes in a syntax tree that is searched many times.
+"""Find nodes in a syntax tree that is searched many times, and the parts of a query that are asked for often.
 
 In: a tree or a subtree. Out: its nodes of the given types, from the root down, level by level, in the order of
-sqlglot's `find_all`. Within `unchanging`, what a search finds in the given tree is kept for the next one.
+sqlglot's `find_all`; its output SELECT; the sources of a SELECT. Within `unchanging`, what a search finds in the given
+tree is kept for the next one.
 """
 
 from __future__ import annotations
@@ -50,6 +51,19 @@ def unchanging(tree: exp.Expr | None) -> Iterator[None]:
         yield
     finally:
         _walked.reset(token)
+
+
+def output_select(tree: exp.Expr) -> exp.Select | None:
+    """The SELECT that names the output columns: the outermost one, in a set operation the first branch's."""
+    while isinstance(tree, exp.SetOperation | exp.Subquery):
+        tree = tree.this
+    return tree if isinstance(tree, exp.Select) else None
+
+
+def from_items(select: exp.Expr) -> list[exp.Expr]:
+    """The sources of a SELECT itself, in FROM and JOIN."""
+    first = select.args.get("from_")
+    return [part.this for part in (*([first] if first is not None else ()), *(select.args.get("joins") or ()))]
 
 
 def _nodes(tree: exp.Expr) -> list[exp.Expr]:

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from eval.databases.factory import open_database
 from eval.schema import Schema
-from eval.scoring.aspects import ASPECTS, aspects_of, outermost, projected
+from eval.scoring.aspects import ASPECTS, aspects_of, projected
 from eval.scoring.expectation import RETURNED, Expectation
 from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import train
 from eval.sql import parse, resolve
+from eval.sql.traversal import output_select
 from experiments.json_lines import read_lines
 
 LEARNED_FROM = """What queries for questions worded in some way usually look like; eval/scoring/expectation.py reads it.
@@ -78,7 +79,7 @@ def _lesson(item: dict[str, str], schema: Schema, *, with_columns: bool) -> Less
     columns: list[tuple[tuple[str, ...], bool]] = []
     if with_columns:
         tables = set(resolve(parsed, schema).tables)
-        returned = projected(outermost(parsed.tree), schema)
+        returned = projected(output_select(parsed.tree), schema)
         for table in schema.tables:
             for column in table.columns:
                 signs = wording.signs_of(table, column)

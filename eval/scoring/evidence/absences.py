@@ -26,13 +26,10 @@ _AS_ZERO = re.compile(
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
     yield from _counts_nulls(reading)
-    yield from _open_ends(reading, tree)
+    yield from _open_ends(reading)
     yield from _null_arithmetic(reading)
-    yield from _zeros(reading, tree)
+    yield from _zeros(reading)
 
 
 def _counts_nulls(r: Reading) -> Observations:
@@ -55,15 +52,17 @@ def _counts_nulls(r: Reading) -> Observations:
                 return
 
 
-def _open_ends(r: Reading, tree: exp.Expr) -> Observations:
+def _open_ends(r: Reading) -> Observations:
     """An end that is NULL while the thing lasts, compared without saying so: what still lasts is lost."""
-    sides = [n.left for n in every(tree, exp.GT, exp.GTE)] + [n.right for n in every(tree, exp.LT, exp.LTE)]
-    sides += [n.args["high"] for n in every(tree, exp.Between)]
+    sides = [n.left for n in every(r.tree, exp.GT, exp.GTE)] + [n.right for n in every(r.tree, exp.LT, exp.LTE)]
+    sides += [n.args["high"] for n in every(r.tree, exp.Between)]
     ends = [s for s in sides if isinstance(s, exp.Column) and _ENDS.intersection(name_words(s.name))]
     if not ends:
         return
-    spared = {n.this.name.casefold() for n in every(tree, exp.Is) if isinstance(n.this, exp.Column)}
-    spared |= {c.name.casefold() for n in every(tree, exp.Func) if FILLED.match(n.sql()) for c in every(n, exp.Column)}
+    spared = {n.this.name.casefold() for n in every(r.tree, exp.Is) if isinstance(n.this, exp.Column)}
+    spared |= {
+        c.name.casefold() for n in every(r.tree, exp.Func) if FILLED.match(n.sql()) for c in every(n, exp.Column)
+    }
     for side in ends:
         if side.name.casefold() in spared:
             continue
@@ -101,9 +100,9 @@ def _null_arithmetic(r: Reading) -> Observations:
                 return
 
 
-def _zeros(r: Reading, tree: exp.Expr) -> Observations:
+def _zeros(r: Reading) -> Observations:
     """What should count as 0, averaged over an outer join or dropped by an inner one."""
-    if not _AS_ZERO.search(r.question) or every(tree, exp.SetOperation):
+    if not _AS_ZERO.search(r.question) or every(r.tree, exp.SetOperation):
         return
     for select in r.selects:
         outer = _outer_sides(select)
@@ -113,9 +112,9 @@ def _zeros(r: Reading, tree: exp.Expr) -> Observations:
                 text = f"AVG leaves out where {bare[0].name} is missing, and the question counts that as 0."
                 yield Observation("zero_not_counted", 1, text)
                 return
-    joins = every(tree, exp.Join)
+    joins = every(r.tree, exp.Join)
     inner = joins and not any(join.side for join in joins)
-    spared = every(tree, exp.Exists, exp.Not, exp.Case, exp.Sub, exp.CTE)
+    spared = every(r.tree, exp.Exists, exp.Not, exp.Case, exp.Sub, exp.CTE)
     if inner and (FILLED.search(r.case.parsed.text) or not spared):
         text = "The question counts those without any as 0, and an inner join leaves them out."
         yield Observation("zero_not_counted", 1, text)

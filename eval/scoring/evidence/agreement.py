@@ -80,8 +80,7 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
 
 def _empty(case: Case) -> bool:
     """Whether the query's tables hold no rows: all queries agree there, so agreement says nothing."""
-    tables = [case.schema.table(name) for name in case.references.tables]
-    return bool(tables) and all(table is not None and table.row_count == 0 for table in tables)
+    return bool(case.tables_read) and all(table.row_count == 0 for table in case.tables_read)
 
 
 def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:

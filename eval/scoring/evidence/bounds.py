@@ -69,12 +69,12 @@ Asked = Mapping[tuple[float | str, str], frozenset[str]]
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None or _turned_round(tree):
+    tree = reading.tree
+    if _turned_round(tree):
         return
     asked = _asked(reading.question)
     written = _written(tree) if asked else {}
-    yield from _missing(reading, tree, asked, written)
+    yield from _missing(reading, asked, written)
     for (value, shown), meant in asked.items():
         found = written.get(value)
         if not found and isinstance(value, float):
@@ -89,9 +89,9 @@ def observe(reading: Reading) -> Observations:
         return
 
 
-def _missing(r: Reading, tree: exp.Expr, asked: Asked, written: Mapping[float | str, object]) -> Observations:
+def _missing(r: Reading, asked: Asked, written: Mapping[float | str, object]) -> Observations:
     """A number of things, `at least three`, that the query compares with nothing. Once is a join, twice a self-join."""
-    if r.case.facts.set_operations or every(tree, exp.Window) or r.case.facts.limit is not None or r.asks_some:
+    if r.case.facts.set_operations or every(r.tree, exp.Window) or r.case.facts.limit is not None or r.asks_some:
         return
     text = r.case.parsed.text
     for value, shown in asked:

@@ -21,18 +21,17 @@ _SAY_LITTLE = frozenset({"id", "key", "name", "code", "no", "num", "number", "of
 
 
 def observe(reading: Reading) -> Observations:
-    tables = [t for name in reading.tables if (t := reading.case.schema.table(name)) is not None]
     used = {c.casefold() for _, c in reading.case.references.columns}
     text = reading.case.parsed.text.casefold()
-    yield from _flag(reading, tables, used, text)
-    yield from _sibling(reading, tables, used)
+    yield from _flag(reading, used, text)
+    yield from _sibling(reading, used)
 
 
-def _flag(r: Reading, tables: list[Table], used: set[str], text: str) -> Observations:
+def _flag(r: Reading, used: set[str], text: str) -> Observations:
     """A word of the question that a yes-or-no column of the query's tables is called by, and nothing looks at it."""
     if _WHETHER.search(r.question):
         return
-    for table in tables:
+    for table in r.case.tables_read:
         for column in table.columns:
             words = [w for w in name_words(column.name) if w not in _MARKS]
             marked = len(words) < len(name_words(column.name)) or _TRUTH.search(column.type)
@@ -57,10 +56,10 @@ def _counts_too(word: str, question: str) -> bool:
     return at >= 0 and _INCLUDED.match(question[at:]) is not None
 
 
-def _sibling(r: Reading, tables: list[Table], used: set[str]) -> Observations:
+def _sibling(r: Reading, used: set[str]) -> Observations:
     """A date that the query bounds and the question does not name, beside one of the same table that it names."""
     bounded = {(c.table, c.column) for c in r.constants if c.column is not None}
-    for table in tables:
+    for table in r.case.tables_read:
         for column in table.columns:
             if (table.name, column.name) not in bounded or not _DATED.search(column.name):
                 continue

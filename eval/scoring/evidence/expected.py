@@ -67,13 +67,10 @@ _WORDS = MappingProxyType(
 
 
 def observe(reading: Reading, learned: Expectation | None = None) -> Observations:
-    tree, case = reading.case.parsed.tree, reading.case
-    if tree is None:
-        return
-    wording, usual = _usual(case.question, case.schema)
+    wording, usual = _usual(reading.case.question, reading.case.schema)
     if learned is not None:
         usual = learned.form(wording)
-    observations = [*_form(tree, usual), *_columns(reading, learned or expectation(), wording)]
+    observations = [*_form(reading.tree, usual), *_columns(reading, learned or expectation(), wording)]
     left = OUTPUT_MOST
     for seen in sorted(observations, key=lambda o: -o.value):
         if seen.name not in _OUTPUT:

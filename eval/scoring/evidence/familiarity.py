@@ -45,8 +45,7 @@ _PLAIN = (exp.AggFunc, exp.Connector, exp.Predicate)
 def familiarity(reading: Reading) -> float:
     """How much question, query and schema resemble those that habits were learned from."""
     case = reading.case
-    tree = case.parsed.tree
-    calls = [] if tree is None else every(tree, exp.Func, exp.Window, exp.CTE, exp.Binary)
+    calls = every(reading.tree, exp.Func, exp.Window, exp.CTE, exp.Binary)
     value = _ramp(len(case.question.split()), _WORDS) * _ramp(_strange(case.question, case.schema), _STRANGE)
     value *= _ramp(_clauses(reading), _CLAUSES) * _ramp(sum(not isinstance(c, _PLAIN) for c in calls), _CALLS)
     value *= _ramp(sum(len(t.columns) for t in case.schema.tables), _COLUMNS)
@@ -84,8 +83,7 @@ def _ramp(value: float, ends: tuple[float, float]) -> float:
 
 
 def _clauses(reading: Reading) -> int:
-    tree = reading.case.parsed.tree
-    return 0 if tree is None else len(every(tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
+    return len(every(reading.tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
 
 
 @lru_cache(maxsize=256)

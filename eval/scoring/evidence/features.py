@@ -57,7 +57,7 @@ def observations(reading: Reading, learned: Expectation | None = None) -> tuple[
     """
     if reading.case.parsed.tree is None:
         return ()
-    with unchanging(reading.case.parsed.tree):
+    with unchanging(reading.tree):
         familiar, clear = familiarity(reading), clarity(reading)
         seen = [o for kind in KINDS for o in kind.observe(reading)]
         if familiar:

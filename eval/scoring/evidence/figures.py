@@ -64,20 +64,17 @@ _UNITS = (
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
-    yield from _scale(reading, tree)
-    yield from _unit(reading, tree)
-    yield from _rounding(reading, tree)
+    yield from _scale(reading)
+    yield from _unit(reading)
+    yield from _rounding(reading)
     yield from _how_many(reading)
     yield from _pieces(reading)
     yield from _median(reading)
     yield from _left_out(reading)
-    yield from _change(reading, tree)
+    yield from _change(reading)
     yield from _share(reading)
     facts = reading.case.facts
-    if _COUNTS_TOO.search(reading.question) and not facts.outer_joins and not _keeps_absent(tree):
+    if _COUNTS_TOO.search(reading.question) and not facts.outer_joins and not _keeps_absent(reading.tree):
         yield Observation("absent_left_out", 1, "The question counts those without a value too; the query drops them.")
         return
     absent = _ALSO_NONE.search(reading.question)
@@ -87,9 +84,9 @@ def observe(reading: Reading) -> Observations:
         yield Observation("absent_left_out", 1, text)
 
 
-def _scale(r: Reading, tree: exp.Expr) -> Observations:
+def _scale(r: Reading) -> Observations:
     """A percentage without its hundred."""
-    if not _PERCENT.search(r.question) or not every(tree, exp.Div):
+    if not _PERCENT.search(r.question) or not every(r.tree, exp.Div):
         return
     said = {n for n in r.intent.numbers if n}
     hundred = re.search(r"\b(?:100|0?\.01)\b", r.case.parsed.text)
@@ -100,10 +97,10 @@ def _scale(r: Reading, tree: exp.Expr) -> Observations:
         )
 
 
-def _unit(r: Reading, tree: exp.Expr) -> Observations:
+def _unit(r: Reading) -> Observations:
     """A column in one unit returned as it is, where the question names a larger unit of the same quantity."""
     words = set(re.findall(r"[a-z]+", r.question))
-    if every(tree, exp.Div, exp.Mul):
+    if every(r.tree, exp.Div, exp.Mul):
         return
     for expression in r.output:
         for column in every(expression, exp.Column):
@@ -116,11 +113,13 @@ def _unit(r: Reading, tree: exp.Expr) -> Observations:
                     return
 
 
-def _rounding(r: Reading, tree: exp.Expr) -> Observations:
-    rounds = bool(every(tree, exp.Round)) or "round(" in r.case.parsed.text.casefold() or bool(every(tree, exp.Cast))
+def _rounding(r: Reading) -> Observations:
+    rounds = (
+        bool(every(r.tree, exp.Round)) or "round(" in r.case.parsed.text.casefold() or bool(every(r.tree, exp.Cast))
+    )
     if _ROUNDED.search(r.question) and not _UNROUNDED.search(r.question) and not rounds:
         yield Observation("rounding_missing", 1, "The question asks for rounded figures, and nothing is rounded.")
-    elif _UNROUNDED.search(r.question) and every(tree, exp.Round):
+    elif _UNROUNDED.search(r.question) and every(r.tree, exp.Round):
         yield Observation("rounding_unasked", 1, "The question asks for unrounded figures, and the query rounds.")
 
 
@@ -142,8 +141,7 @@ def _pieces(r: Reading) -> Observations:
     facts = r.case.facts
     if not _PIECES.search(r.question) or "count" not in facts.aggregates or "sum" in facts.aggregates:
         return
-    tables = (t for name in r.tables if (t := r.case.schema.table(name)) is not None)
-    held = next((c.name for t in tables for c in t.columns if _QUANTITY.search(c.name)), None)
+    held = next((c.name for t in r.case.tables_read for c in t.columns if _QUANTITY.search(c.name)), None)
     counted = {c.name for e in r.output for call in every(e, exp.Count) for c in every(call, exp.Column)}
     if held is not None and (held in counted or held.casefold() not in r.case.parsed.text.casefold()):
         yield Observation("pieces_not_summed", 1, f"The question asks for pieces; the query counts rows, not {held}.")
@@ -155,12 +153,12 @@ def _median(r: Reading) -> Observations:
         yield Observation("median_missing", 1, "The question asks for a median, and the query finds no middle.")
 
 
-def _change(r: Reading, tree: exp.Expr) -> Observations:
+def _change(r: Reading) -> Observations:
     """A growth in percent: the difference by what was before. A ratio is none, and (new - old) / new is another."""
     if not _CHANGE.search(r.question):
         return
     places = (exp.Alias, exp.Select, exp.Paren, exp.Mul, exp.Round)
-    divisions = [d for d in every(tree, exp.Div) if isinstance(d.parent, places)]
+    divisions = [d for d in every(r.tree, exp.Div) if isinstance(d.parent, places)]
     for division in divisions:
         below = _bare(division.right)
         for difference in every(division.left, exp.Sub):
@@ -169,7 +167,7 @@ def _change(r: Reading, tree: exp.Expr) -> Observations:
                 yield Observation("change_of_later", 1, text)
                 return
     percent = _PERCENT.search(r.question) or "growth" in r.question
-    if percent and divisions and not every(tree, exp.Sub) and not re.search(r"- ?1(?:00)?\b", r.case.parsed.text):
+    if percent and divisions and not every(r.tree, exp.Sub) and not re.search(r"- ?1(?:00)?\b", r.case.parsed.text):
         yield Observation("change_not_subtracted", 1, "The question asks for a change; the query gives a ratio.")
 
 

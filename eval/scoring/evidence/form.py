@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
+from eval.scoring.aspects import takes_either
 from eval.scoring.evidence.absences import FILLED
 from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
@@ -71,8 +72,7 @@ def _counting(r: Reading) -> Observations:
 
 def _recursive(r: Reading) -> bool:
     """`How many levels deep is it?`: a recursion counts its own steps."""
-    tree = r.case.parsed.tree
-    return tree is not None and any(node.args.get("recursive") for node in every(tree, exp.With))
+    return any(node.args.get("recursive") for node in every(r.tree, exp.With))
 
 
 def _calculated(r: Reading) -> bool:
@@ -93,14 +93,13 @@ def _of_one(r: Reading) -> bool:
 
 def _by_other_means(r: Reading, function: str) -> bool:
     """A total that is counted or added up column by column, an average that is divided, any of them over a window."""
-    tree = r.case.parsed.tree
-    if tree is None or every(tree, _CALLS[function]):
+    if every(r.tree, _CALLS[function]):
         return True
     if function == "sum":
         if len(r.rows) == 1 and any(r.holds_numbers(table, name) for table, name in r.output_places):
             return True  # one number is its own total
-        return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(tree, exp.Add, exp.Sub, exp.Mul))
-    return function == "avg" and bool(every(tree, exp.Div))
+        return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(r.tree, exp.Add, exp.Sub, exp.Mul))
+    return function == "avg" and bool(every(r.tree, exp.Div))
 
 
 def _stored_number(r: Reading) -> bool:
@@ -197,8 +196,7 @@ def _ranks_from_wrong_end(r: Reading, form: str) -> bool | None:
         key, falling = facts.order_by[0][0], facts.order_by[0][1] == "desc"
     elif form == "extreme" and ("max" in facts.aggregates) != ("min" in facts.aggregates):
         falling = "max" in facts.aggregates
-        tree = r.case.parsed.tree
-        call = tree.find(exp.Max, exp.Min) if tree is not None else None
+        call = r.tree.find(exp.Max, exp.Min)
         key = call.sql() if call is not None else ""
     else:
         return None
@@ -255,10 +253,9 @@ def _grouping(r: Reading) -> Observations:
 def _group_by_group(r: Reading) -> bool:
     """Whether a query tells groups apart in some part of it: a subquery that groups or looks at an outer row, a
     recursion, an average that divides by the number of groups."""
-    tree = r.case.parsed.tree
-    if tree is None or every(tree, exp.Group) or _recursive(r):
+    if every(r.tree, exp.Group) or _recursive(r):
         return True
-    return (r.intent.average and bool(every(tree, exp.Div))) or any(_looks_outside(s) for s in r.selects[1:])
+    return (r.intent.average and bool(every(r.tree, exp.Div))) or any(_looks_outside(s) for s in r.selects[1:])
 
 
 def _looks_outside(select: exp.Select) -> bool:
@@ -302,8 +299,7 @@ def _order(r: Reading) -> Observations:
 
 def _ranks_in_windows(r: Reading) -> bool:
     """`Rank the shops by sales`: a column with the rank is an order, too."""
-    tree = r.case.parsed.tree
-    return tree is not None and any(w.args.get("order") for w in every(tree, exp.Window))
+    return any(w.args.get("order") for w in every(r.tree, exp.Window))
 
 
 def _orders_things(r: Reading) -> bool:
@@ -318,8 +314,7 @@ _ZERO = frozenset({"0", "no", "n", "none", "false", "f"})
 def _says_not(r: Reading) -> bool:
     """Whether anything in the query may say `not`: a subtraction, a test for NULL, a zero, a value that the question
     does not say, which may be a code."""
-    tree = r.case.parsed.tree
-    if tree is None or every(tree, exp.Is, exp.Sub, exp.Boolean) or FILLED.search(r.case.parsed.text):
+    if every(r.tree, exp.Is, exp.Sub, exp.Boolean) or FILLED.search(r.case.parsed.text):
         return True
     return any(
         c.value.casefold() in _ZERO or c.value.strip("% ").casefold() not in r.question
@@ -355,7 +350,7 @@ def _sets(r: Reading) -> Observations:
             yield Observation(
                 "both_missing", 1, "The question asks for both of two things at once; the query takes either."
             )
-    if _takes_either(r) and not intent.either:
+    if takes_either(r.tree) and not intent.either:
         text = "The query takes what meets either of two conditions; the question does not say so."
         yield Observation("either_unasked", 1, text)
     if "intersect" in facts.set_operations and not intent.both:
@@ -365,18 +360,8 @@ def _sets(r: Reading) -> Observations:
 
 
 def _self_join(r: Reading) -> bool:
-    tree = r.case.parsed.tree
-    names = [t.name.casefold() for t in every(tree, exp.Table)] if tree is not None else []
+    names = [t.name.casefold() for t in every(r.tree, exp.Table)]
     return len(names) > len(set(names))
-
-
-def _takes_either(r: Reading) -> bool:
-    """OR, or IN with several constants, outside a join's condition."""
-    tree = r.case.parsed.tree
-    if tree is None:
-        return False
-    either = any(o.find_ancestor(exp.Join) is None for o in every(tree, exp.Or))
-    return either or any(len(i.expressions) >= 2 for i in every(tree, exp.In))
 
 
 def _other_way(r: Reading, greater: bool, smaller: bool) -> bool:
@@ -385,9 +370,7 @@ def _other_way(r: Reading, greater: bool, smaller: bool) -> bool:
 
 
 def _comparisons(r: Reading) -> Observations:
-    intent, tree = r.intent, r.case.parsed.tree
-    if tree is None:
-        return
+    intent, tree = r.intent, r.tree
     greater, smaller = bool(every(tree, exp.GT, exp.GTE)), bool(every(tree, exp.LT, exp.LTE))
     between = bool(every(tree, exp.Between))
     compares = greater or smaller or between or r.case.facts.limit is not None

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import name_words
-from eval.schema import Table
+from eval.schema import Schema, kept_with_schema
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
 
@@ -41,21 +41,18 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d$")
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
-    yield from _counts(tree)
-    yield from _averages(reading, tree)
-    yield from _groups(reading, tree)
-    yield from _months(reading, tree)
+    yield from _counts(reading.tree)
+    yield from _averages(reading)
+    yield from _groups(reading)
+    yield from _months(reading)
     yield from _extremes(reading)
     yield from _pairs(reading)
-    yield from _days(reading, tree)
+    yield from _days(reading)
     yield from _once(reading)
-    yield from _levels(reading, tree)
+    yield from _levels(reading)
     yield from _side_by_side(reading)
     if _RUNNING.search(reading.question):
-        windows = every(tree, exp.Window)
+        windows = every(reading.tree, exp.Window)
         if windows and not any(w.args.get("order") for w in windows):
             yield Observation("running_unordered", 1, "The question asks for a running figure; no window has an order.")
 
@@ -75,7 +72,7 @@ def _counts(tree: exp.Expr) -> Observations:
             return
 
 
-def _averages(r: Reading, tree: exp.Expr) -> Observations:
+def _averages(r: Reading) -> Observations:
     """An average over groups' averages weighs a small group as much as a large one."""
     averaged = {
         e.alias.casefold()
@@ -83,14 +80,14 @@ def _averages(r: Reading, tree: exp.Expr) -> Observations:
         for e in s.expressions
         if isinstance(e, exp.Alias) and isinstance(e.this, exp.Avg)
     }
-    for call in every(tree, exp.Avg) if averaged else ():
+    for call in every(r.tree, exp.Avg) if averaged else ():
         if isinstance(call.this, exp.Column) and call.this.name.casefold() in averaged:
             text = "The query averages averages, so that a small group weighs as much as a large one."
             yield Observation("average_of_averages", 1, text)
             return
 
 
-def _groups(r: Reading, tree: exp.Expr) -> Observations:
+def _groups(r: Reading) -> Observations:
     """A group that the question names and the schema knows, by which nothing is grouped, ordered or returned."""
     facts = r.case.facts
     if not facts.aggregates or len(r.tables) == 0:
@@ -98,35 +95,35 @@ def _groups(r: Reading, tree: exp.Expr) -> Observations:
     used = {w for _, c in r.case.references.columns for w in name_words(c)} | {
         w for t in r.tables for w in name_words(t)
     }
+    known = _head_words(r.case.schema)
     for found in _GROUP.finditer(r.question):
         said = [light_stem(w) for w in found[1].split()][:2]
-        if said and said[0] in _schema_words(r) and not any(w in used for w in said):
+        if said and said[0] in known and not any(w in used for w in said):
             text = f"The question asks per {found[1].split()[0]}, which the query does not use."
             yield Observation("group_key_unused", 1, text)
             return
-    grouped = bool(facts.group_by) or facts.distinct or any(w.args.get("partition_by") for w in every(tree, exp.Window))
-    several = facts.subqueries or "with" in tree.args or "with_" in tree.args
+    grouped = (
+        bool(facts.group_by) or facts.distinct or any(w.args.get("partition_by") for w in every(r.tree, exp.Window))
+    )
+    several = facts.subqueries or "with" in r.tree.args or "with_" in r.tree.args
     if not grouped and not several and facts.output_aggregates and _GROUP.search(r.question) and len(r.rows) == 1:
-        named = next((f for f in _GROUP.finditer(r.question) if light_stem(f[1].split()[0]) in _schema_words(r)), None)
+        named = next((f for f in _GROUP.finditer(r.question) if light_stem(f[1].split()[0]) in known), None)
         if named is not None and not r.intent.average:
             text = f"The question asks per {named[1].split()[0]}, and one row comes back for all."
             yield Observation("group_not_kept", 1, text)
 
 
-def _schema_words(r: Reading) -> frozenset[str]:
+@kept_with_schema
+def _head_words(schema: Schema) -> frozenset[str]:
     """The head words of the schema's tables and columns."""
-    known: frozenset[str] | None = r.case.schema.__dict__.get("_head_words")
-    if known is None:
-        names = [t.name for t in r.case.schema.tables] + [c.name for t in r.case.schema.tables for c in t.columns]
-        known = frozenset(words[-1] for name in names if (words := name_words(name)))
-        r.case.schema.__dict__["_head_words"] = known
-    return known
+    names = [t.name for t in schema.tables] + [c.name for t in schema.tables for c in t.columns]
+    return frozenset(words[-1] for name in names if (words := name_words(name)))
 
 
-def _months(r: Reading, tree: exp.Expr) -> Observations:
+def _months(r: Reading) -> Observations:
     if not _MONTH_ONLY.search(r.case.parsed.text):
         return
-    for group in every(tree, exp.Group):
+    for group in every(r.tree, exp.Group):
         keys = " ".join(e.sql(r.case.parsed.dialect) for e in group.expressions)
         whole = group.parent.sql(r.case.parsed.dialect) if group.parent is not None else ""
         one_year = bool(r.intent.numbers) or _YEAR_TOO.search(whole) or re.search(r"\b(?:19|20)\d\d", whole)
@@ -203,22 +200,22 @@ def _once(r: Reading) -> Observations:
         yield Observation("repeated_though_once", 1, "The question wants each once, and the query returns some twice.")
 
 
-def _levels(r: Reading, tree: exp.Expr) -> Observations:
+def _levels(r: Reading) -> Observations:
     """All levels of a hierarchy without a recursion."""
-    if _LEVELS.search(r.question) and not any(w.args.get("recursive") for w in every(tree, exp.With)):
+    if _LEVELS.search(r.question) and not any(w.args.get("recursive") for w in every(r.tree, exp.With)):
         yield Observation(
             "levels_not_followed", 1, "The question asks for all levels; the query follows one step only."
         )
 
 
-def _days(r: Reading, tree: exp.Expr) -> Observations:
-    for node in every(tree, exp.Sub):
+def _days(r: Reading) -> Observations:
+    for node in every(r.tree, exp.Sub):
         sides = [s for s in (node.left, node.right) if isinstance(s, exp.Column)]
         if len(sides) == 2 and all(_DAY_NUMBER.search(s.name) and _written_as_number(r, s) for s in sides):
             text = f"{sides[0].name} and {sides[1].name} are dates written as numbers; their difference is not in days."
             yield Observation("day_numbers_subtracted", 1, text)
             break
-    for bounded in every(tree, exp.Between, exp.LTE):
+    for bounded in every(r.tree, exp.Between, exp.LTE):
         bound = bounded.args.get("high") or bounded.args.get("expression")
         text = bound.name if isinstance(bound, exp.Literal) and bound.is_string else ""
         if _DAY.match(text) and isinstance(bounded.this, exp.Column) and _MOMENT.search(_type(r, bounded.this)):
@@ -232,6 +229,5 @@ def _written_as_number(r: Reading, column: exp.Column) -> bool:
 
 
 def _type(r: Reading, column: exp.Column) -> str:
-    tables: list[Table] = [t for n in r.tables if (t := r.case.schema.table(n)) is not None]
-    types = {found.type for t in tables if (found := t.column(column.name)) is not None}
+    types = {found.type for t in r.case.tables_read if (found := t.column(column.name)) is not None}
     return types.pop() if len(types) == 1 else ""

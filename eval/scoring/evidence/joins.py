@@ -42,10 +42,7 @@ def observe(reading: Reading) -> Observations:
 
 def _membership(r: Reading) -> bool:
     """`IN (SELECT ...)`: what a join would say, but without its repeated rows."""
-    tree = r.case.parsed.tree
-    return tree is not None and any(
-        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(tree, exp.In)
-    )
+    return any(i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(r.tree, exp.In))
 
 
 def _off_keys(r: Reading) -> tuple[str, str] | None:

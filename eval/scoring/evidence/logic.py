@@ -17,22 +17,19 @@ _THAN_ANY = re.compile(r"\bthan (?:that of )?any\b")
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
     if _contradicts(reading):
         yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
-    if any(n.find(exp.NEQ) for n in every(tree, exp.Not) if isinstance(n.this, exp.In)):
+    if any(n.find(exp.NEQ) for n in every(reading.tree, exp.Not) if isinstance(n.this, exp.In)):
         yield Observation(
             "double_negation", 1, "The query excludes those that are excluded: two negations undo each other."
         )
-    if _other_extreme(tree):
+    if _other_extreme(reading.tree):
         yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
     facts = reading.case.facts
-    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and _bounds_rows(tree):
+    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and _bounds_rows(reading.tree):
         text = "The question bounds a group's total or average; the query bounds single rows."
         yield Observation("bound_on_rows", 1, text)
-    if _bare_having(tree):
+    if _bare_having(reading.tree):
         yield Observation("having_bare_column", 1, "A group is chosen by a column that differs within the group.")
     bare = next((c for s in reading.selects if (c := _beside_a_total(s)) is not None), None)
     of_one = any(c.is_string and c.operator == "=" for c in reading.constants)

@@ -57,9 +57,6 @@ class Day:
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
     named = [*days_in(reading.question), *_months_in(reading.question)]
     written = _written(reading)
     if named and written:
@@ -68,7 +65,7 @@ def observe(reading: Reading) -> Observations:
             yield Observation("date_missing", 1, f"The question names {missing}; the query looks at other dates.")
     if written:
         yield from _quarter(reading, written)
-    yield from _last_day(reading, tree)
+    yield from _last_day(reading)
 
 
 def _quarter(r: Reading, written: frozenset[Day]) -> Observations:
@@ -136,13 +133,13 @@ def _around(day: Day) -> list[Day]:
     return [Day(d.year, d.month, d.day) for d in ends]
 
 
-def _last_day(r: Reading, tree: exp.Expr) -> Observations:
+def _last_day(r: Reading) -> Observations:
     """`to 30 June`, and the query takes what is before 30 June."""
     if not _BOTH_ENDS.search(r.question):
         return
     for match in _LAST.finditer(r.question):
         for day in days_in(match[1]):
-            for node in every(tree, exp.LT):
+            for node in every(r.tree, exp.LT):
                 if isinstance(node.right, exp.Literal) and node.right.name == str(day):
                     yield Observation(
                         "last_day_left_out", 1, f"The question counts {day} in, and the query stops before."

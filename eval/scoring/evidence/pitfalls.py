@@ -16,7 +16,7 @@ from eval.language.inflection import light_stem
 from eval.language.words import name_words
 from eval.schema import Column, Table
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
-from eval.sql.traversal import every
+from eval.sql.traversal import every, from_items
 
 _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:(?:different|distinct|unique|total|other|current|active|new)\s+)*"
@@ -36,17 +36,14 @@ _MEASURES = (exp.Sum, exp.Avg)
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    if tree is None:
-        return
-    yield from _multiplied(reading, tree)
-    yield from _wrong_operands(reading, tree)
-    yield from _nulls(reading, tree)
-    yield from _divisions(reading, tree)
-    yield from _versions(reading, tree)
+    yield from _multiplied(reading)
+    yield from _wrong_operands(reading)
+    yield from _nulls(reading)
+    yield from _divisions(reading)
+    yield from _versions(reading)
     yield from _versions_apart(reading)
-    yield from _conditions(reading, tree)
-    yield from _windows(reading, tree)
+    yield from _conditions(reading)
+    yield from _windows(reading)
 
 
 def _table(r: Reading, name: str) -> Table | None:
@@ -79,10 +76,7 @@ def _multiplies(r: Reading, select: exp.Select) -> dict[str, set[str]]:
 
 def _beside(r: Reading, select: exp.Select) -> set[str]:
     """The real tables of a SELECT's own FROM; none where it selects from itself twice or keeps one row of several."""
-    first = select.args.get("from_")
-    sources = [first.this] if first is not None else []
-    sources += [join.this for join in select.args.get("joins") or ()]
-    names = [t.name for s in sources if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
+    names = [t.name for s in from_items(select) if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
     return set(names) if len(set(names)) == len(names) else set()
 
 
@@ -104,13 +98,13 @@ def _unique(table: Table | None, column: str) -> bool:
     return not references and folded not in {c.casefold() for c in table.primary_key}
 
 
-def _multiplied(r: Reading, tree: exp.Expr) -> Observations:
+def _multiplied(r: Reading) -> Observations:
     """A sum or count of one table's rows while a join repeats them."""
     if not r.case.facts.joins or any(
         isinstance(s.args.get("from_"), exp.From) and s.find(exp.Lateral) for s in r.selects
     ):
         return
-    for call in every(tree, *_MEASURES):
+    for call in every(r.tree, *_MEASURES):
         select = call.find_ancestor(exp.Select)
         if (
             select is None
@@ -190,9 +184,9 @@ def _counts(call: exp.Expr) -> bool:
     return isinstance(inside, exp.Predicate)
 
 
-def _wrong_operands(r: Reading, tree: exp.Expr) -> Observations:
+def _wrong_operands(r: Reading) -> Observations:
     """A sum or average of what is no amount: a text, a date, a key."""
-    for call in every(tree, *_MEASURES):
+    for call in every(r.tree, *_MEASURES):
         if not isinstance(call.this, exp.Column):
             continue
         known = _column(r, call.this)
@@ -219,11 +213,11 @@ def _adds_up(r: Reading, kind: str) -> bool:
     return not _DAY.search(kind) and any(isinstance(cell, int | float) and cell for row in r.rows[:1] for cell in row)
 
 
-def _nulls(r: Reading, tree: exp.Expr) -> Observations:
-    if any(isinstance(e.left, exp.Null) or isinstance(e.right, exp.Null) for e in every(tree, exp.EQ, exp.NEQ)):
+def _nulls(r: Reading) -> Observations:
+    if any(isinstance(e.left, exp.Null) or isinstance(e.right, exp.Null) for e in every(r.tree, exp.EQ, exp.NEQ)):
         yield Observation("compared_with_null", 1, "A comparison with NULL is never true.")
     empty = r.ran and (not r.rows or r.rows == ((0,),))
-    for node in every(tree, exp.Not):
+    for node in every(r.tree, exp.Not):
         query = node.this.args.get("query") if isinstance(node.this, exp.In) else None
         inner = query.find(exp.Select) if query is not None else None
         if empty and inner is not None and len(inner.expressions) == 1 and isinstance(inner.expressions[0], exp.Column):
@@ -232,7 +226,7 @@ def _nulls(r: Reading, tree: exp.Expr) -> Observations:
                 text = f"NOT IN finds nothing where {known[1].name} holds a NULL, and the query finds nothing."
                 yield Observation("not_in_nulls", 1, text)
                 break
-    for case in (c for call in every(tree, exp.Avg, exp.Min) for c in every(call, exp.Case)):
+    for case in (c for call in every(r.tree, exp.Avg, exp.Min) for c in every(call, exp.Case)):
         default, values = case.args.get("default"), [i.args.get("true") for i in case.args.get("ifs") or ()]
         if (
             default is not None
@@ -243,8 +237,8 @@ def _nulls(r: Reading, tree: exp.Expr) -> Observations:
             break
 
 
-def _divisions(r: Reading, tree: exp.Expr) -> Observations:
-    divisions = every(tree, exp.Div)
+def _divisions(r: Reading) -> Observations:
+    divisions = every(r.tree, exp.Div)
     if r.case.parsed.dialect in ("sqlite", "postgres") and any(
         _whole(r, d.left) and _whole(r, d.right) for d in divisions
     ):
@@ -255,7 +249,7 @@ def _divisions(r: Reading, tree: exp.Expr) -> Observations:
         and not _SHARE_NAMED.search(r.question)
         and not divisions
         and not named
-        and not every(tree, exp.Avg, exp.CumeDist, exp.PercentRank)
+        and not every(r.tree, exp.Avg, exp.CumeDist, exp.PercentRank)
     ):
         yield Observation("share_not_divided", 1, "The question asks for a share, and the query divides nothing.")
 
@@ -280,10 +274,10 @@ def _whole(r: Reading, node: exp.Expr) -> bool:
     return False
 
 
-def _versions(r: Reading, tree: exp.Expr) -> Observations:
+def _versions(r: Reading) -> Observations:
     """Rows of a table that marks its current versions, counted without looking at the mark."""
     used = {(t.casefold(), c.casefold()) for t, c in r.case.references.columns}
-    counts = [c for c in every(tree, exp.Count) if not isinstance(c.this, exp.Distinct)]
+    counts = [c for c in every(r.tree, exp.Count) if not isinstance(c.this, exp.Distinct)]
     if not counts:
         return
     for name in r.tables if len(r.tables) == 1 else filter(None, (_counted_table(r),)):
@@ -313,8 +307,7 @@ def _versions_apart(r: Reading) -> Observations:
         own = [c.name for c in table.columns if c.name != key and name_words(c.name) == (*subject, "id")]
         if not own or any((table.name.casefold(), name.casefold()) in used for name in own):
             continue
-        tree = r.case.parsed.tree
-        counted = every(tree, exp.Group, exp.Distinct) if tree is not None else []
+        counted = every(r.tree, exp.Group, exp.Distinct)
         if any(c.name.casefold() == key.casefold() for node in counted for c in every(node, exp.Column)):
             yield Observation("versions_apart", 1, f"{key} tells versions apart; {own[0]} is what they share.")
             return
@@ -322,9 +315,7 @@ def _versions_apart(r: Reading) -> Observations:
 
 def _from_table(select: exp.Select, name: str) -> bool:
     """Whether a SELECT itself reads the table."""
-    first = select.args.get("from_")
-    sources = [first.this if first is not None else None, *(j.this for j in select.args.get("joins") or ())]
-    return any(isinstance(s, exp.Table) and s.name.casefold() == name.casefold() for s in sources)
+    return any(isinstance(s, exp.Table) and s.name.casefold() == name.casefold() for s in from_items(select))
 
 
 def _marks_version(column: Column) -> bool:
@@ -337,8 +328,8 @@ def _marks_version(column: Column) -> bool:
     }
 
 
-def _conditions(r: Reading, tree: exp.Expr) -> Observations:
-    for node in every(tree, exp.Or):
+def _conditions(r: Reading) -> Observations:
+    for node in every(r.tree, exp.Or):
         if node.find_ancestor(exp.Where) and any(isinstance(side, exp.And) for side in (node.left, node.right)):
             yield Observation("and_before_or", 1, "AND binds closer than OR, and no parentheses say otherwise.")
             break
@@ -369,8 +360,8 @@ def _conditions(r: Reading, tree: exp.Expr) -> Observations:
             break
 
 
-def _windows(r: Reading, tree: exp.Expr) -> Observations:
-    windows = every(tree, exp.Window)
+def _windows(r: Reading) -> Observations:
+    windows = every(r.tree, exp.Window)
     ranks = _RANKS & {name.casefold() for name in r.case.facts.window_functions}
     if ranks and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
         yield Observation(

@@ -17,11 +17,9 @@ from eval.databases.types import Value
 from eval.language.inflection import light_stem
 from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column
-from eval.scoring.aspects import outermost
-from eval.scoring.evidence.constants import constants
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
-from eval.sql.traversal import every
+from eval.sql.traversal import every, output_select
 from eval.sql.types import Constant
 
 
@@ -55,6 +53,12 @@ class Reading:
 
     case: Case
 
+    @property
+    def tree(self) -> exp.Expression:
+        """The query's syntax tree. Evidence is observed only of queries that parse (`evidence.features`)."""
+        assert self.case.parsed.tree is not None
+        return self.case.parsed.tree
+
     @cached_property
     def intent(self) -> Intent:
         return read_intent(self.case.question)
@@ -72,9 +76,9 @@ class Reading:
     def all_words(self) -> frozenset[str]:
         return frozenset(question_words(self.case.question))
 
-    @cached_property
+    @property
     def constants(self) -> tuple[Constant, ...]:
-        return constants(self.case)
+        return self.case.facts.literals
 
     @cached_property
     def text_values(self) -> frozenset[str]:
@@ -104,7 +108,7 @@ class Reading:
 
     @cached_property
     def select(self) -> exp.Select | None:
-        return outermost(self.case.parsed.tree)
+        return output_select(self.tree)
 
     @cached_property
     def output_columns(self) -> tuple[str, ...]:
@@ -129,8 +133,7 @@ class Reading:
 
     @cached_property
     def selects(self) -> tuple[exp.Select, ...]:
-        tree = self.case.parsed.tree
-        return tuple(every(tree, exp.Select)) if tree is not None else ()
+        return tuple(every(self.tree, exp.Select))
 
     @cached_property
     def superlative_form(self) -> str | None:
@@ -138,12 +141,11 @@ class Reading:
         facts = self.case.facts
         if facts.window_functions:
             return "window"
-        tree = self.case.parsed.tree
         if facts.order_by and facts.limit is not None:
             return "limit"
         if {"min", "max"} & set(facts.aggregates):
             return "extreme"
-        if tree is not None and facts.subqueries and any(s.args.get("limit") for s in self.selects):
+        if facts.subqueries and any(s.args.get("limit") for s in self.selects):
             return "limit"
         return None
 

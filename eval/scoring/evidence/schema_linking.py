@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval.language.words import akin, meets, name_words
-from eval.schema import Schema
+from eval.schema import Schema, kept_with_schema
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 
 _FEW_TABLES = 2
@@ -102,24 +102,18 @@ def _named_but_unused(r: Reading) -> Observations:
         yield Observation("named_column_elsewhere", 1, f"The question names {outside}, a column of another table.")
 
 
+@kept_with_schema
 def _column_words(schema: Schema) -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Table, column and the words of its name, for columns that have any; kept with the schema."""
-    known: tuple[tuple[str, str, frozenset[str]], ...] | None = schema.__dict__.get("_column_words")
-    if known is None:
-        every_column = ((t.name, c.name, frozenset(name_words(c.name))) for t in schema.tables for c in t.columns)
-        known = tuple(named for named in every_column if named[2])
-        schema.__dict__["_column_words"] = known
-    return known
+    """Table, column and the words of its name, for columns that have any."""
+    every_column = ((t.name, c.name, frozenset(name_words(c.name))) for t in schema.tables for c in t.columns)
+    return tuple(named for named in every_column if named[2])
 
 
+@kept_with_schema
 def names_of(schema: Schema) -> frozenset[str]:
-    """All words of the schema's names; kept with the schema, which is frozen and lives longer than one question."""
-    known: frozenset[str] | None = schema.__dict__.get("_known_words")
-    if known is None:
-        names = [t.name for t in schema.tables] + [c.name for t in schema.tables for c in t.columns]
-        known = frozenset(w for name in names for w in name_words(name) if len(w) > 2)
-        schema.__dict__["_known_words"] = known
-    return known
+    """All words of the schema's names."""
+    names = [t.name for t in schema.tables] + [c.name for t in schema.tables for c in t.columns]
+    return frozenset(w for name in names for w in name_words(name) if len(w) > 2)
 
 
 def _coverage(r: Reading) -> Observations:

@@ -15,7 +15,7 @@ def observe(reading: Reading) -> Observations:
     result = reading.case.result
     if result is not None and result.truncated:
         yield Observation("truncated", 1, "The result was cut at a limit.")
-    if all(t.row_count == 0 for n in reading.tables if (t := reading.case.schema.table(n))):
+    if all(t.row_count == 0 for t in reading.case.tables_read):
         return  # a schema without rows: nothing could have come back
     if not rows:
         yield Observation("empty_result", 1, "The query returns no rows.")
@@ -36,7 +36,7 @@ def observe(reading: Reading) -> Observations:
             name = "repeated_rows_joined" if facts.joins else "repeated_rows"
             text = f"{repeated:.0%} of the rows repeat others."
             yield Observation(name, 0.3 + 0.7 * repeated, text)
-    biggest = max((t.row_count or 0 for n in reading.tables if (t := reading.case.schema.table(n))), default=0)
+    biggest = max((t.row_count or 0 for t in reading.case.tables_read), default=0)
     if biggest and len(rows) > biggest and facts.joins:
         yield Observation(
             "more_rows_than_tables", 1, "There are more rows than the largest table has: a join multiplies them."

@@ -53,12 +53,11 @@ _MOVING = re.compile(rf"\b(\d+|{_COUNT})[- ](?:day|week|month|quarter|year)s? (?
 
 
 def observe(reading: Reading) -> Observations:
-    tree = reading.case.parsed.tree
-    windows = every(tree, exp.Window) if tree is not None else []
-    if tree is None or not windows:
+    windows = every(reading.tree, exp.Window)
+    if not windows:
         return
-    yield from _partition(reading, tree, windows)
-    yield from _direction(reading, tree, windows)
+    yield from _partition(reading, windows)
+    yield from _direction(reading, windows)
     yield from _frame(reading, windows)
     yield from _ties(reading, windows)
     functions = {_function(w) for w in windows}
@@ -67,11 +66,11 @@ def observe(reading: Reading) -> Observations:
         yield Observation("later_for_earlier", 1, text)
 
 
-def _partition(r: Reading, tree: exp.Expr, windows: list[exp.Window]) -> Observations:
+def _partition(r: Reading, windows: list[exp.Window]) -> Observations:
     """A rank or a neighbour of each thing, taken over all things."""
     if any(w.args.get("partition_by") for w in windows):
         return
-    functions = {_function(w) for w in windows if _function(w) not in _RANKS or _first_kept(tree, w)}
+    functions = {_function(w) for w in windows if _function(w) not in _RANKS or _first_kept(r.tree, w)}
     owned = _OWNED.search(r.question) is not None and bool(functions & _FIGURES)
     if not (owned or functions & {*_RANKS, *_NEIGHBOURS, "ntile"}):
         return
@@ -92,10 +91,10 @@ def _function(window: exp.Window) -> str:
     return str(name).casefold()
 
 
-def _direction(r: Reading, tree: exp.Expr, windows: list[exp.Window]) -> Observations:
+def _direction(r: Reading, windows: list[exp.Window]) -> Observations:
     """`the latest order of each`, and the first place goes to the earliest."""
     ranked = [w for w in windows if _function(w) in _RANKS and w.args.get("order") is not None]
-    if len(ranked) != 1 or not _first_kept(tree, ranked[0]):
+    if len(ranked) != 1 or not _first_kept(r.tree, ranked[0]):
         return
     key = ranked[0].args["order"].expressions[0]
     if not isinstance(key, exp.Ordered):

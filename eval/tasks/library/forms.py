@@ -5,12 +5,10 @@ In: a gold query. Out: tags. The other tags say what a question is about, and on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from eval.sql import parse
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from eval.sql.traversal import from_items
 
 FORMS = (
     "aggregate",
@@ -32,8 +30,6 @@ FORMS = (
 
 def forms(sql: str) -> tuple[str, ...]:
     """The tags of FORMS that apply to a query. Raises ValueError for a query that does not parse."""
-    from sqlglot import exp
-
     parsed = parse(sql, "sqlite")
     if parsed.tree is None:
         raise ValueError(parsed.error)
@@ -61,14 +57,10 @@ def forms(sql: str) -> tuple[str, ...]:
 
 
 def _calls_itself(cte: exp.Expression) -> bool:
-    from sqlglot import exp
-
     return any(table.name == cte.alias for table in cte.this.find_all(exp.Table))
 
 
 def _aggregates(select: exp.Select) -> bool:
-    from sqlglot import exp
-
     return any(
         call.find_ancestor(exp.Select) is select and call.find_ancestor(exp.Window) is None
         for projection in select.selects
@@ -76,22 +68,12 @@ def _aggregates(select: exp.Select) -> bool:
     )
 
 
-def _sources(select: exp.Select) -> list[exp.Expression]:
-    """The sources in FROM and JOIN of this query itself."""
-    first = select.args.get("from_")
-    return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
-
-
 def _reaches_out(select: exp.Select) -> bool:
     """Whether the query refers to a source of an enclosing query."""
-    from sqlglot import exp
-
-    own = {source.alias_or_name for inner in select.find_all(exp.Select) for source in _sources(inner)}
+    own = {source.alias_or_name for inner in select.find_all(exp.Select) for source in from_items(inner)}
     return any(column.table and column.table not in own for column in select.find_all(exp.Column))
 
 
 def _joins_itself(select: exp.Select) -> bool:
-    from sqlglot import exp
-
-    names = [source.name for source in _sources(select) if isinstance(source, exp.Table)]
+    names = [source.name for source in from_items(select) if isinstance(source, exp.Table)]
     return len(set(names)) < len(names)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from eval.sql import ParsedQuery, parsed_from_tree
 
 
@@ -23,8 +25,6 @@ class KeyedQuery:
 def with_sort_keys(parsed: ParsedQuery) -> KeyedQuery | None:
     """None when the outermost query has no ORDER BY, or is DISTINCT or a set operation. In the last two cases the sort
     keys are columns of the result, so two rows can tie only if they look the same."""
-    from sqlglot import exp
-
     tree = parsed.tree
     if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not tree.args.get("order"):
         return None

@@ -12,10 +12,11 @@ from eval.databases.base import Database
 from eval.examination import Query, examine
 from eval.schema import Schema
 from eval.scoring import score
-from eval.scoring.aspects import aspects_of, outermost, projected
+from eval.scoring.aspects import aspects_of, projected
 from eval.scoring.expectation import Expectation, expectation, told
 from eval.scoring.question_wording import Wording
 from eval.scoring.softmax import train
+from eval.sql.traversal import output_select
 
 
 def _evidence(database: Database, question: str, sql: str) -> dict[str, str]:
@@ -48,7 +49,7 @@ def test_returned_columns_are_found_inside_expressions(shop: Database) -> None:
     tree = sqlglot.parse_one(
         "SELECT c.name, MAX(o.ordered_on), COUNT(*) FROM customers AS c JOIN orders AS o USING (customer_id)"
     )
-    assert projected(outermost(tree), shop.schema()) == {("customers", "name"), ("orders", "ordered_on")}
+    assert projected(output_select(tree), shop.schema()) == {("customers", "name"), ("orders", "ordered_on")}
 
 
 def test_names_values_and_numbers_are_blanks(shop: Database) -> None:
