@@ -6,7 +6,6 @@ what it guards; nothing is weighed here and no query is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval.scoring.evidence.features import observations
@@ -73,12 +72,7 @@ class Advice:
 def advice(case: Case) -> tuple[Advice, ...]:
     """What the guards say against a query, in the order of `GUARDS`; empty where they are content, or where the query
     does not parse. The query need not have run."""
-    return tuple(_advice((o.name, o.text) for o in observations(Reading(case))))
-
-
-def _advice(seen: Iterable[tuple[str, str]]) -> Iterable[Advice]:
-    weights = dict(seen)
-    for guard, names in GUARDS.items():
-        for name in names:
-            if text := weights.get(name):
-                yield Advice(guard, name, text)
+    texts = {o.name: o.text for o in observations(Reading(case))}
+    return tuple(
+        Advice(guard, name, text) for guard, names in GUARDS.items() for name in names if (text := texts.get(name))
+    )

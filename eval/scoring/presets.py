@@ -13,25 +13,16 @@ RELEVANCE_WEIGHT = 0.15
 
 
 def _preset(*weights: float) -> Mapping[str, float]:
-    order = (
-        "correctness",
-        "efficiency",
-        "safety",
-        "completeness",
-        "semantic_accuracy",
-        "best_practices",
-        "plan_quality",
-    )
-    by_name = dict(zip(order, weights, strict=True))
-    return MappingProxyType({name: by_name[name] for name in DIMENSIONS})
+    """The weights in the order of `DIMENSIONS`."""
+    return MappingProxyType(dict(zip(DIMENSIONS, weights, strict=True)))
 
 
 PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "default": _preset(0.35, 0.15, 0.20, 0.10, 0.10, 0.05, 0.05),
-        "strict": _preset(0.40, 0.10, 0.25, 0.10, 0.10, 0.025, 0.025),
-        "performance": _preset(0.30, 0.25, 0.15, 0.10, 0.05, 0.05, 0.10),
-        "quality": _preset(0.30, 0.10, 0.20, 0.10, 0.10, 0.15, 0.05),
+        "default": _preset(0.35, 0.20, 0.15, 0.10, 0.10, 0.05, 0.05),
+        "strict": _preset(0.40, 0.25, 0.10, 0.10, 0.10, 0.025, 0.025),
+        "performance": _preset(0.30, 0.15, 0.25, 0.10, 0.05, 0.05, 0.10),
+        "quality": _preset(0.30, 0.20, 0.10, 0.10, 0.10, 0.15, 0.05),
     }
 )
 
