@@ -15,16 +15,16 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.clickhouse import DATA_SIGN, SIGN, read_schema, write_privileges
 from eval.databases.clickhouse_tree import refusal_of_tree
-from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
+from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
-from eval.schema import Dialect, Schema
+from eval.schema import Dialect
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
@@ -67,10 +67,11 @@ _SCOPE = re.compile(r"[.:]? [Ii]n scope (?:SELECT|WITH|UNION)\b.*?(?=: Note: |\.
 
 class ClickHouseDatabase(ServerDatabase["_Session"]):
     dialect: Dialect = "clickhouse"
+    _read_catalogue = staticmethod(read_schema)
+    _sign_sql = SIGN
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
-        self._give_back(self._connect())
         self._give_back(self._connect())  # a second one, so that a KILL QUERY need not connect first
 
     def data_version(self) -> str:
@@ -107,8 +108,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
     def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
         with self._reading(run) as session:
             self._check(session, run.sql)
-            rows = session.client.query(f"EXPLAIN indexes = 1 {run.sql}", settings=session.limits(run)).result_rows
-            yield OpenStatement(("plan",), iter([tuple(row) for row in rows]))
+            yield OpenStatement(("plan",), iter(self._fetch(session, f"EXPLAIN indexes = 1 {run.sql}", run)))
 
     def _check(self, session: _Session, sql: str) -> None:
         """Let the engine parse the statement as a subquery, and check its own tree. Raises DatabaseError."""
@@ -118,43 +118,30 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
         if reason := refusal_of_tree(lines, self._target.database):
             raise DatabaseError(reason)
 
-    @contextmanager
-    def _reading(self, run: StatementRun) -> Iterator[_Session]:
-        """A session whose statement is killed when the run must stop. It returns to the pool only when it is clean."""
-        session = self._begin(run)
-        session.query_id = str(uuid.uuid4())
-        healthy = False
-        try:
-            with run.interrupting(lambda: self._kill(session), session.hang_up):
-                yield session
-            healthy = True
-        except self._lost():
-            raise
-        except Exception:
-            healthy = True
-            raise
-        finally:
-            if run.given_up:
-                self._left_running.add(session.number)
-            if healthy and run.stopped is None and not (run.interrupted or run.given_up):
-                self._give_back(session)
-            else:
-                self._drop(session)
+    def _start(self, connection: _Session, run: StatementRun) -> None:  # noqa: ARG002
+        """There is no transaction: a statement reads the parts that exist when it begins."""
+        connection.query_id = str(uuid.uuid4())
+
+    def _interrupting(self, connection: _Session, run: StatementRun) -> AbstractContextManager[None]:
+        return run.interrupting(lambda: self._kill(connection), connection.hang_up)
 
     def _kill(self, session: _Session) -> None:
         """KILL QUERY from a second session; a user may always stop their own statements, also in readonly mode."""
-        with self._lock:
-            free = self._free.pop() if self._free else None
-        killer = free or self._connect()
-        try:
+        with self._spare() as killer:
             killer.client.command(f"KILL QUERY WHERE {session.own_statement} ASYNC")
-        except BaseException:
-            self._drop(killer)
-            raise
-        self._give_back(killer)
 
-    def _start(self, connection: _Session, run: StatementRun) -> None:
-        """There is no transaction: a statement reads the parts that exist when it begins."""
+    def _survives(self, error: Exception) -> bool:
+        return not isinstance(error, self._lost())
+
+    def _can_go_on(self, connection: _Session, run: StatementRun) -> bool:  # noqa: ARG002
+        return run.stopped is None
+
+    def _fetch(self, connection: _Session, sql: str, run: StatementRun) -> list[tuple[Any, ...]]:
+        rows = connection.client.query(sql, settings=connection.limits(run)).result_rows
+        return [tuple(row) for row in rows]
+
+    def _session(self, connection: _Session) -> int:
+        return connection.number
 
     def _errors(self) -> tuple[type[Exception], ...]:
         from clickhouse_connect.driver.exceptions import Error
@@ -191,21 +178,6 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
             raise _connect_error(t, str(e)) from None
         self._sends_readonly = session.sends_readonly
         return session
-
-    # How the structure is read
-
-    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
-        run = StatementRun.of_ours(self.dialect, seconds)
-        with self._reading(run) as session:
-            rows = session.client.query(sql, settings=session.limits(run)).result_rows
-        return [tuple(row) for row in rows]
-
-    def _sign(self) -> str:
-        """A hash over the tables' identities and the times when their structure changed."""
-        return str(self._catalogue(SIGN))
-
-    def _read_catalogue(self) -> Schema:
-        return read_schema(self._catalogue, self._count)
 
     def _explain(self, message: str) -> str:
         """The engine's message without its own repetitions and version."""
@@ -407,9 +379,8 @@ def _connect_error(target: Target, message: str) -> DatabaseError:
         if "lock" in text.lower():
             return DatabaseError(f"another process has the chDB folder {target.path} open")
         return DatabaseError(f"cannot open {target.path}: {text[:300]}")
-    where = f"{target.host}:{target.port}"
     if "UNKNOWN_DATABASE" in text or "Code: 81" in text:
-        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+        return no_database(target)
     if "AUTHENTICATION_FAILED" in text or "Code: 516" in text:
-        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
-    return DatabaseUnreachable(f"cannot connect to ClickHouse at {where}: {' '.join(text.split())[:300]}")
+        return login_refused(target)
+    return DatabaseUnreachable(f"cannot connect to ClickHouse at {target.where}: {' '.join(text.split())[:300]}")

@@ -26,7 +26,7 @@ from eval.databases.row_stream import RowStream
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DriverMissing, Limits, Value
-from eval.databases.urls import Target
+from eval.databases.urls import Target, file_signs
 from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -49,7 +49,7 @@ class DuckDBDatabase(Database):
         self._workspace = workspace
         self._lock = threading.Lock()
         self._closed = False
-        self._file = _file_sign(target)
+        self._file = self.data_version()
         self._instance = _open(target, workspace)
 
     @cached_property
@@ -59,7 +59,7 @@ class DuckDBDatabase(Database):
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         """The cache's sign is the file's identity, size and time: while the file is open here, nobody can change it."""
-        return self._schema_cache.get(ttl, sign=lambda: _file_sign(self._target), read=self._read_schema)
+        return self._schema_cache.get(ttl, sign=self.data_version, read=self._read_schema)
 
     def refusal(self, statement: ReadStatement) -> str | None:
         """Prepare the statement with EXPLAIN, which binds names, types and functions, and plans without running."""
@@ -68,8 +68,9 @@ class DuckDBDatabase(Database):
         return plan.error if plan.status == "error" else None
 
     def data_version(self) -> str:
-        """Inode, size and modification time of the file and its write-ahead log."""
-        return _file_sign(self._target)
+        """The signs of the file and of its write-ahead log."""
+        assert self._target.path is not None
+        return file_signs(self._target.path, ".wal")
 
     def close(self) -> None:
         with self._lock:
@@ -104,7 +105,7 @@ class DuckDBDatabase(Database):
         with self._lock:
             if self._closed:
                 raise DatabaseError("the database has been closed")
-            sign = _file_sign(self._target)
+            sign = self.data_version()
             if sign != self._file:
                 _shut(self._instance)
                 self._instance = _open(self._target, self._workspace)
@@ -199,17 +200,6 @@ def _configuration(workspace: Workspace | None) -> dict[str, str | bool | int | 
         "threads": str(min(4, os.cpu_count() or 1)),
         "lock_configuration": "true",
     }
-
-
-def _file_sign(target: Target) -> str:
-    signs = []
-    for name in (str(target.path), f"{target.path}.wal"):
-        try:
-            s = os.stat(name)  # noqa: PTH116
-            signs.append(f"{s.st_dev}-{s.st_ino}-{s.st_size}-{s.st_mtime_ns}")
-        except OSError:
-            signs.append("none")
-    return "/".join(signs)
 
 
 def _node_lines(node: dict[str, Any], depth: int = 0) -> Iterator[str]:

@@ -13,17 +13,17 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from sqlglot import exp
 
 from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
-from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
+from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, Value
+from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
-from eval.schema import Dialect, Schema
+from eval.schema import Dialect
 from eval.sql.rewritten_texts import rewritten_columns
 
 _LOCK_SECONDS = 5
@@ -69,13 +69,16 @@ NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the 
 class MySQLDatabase(ServerDatabase[Any]):
     dialect: Dialect = "mysql"
 
+    _read_catalogue = staticmethod(read_schema)
+    _sign_sql = SIGN
+
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
-        self._mariadb = False
-        self._sql_mode = ""
-        connection = self._connect()
-        self._learn(connection)
-        self._give_back(connection)
+        with self._spare() as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION(), @@sql_mode")
+            version, modes = cursor.fetchone()
+        self._mariadb = "mariadb" in version.lower()
+        self._sql_mode = ",".join(m for m in modes.split(",") if m in _MODES)
 
     def data_version(self) -> str:
         """The server's counters of commits and of statements that write: any write on the server changes them."""
@@ -160,7 +163,7 @@ class MySQLDatabase(ServerDatabase[Any]):
                 try:
                     longer_texts = cursor.execute(limited)
                 except Exception as error:
-                    if _is_over_time(error):
+                    if self._is_over_time(error):
                         continue
                     raise
             if longer_texts:
@@ -168,40 +171,6 @@ class MySQLDatabase(ServerDatabase[Any]):
                     f"REPLACE and REGEXP_REPLACE may not be used on {table}.{column}, which holds texts of more than "
                     f"{MOST_REWRITTEN_BYTES // 1024} KiB: MariaDB takes minutes for each and cannot stop"
                 )
-
-    @contextmanager
-    def _reading(self, run: StatementRun) -> Iterator[Any]:
-        """A connection in a read-only transaction. It is killed when the run must stop; its session is reset at the
-        end."""
-        connection = self._begin(run)
-        killer = _Killer(self, connection.thread_id())
-        healthy = False
-        try:
-            stop = run.interrupting(killer.kill, lambda: _hang_up(connection), patience=SERVER_PATIENCE_SECONDS)
-            with stop:
-                yield connection
-            healthy = True
-        except Exception as error:
-            if _is_over_time(error):
-                run.ended_by_server()
-            healthy = connection.open
-            raise
-        finally:
-            result = connection._result
-            unread = result is not None and bool(result.unbuffered_active)  # the rest of the rows is on its way
-            if run.given_up:
-                self._left_running.add(connection.thread_id())
-            if healthy and not (run.interrupted or run.given_up or unread):
-                with suppress(Exception):
-                    _reset(connection)
-                    self._give_back(connection)
-                    connection = None
-            if connection is not None:
-                if unread and not run.interrupted and run.stopped != "timeout":
-                    with suppress(Exception):
-                        killer.kill()
-                _drop(connection)
-            killer.close()
 
     def _start(self, connection: Any, run: StatementRun) -> None:
         seconds = max(run.seconds_left, 0.01)  # 0 would mean without a limit
@@ -217,6 +186,41 @@ class MySQLDatabase(ServerDatabase[Any]):
             cursor.execute(session)
             cursor.execute("START TRANSACTION READ ONLY")
 
+    def _interrupting(self, connection: Any, run: StatementRun) -> AbstractContextManager[None]:
+        return run.interrupting(
+            lambda: self._kill(connection), lambda: _hang_up(connection), patience=SERVER_PATIENCE_SECONDS
+        )
+
+    def _kill(self, connection: Any) -> None:
+        """End the connection's statement, from a second connection."""
+        with self._spare() as killer, killer.cursor() as cursor:
+            cursor.execute(f"KILL QUERY {int(connection.thread_id())}")
+
+    def _is_over_time(self, error: Exception) -> bool:
+        return bool(error.args) and error.args[0] in _OVER_TIME
+
+    def _can_go_on(self, connection: Any, run: StatementRun) -> bool:
+        """Roll back and clear everything that a statement may have left: variables, locks, prepared statements."""
+        if connection._result is not None and connection._result.unbuffered_active:  # rows are still on their way
+            if run.stopped != "timeout":
+                self._kill(connection)
+            return False
+        connection._execute_command(_COM_RESET_CONNECTION, b"")
+        connection._read_ok_packet()
+        return True
+
+    def _fetch(self, connection: Any, sql: str, run: StatementRun) -> list[tuple[Any, ...]]:  # noqa: ARG002
+        with connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def _session(self, connection: Any) -> int:
+        return int(connection.thread_id())
+
+    def _sessions(self) -> set[int]:
+        working = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
+        return {int(row[0]) for row in self._catalogue(working, 2.0)}
+
     def _errors(self) -> tuple[type[Exception], ...]:
         import pymysql
 
@@ -229,7 +233,14 @@ class MySQLDatabase(ServerDatabase[Any]):
         return _text(error)
 
     def _drop(self, connection: Any) -> None:
-        _drop(connection)
+        """Close at once, without reading the rest of the server's output."""
+        reader = connection._rfile
+        with suppress(Exception):
+            if connection._result is not None:
+                connection._result.unbuffered_active = False  # otherwise the driver would read the rest of the rows
+            connection._force_close()
+        with suppress(Exception):
+            reader.close()  # it holds the socket open, until the collector of circles finds the connection
 
     def _connect(self) -> Any:
         try:
@@ -261,71 +272,6 @@ class MySQLDatabase(ServerDatabase[Any]):
         connection._read_timeout = None  # from now on the run's deadline decides how long a statement may take
         return connection
 
-    def _learn(self, connection: Any) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT VERSION(), @@sql_mode")
-            version, modes = cursor.fetchone()
-        self._mariadb = "mariadb" in version.lower()
-        self._sql_mode = ",".join(m for m in modes.split(",") if m in _MODES)
-
-    # How the structure is read
-
-    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
-        with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection, connection.cursor() as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall())
-
-    def _sessions(self) -> set[int]:
-        working = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
-        return {int(row[0]) for row in self._catalogue(working, 2.0)}
-
-    def _sign(self) -> str:
-        """The server's counters of DDL statements."""
-        return repr(self._catalogue(SIGN))
-
-    def _read_catalogue(self) -> Schema:
-        return read_schema(self._catalogue, self._count)
-
-
-def _is_over_time(error: Exception) -> bool:
-    return bool(error.args) and error.args[0] in _OVER_TIME
-
-
-class _Killer:
-    """Ends a statement from a second connection, opened when it is first needed."""
-
-    def __init__(self, database: MySQLDatabase, thread_id: int) -> None:
-        self._database = database
-        self._thread_id = thread_id
-        self._connection: Any = None
-
-    def kill(self) -> None:
-        if self._connection is None:
-            self._connection = self._database._connect()
-        with self._connection.cursor() as cursor:
-            cursor.execute(f"KILL QUERY {int(self._thread_id)}")
-
-    def close(self) -> None:
-        if self._connection is not None:
-            _drop(self._connection)
-
-
-def _reset(connection: Any) -> None:
-    """Roll back and clear everything that a statement may have left: variables, locks, prepared statements."""
-    connection._execute_command(_COM_RESET_CONNECTION, b"")
-    connection._read_ok_packet()
-
-
-def _drop(connection: Any) -> None:
-    """Close at once, without reading the rest of the server's output."""
-    reader = connection._rfile
-    with suppress(Exception):
-        if connection._result is not None:
-            connection._result.unbuffered_active = False  # otherwise the driver would read the rest of the rows
-        connection._force_close()
-    with suppress(Exception):
-        reader.close()  # it holds the socket open, until the collector of circles finds the connection
-
 
 def _hang_up(connection: Any) -> None:
     connection._sock.shutdown(socket.SHUT_RDWR)
@@ -339,10 +285,9 @@ def _text(error: Exception) -> str:
 
 
 def _connect_error(target: Target, error: Exception) -> DatabaseError:
-    where = f"{target.host}:{target.port}"
     code = error.args[0] if error.args else 0
     if code == 1049:
-        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+        return no_database(target)
     if code in (1045, 1698):
-        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
-    return DatabaseUnreachable(f"cannot connect to MySQL at {where}: {target.redact(_text(error))}")
+        return login_refused(target)
+    return DatabaseUnreachable(f"cannot connect to MySQL at {target.where}: {target.redact(_text(error))}")

@@ -13,15 +13,15 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
-from eval.databases.server import CATALOGUE_SECONDS, ServerDatabase
+from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
+from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
-from eval.schema import Dialect, Schema
+from eval.schema import Dialect
 
 if TYPE_CHECKING:
     import psycopg
@@ -47,11 +47,10 @@ password hashes. U&"…" is the only other way to spell an identifier, so it is 
 class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
     dialect: Dialect = "postgres"
 
-    def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
-        super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
-        self._superuser = False
-        self._own_functions: frozenset[str] = frozenset()
-        self._give_back(self._connect())
+    _read_catalogue = staticmethod(read_schema)
+    _sign_sql = SIGN
+    _superuser = False
+    _own_functions: frozenset[str] = frozenset()
 
     def data_version(self) -> str:
         """The server's snapshot: equal texts see exactly the same rows. Any write on the server changes it."""
@@ -104,34 +103,6 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
             error_class = psycopg.errors.lookup(_field(result, psycopg.pq.DiagnosticField.SQLSTATE) or "XX000")
             raise error_class(_message(result, shift=len("DECLARE answer NO SCROLL CURSOR FOR ")))
 
-    @contextmanager
-    def _reading(self, run: StatementRun) -> Iterator[psycopg.Connection[Any]]:
-        """A connection in a read-only transaction. It is interrupted when the run must stop, and rolled back at the
-        end."""
-        connection = self._begin(run)
-        session, healthy = connection.info.backend_pid, False
-        try:
-            interrupt, patience = lambda: connection.cancel_safe(timeout=0.5), SERVER_PATIENCE_SECONDS
-            with run.interrupting(interrupt, lambda: _hang_up(connection), patience=patience):
-                yield connection
-            healthy = True
-        except Exception as error:
-            if getattr(error, "sqlstate", None) == _QUERY_CANCELED:
-                run.ended_by_server()
-            healthy = not connection.broken
-            raise
-        finally:
-            # An interrupt may still be on its way to the server, so this connection must not run anything else.
-            if run.given_up:
-                self._left_running.add(session)
-            if healthy and not (run.interrupted or run.given_up or connection.closed):
-                with suppress(Exception):
-                    connection.execute(b"ROLLBACK; SELECT pg_advisory_unlock_all()")
-                    self._give_back(connection)
-                    connection = None  # type: ignore[assignment]
-            if connection is not None:
-                connection.close()
-
     def _start(self, connection: psycopg.Connection[Any], run: StatementRun) -> None:
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
         begin = (
@@ -142,6 +113,30 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         if run.settings:
             calls = ", ".join(["set_config(%s, %s, true)"] * len(run.settings))
             connection.execute(f"SELECT {calls}".encode(), [part for pair in run.settings for part in pair])
+
+    def _interrupting(self, connection: psycopg.Connection[Any], run: StatementRun) -> AbstractContextManager[None]:
+        return run.interrupting(
+            lambda: connection.cancel_safe(timeout=0.5),
+            lambda: _hang_up(connection),
+            patience=SERVER_PATIENCE_SECONDS,
+        )
+
+    def _is_over_time(self, error: Exception) -> bool:
+        return getattr(error, "sqlstate", None) == _QUERY_CANCELED
+
+    def _can_go_on(self, connection: psycopg.Connection[Any], run: StatementRun) -> bool:  # noqa: ARG002
+        connection.execute(b"ROLLBACK; SELECT pg_advisory_unlock_all()")
+        return True
+
+    def _fetch(self, connection: psycopg.Connection[Any], sql: str, run: StatementRun) -> list[tuple[Any, ...]]:  # noqa: ARG002
+        return connection.execute(sql.encode()).fetchall()
+
+    def _session(self, connection: psycopg.Connection[Any]) -> int:
+        return connection.info.backend_pid
+
+    def _sessions(self) -> set[int]:  # the state of another role's session may not be seen
+        working = "SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'"
+        return {int(row[0]) for row in self._catalogue(working, 2.0)}
 
     def _errors(self) -> tuple[type[Exception], ...]:
         import psycopg
@@ -205,25 +200,6 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         own = "SELECT lower(proname) FROM pg_proc WHERE oid >= 16384 AND provolatile = 'v'"
         self._own_functions = frozenset(name for (name,) in connection.execute(own.encode()).fetchall())
 
-    # How the structure is read
-
-    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
-        with self._reading(StatementRun.of_ours(self.dialect, seconds)) as connection:
-            return connection.execute(sql.encode()).fetchall()
-
-    def _sessions(self) -> set[int]:  # the state of another role's session may not be seen
-        return {
-            int(row[0])
-            for row in self._catalogue("SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'", 2.0)
-        }
-
-    def _sign(self) -> str:
-        """A hash over the versions of the catalogue's rows."""
-        return str(self._catalogue(SIGN)[0][0])
-
-    def _read_catalogue(self) -> Schema:
-        return read_schema(self._catalogue, self._count)
-
 
 def _fetched(cursor: psycopg.Cursor[Any], most: int) -> Iterator[tuple[Any, ...]]:
     """At most `most` rows of the open portal, received one by one, so that a fetch of wide rows never fills the
@@ -250,13 +226,12 @@ def _as_a_stranger(target: Target) -> dict[str, str]:
 
 def _connect_error(target: Target, message: str) -> DatabaseError:
     """The error for a failed connection, which libpq reports only as text."""
-    where = f"{target.host}:{target.port}"
     if "does not exist" in message and "database" in message:
-        return DatabaseNotFound(f"no database {target.database!r} on the server at {where}")
+        return no_database(target)
     if "password authentication failed" in message or "no password supplied" in message:
-        return DatabaseUnreachable(f"the server at {where} refused the login of {target.user or 'the default user'!r}")
+        return login_refused(target)
     lines = [line for line in target.redact(message).splitlines() if line.strip() and not line.startswith("\t")]
-    return DatabaseUnreachable(f"cannot connect to PostgreSQL at {where}: {lines[-1] if lines else 'no answer'}")
+    return DatabaseUnreachable(f"cannot connect to PostgreSQL at {target.where}: {lines[-1] if lines else 'no answer'}")
 
 
 def _hang_up(connection: psycopg.Connection[Any]) -> None:

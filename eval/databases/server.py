@@ -1,7 +1,8 @@
 """`ServerDatabase`: what PostgreSQL, MySQL and ClickHouse share: a small pool of connections, reading the schema.
 
-In: a `Target` with a host; an engine says how to connect, begin a read-only transaction and read its catalogue. Out: a
-`Database`. A connection returns to the pool only after a statement that left it clean.
+In: a `Target` with a host; an engine says how to connect, begin a read-only transaction, interrupt it, clean up after
+it and read its catalogue. Out: a `Database`. A connection returns to the pool only after a statement that left it
+clean.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
 from eval.databases.base import Database
+from eval.databases.catalogue.table_drafts import Rows
 from eval.databases.inference import with_inferred_keys
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.statement_run import StatementRun
-from eval.databases.types import DatabaseError
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable
 from eval.databases.urls import Target
 from eval.schema import Schema
 
@@ -32,6 +34,10 @@ C = TypeVar("C")
 
 
 class ServerDatabase(Database, Generic[C]):
+    _read_catalogue: ClassVar[staticmethod[[Rows, Rows], Schema]]
+    """Reads the catalogue, with functions that run our own statements."""
+    _sign_sql: ClassVar[str]
+    """A cheap statement whose rows show the structure's state, always up to date."""
     _left_running_at: ClassVar[dict[tuple[str, str], set[int]]] = {}
     """Sessions of given-up statements by database, for all of its openings."""
 
@@ -46,6 +52,7 @@ class ServerDatabase(Database, Generic[C]):
         self._closed = False
         self._left_running = self._left_running_at.setdefault((self.dialect, self.url), set())
         self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
+        self._give_back(self._connect())
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         with self._driver_errors(f"cannot read the structure of {self.url}: "):
@@ -57,6 +64,8 @@ class ServerDatabase(Database, Generic[C]):
             free, self._free = self._free, []
         for connection in free:
             self._drop(connection)
+
+    # What each engine implements
 
     @abstractmethod
     def _connect(self) -> C: ...
@@ -70,6 +79,27 @@ class ServerDatabase(Database, Generic[C]):
         """Begin a read-only transaction."""
 
     @abstractmethod
+    def _interrupting(self, connection: C, run: StatementRun) -> AbstractContextManager[None]:
+        """`run.interrupting` with the ways to end the connection's statement."""
+
+    @abstractmethod
+    def _can_go_on(self, connection: C, run: StatementRun) -> bool:
+        """Clean up after a statement; whether the connection may run another one. May raise instead of returning
+        False."""
+
+    @abstractmethod
+    def _fetch(self, connection: C, sql: str, run: StatementRun) -> list[tuple[Any, ...]]:
+        """All rows of one of our own statements."""
+
+    @abstractmethod
+    def _session(self, connection: C) -> int:
+        """The session of a connection, or its statement, as `_sessions` names it."""
+
+    @abstractmethod
+    def _sessions(self) -> set[int]:
+        """The sessions of this login that are at work in the server."""
+
+    @abstractmethod
     def _errors(self) -> tuple[type[Exception], ...]:
         """What the driver raises."""
 
@@ -77,19 +107,43 @@ class ServerDatabase(Database, Generic[C]):
     def _lost(self) -> tuple[type[Exception], ...]:
         """The driver's exceptions for a connection that the server has closed."""
 
-    @abstractmethod
-    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]: ...
+    def _is_over_time(self, error: Exception) -> bool:  # noqa: ARG002
+        """Whether the server's own limit on time has ended the statement."""
+        return False
 
-    @abstractmethod
-    def _sessions(self) -> set[int]:
-        """The sessions of this login that are at work in the server."""
+    def _survives(self, error: Exception) -> bool:  # noqa: ARG002
+        """Whether the connection is still there after an error; `_can_go_on` may find out as well."""
+        return True
 
-    @abstractmethod
-    def _sign(self) -> str:
-        """A cheap sign of the structure's state, always up to date, for the cache of the schema."""
+    # How a statement runs
 
-    @abstractmethod
-    def _read_catalogue(self) -> Schema: ...
+    @contextmanager
+    def _reading(self, run: StatementRun) -> Iterator[C]:
+        """A connection in a read-only transaction. Its statement is interrupted when the run must stop. It returns to
+        the pool only when no interrupt can still be on its way to it, and when its session is clean."""
+        connection = self._begin(run)
+        session, whole = self._session(connection), False
+        try:
+            with self._interrupting(connection, run):
+                yield connection
+            whole = True
+        except Exception as error:
+            if self._is_over_time(error):
+                run.ended_by_server()
+            whole = self._survives(error)
+            raise
+        finally:
+            if run.given_up:
+                self._left_running.add(session)
+            if not (whole and not (run.interrupted or run.given_up) and self._returned(connection, run)):
+                self._drop(connection)
+
+    def _returned(self, connection: C, run: StatementRun) -> bool:
+        with suppress(Exception):
+            if self._can_go_on(connection, run):
+                self._give_back(connection)
+                return True
+        return False
 
     def _begin(self, run: StatementRun) -> C:
         """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed, and while
@@ -110,6 +164,19 @@ class ServerDatabase(Database, Generic[C]):
                 if kept is None:
                     raise  # a fresh connection fails: the server is unreachable
 
+    @contextmanager
+    def _spare(self) -> Iterator[C]:
+        """A second connection, to end the statement of another one."""
+        with self._lock:
+            free = self._free.pop() if self._free else None
+        connection = free or self._connect()
+        try:
+            yield connection
+        except BaseException:
+            self._drop(connection)
+            raise
+        self._give_back(connection)
+
     def _refuse_to_pile_up(self) -> None:
         left = set(self._left_running)
         if len(left) < MOST_LEFT_RUNNING:
@@ -129,8 +196,18 @@ class ServerDatabase(Database, Generic[C]):
                 return
         self._drop(connection)
 
+    # How the structure is read
+
+    def _catalogue(self, sql: str, seconds: float = CATALOGUE_SECONDS) -> list[tuple[Any, ...]]:
+        run = StatementRun.of_ours(self.dialect, seconds)
+        with self._reading(run) as connection:
+            return self._fetch(connection, sql, run)
+
+    def _sign(self) -> str:
+        return repr(self._catalogue(self._sign_sql))
+
     def _read_schema(self) -> Schema:
-        schema = self._read_catalogue()
+        schema = self._read_catalogue(self._catalogue, self._count)
         return with_inferred_keys(schema, self._count) if self._infer_keys else schema
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
@@ -152,3 +229,12 @@ class ServerDatabase(Database, Generic[C]):
 
     def _explain(self, message: str) -> str:
         return self._target.redact(message)
+
+
+def no_database(target: Target) -> DatabaseError:
+    return DatabaseNotFound(f"no database {target.database!r} on the server at {target.where}")
+
+
+def login_refused(target: Target) -> DatabaseError:
+    who = target.user or "the default user"
+    return DatabaseUnreachable(f"the server at {target.where} refused the login of {who!r}")

@@ -105,7 +105,7 @@ class SparkConnection:
             ("grpc.keepalive_timeout_ms", 10_000),
         ]
         if target.address:
-            options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", f"{target.host}:{target.port}")]
+            options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", target.where)]
             options += [("grpc.ssl_target_name_override", target.host)] if self._encrypted else []
         host = target.address or target.host
         place = f"[{host}]:{target.port}" if ":" in host else f"{host}:{target.port}"
@@ -118,7 +118,7 @@ class SparkConnection:
         except grpc.FutureTimeoutError:
             channel.close()
             raise DatabaseUnreachable(
-                f"cannot connect to Spark Connect at {target.host}:{target.port}: no answer within {seconds:g} s"
+                f"cannot connect to Spark Connect at {target.where}: no answer within {seconds:g} s"
             ) from None
         return channel
 
@@ -150,8 +150,8 @@ class SparkConnection:
         except DatabaseUnreachable:
             raise
         except DatabaseError as e:
-            where = f"{self._target.host}:{self._target.port}"
-            raise DatabaseNotFound(f"no database {self._target.database!r} on the server at {where}: {e}") from None
+            text = f"no database {self._target.database!r} on the server at {self._target.where}: {e}"
+            raise DatabaseNotFound(text) from None
 
     def _configure(self, settings: dict[str, str]) -> None:
         """Set what the server lets a session set, then make sure that it reads texts as they are checked."""
@@ -274,7 +274,7 @@ class SparkConnection:
 
     def _error(self, error: Any) -> DatabaseError:
         code, message = error.code(), _own_words(self._target.redact(error.details() or str(error.code())))
-        where = f"{self._target.host}:{self._target.port}"
+        where = self._target.where
         if code == self._grpc.StatusCode.UNAUTHENTICATED:
             return DatabaseUnreachable(f"the server at {where} refused the login: {message}")
         if code == self._grpc.StatusCode.UNAVAILABLE:

@@ -5,7 +5,6 @@ In: a `Target` with a path (or none: an empty database in memory). Out: a `Datab
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
@@ -22,7 +21,7 @@ from eval.databases.schema_cache import SchemaCache
 from eval.databases.sqlite_connection import LOCK_SECONDS, Connection, Reading, connect
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits, Value
-from eval.databases.urls import Target, file_identity
+from eval.databases.urls import Target, file_identity, file_signs
 from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
 from eval.sql.types import ReadStatement
@@ -74,23 +73,16 @@ class SQLiteDatabase(Database):
         return result.error if result.status == "error" else None
 
     def data_version(self) -> str:
-        """Inode, size and modification time of the file and of its write-ahead log, and the file's change counter."""
+        """The signs of the file and of its write-ahead log, and the file's change counter."""
         path = self._target.path
         if path is None:
             return "memory"
-        signs = []
-        for name in (str(path), f"{path}-wal"):
-            try:
-                s = os.stat(name)  # noqa: PTH116 (os.stat is what Path.stat calls, twice as slow)
-                signs.append(f"{s.st_ino}-{s.st_size}-{s.st_mtime_ns}")
-            except OSError:
-                signs.append("none")
         try:
             with path.open("rb") as f:
-                signs.append(f.read(28)[24:].hex())
+                counter = f.read(28)[24:].hex()
         except OSError:
-            signs.append("unreadable")
-        return "/".join(signs)
+            counter = "unreadable"
+        return f"{file_signs(path, '-wal')}/{counter}"
 
     def close(self) -> None:
         with self._lock:

@@ -47,6 +47,11 @@ class Target:
     """The IP address to connect to, instead of resolving the host again. A stranger named such a target, so no
     password, certificate or ticket of this machine's user is offered to it."""
 
+    @property
+    def where(self) -> str:
+        """`host:port`, for messages."""
+        return f"{self.host}:{self.port}"
+
     def redact(self, message: str) -> str:
         """Remove the password from a driver's message, but not from other words that happen to contain it."""
         if not self.password:
@@ -224,6 +229,18 @@ def _server_url(text: str, engine: Engine) -> Target:
         database=database,
         options=tuple(sorted(options.items())),
     )
+
+
+def file_signs(path: Path, log_suffix: str) -> str:
+    """Device, inode, size and modification time of a file and of its write-ahead log: equal means unchanged."""
+    signs = []
+    for name in (str(path), f"{path}{log_suffix}"):
+        try:
+            s = os.stat(name)  # noqa: PTH116 (what Path.stat calls, twice as slow)
+            signs.append(f"{s.st_dev}-{s.st_ino}-{s.st_size}-{s.st_mtime_ns}")
+        except OSError:
+            signs.append("none")
+    return "/".join(signs)
 
 
 def file_identity(target: Target) -> str:

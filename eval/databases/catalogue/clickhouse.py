@@ -8,16 +8,13 @@ ClickHouse does not keep unique, is in fact unique.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from sqlglot import exp
 
 from eval.databases.catalogue.grants import granted_writes
-from eval.databases.catalogue.table_drafts import Draft, quoted
+from eval.databases.catalogue.table_drafts import Draft, Rows, quoted
 from eval.schema import Column, Index, Schema
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
 
 _UNIQUE_BELOW_ROWS = 200_000
 _UNIQUE_AT_MOST = 200
@@ -37,6 +34,7 @@ SIGN = """
 SELECT count(), groupBitXor(cityHash64(name, engine, uuid, metadata_modification_time)) FROM system.tables
 WHERE database = currentDatabase() AND NOT is_temporary
 """
+"""A hash over the tables' identities and the times when their structure changed."""
 DATA_SIGN = """
 SELECT groupBitXor(cityHash64(t.name, t.uuid, t.total_rows, t.total_bytes)), (
   SELECT groupBitXor(cityHash64(table, name, modification_time)) FROM system.parts

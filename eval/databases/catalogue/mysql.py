@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from eval.databases.catalogue.grants import granted_writes
-from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import COUNT_BELOW_BYTES, Draft, Rows, count_small
 from eval.schema import Column, ForeignKey, Index, Schema
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
-
-_COUNT_BELOW_BYTES = 16 * 1024 * 1024
-_COUNT_AT_MOST = 500
 
 _TABLES = """
 SELECT table_name, table_type, table_comment, table_rows, data_length FROM information_schema.tables
@@ -57,7 +52,7 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
         if not is_view:
             draft.comment = comment
             draft.row_count, draft.estimated = table_rows, True
-            draft.count_exactly = (size or 0) <= _COUNT_BELOW_BYTES
+            draft.count_exactly = (size or 0) <= COUNT_BELOW_BYTES
     for table, name, column_type, nullable, default, comment, extra in rows(_COLUMNS):
         if draft_of := drafts.get(table):
             generated = "GENERATED" in extra.upper() and "DEFAULT_GENERATED" not in extra.upper()
@@ -81,9 +76,7 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
             drafts[table].indexes.append(Index(name, plain, unique=unique))
             if name == "PRIMARY":
                 drafts[table].primary_key = plain
-    small = [d for d in drafts.values() if d.count_exactly][:_COUNT_AT_MOST]
-    if small:
-        keep_counts(small, count(count_statement(small, "mysql")))
+    count_small(drafts.values(), count, "mysql")
     return Schema("mysql", tuple(d.table() for d in drafts.values() if d.columns))
 
 

@@ -7,16 +7,8 @@ psycopg.Error. Sources: https://www.postgresql.org/docs/current/catalogs.html
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import COUNT_BELOW_BYTES, Draft, Rows, count_small
 from eval.schema import Column, ForeignKey, Index, Schema
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
-
-_COUNT_BELOW_BYTES = 16 * 1024 * 1024
-_COUNT_AT_MOST = 500
 
 _READABLE = """
 n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -91,7 +83,7 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
     for oid, tuples, size in rows(_SIZES):
         if draft := drafts.get(oid):
             draft.row_count, draft.estimated = tuples, True
-            draft.count_exactly = size <= _COUNT_BELOW_BYTES
+            draft.count_exactly = size <= COUNT_BELOW_BYTES
     for oid, ref_oid, ref_table, columns, ref_columns in rows(_KEYS):
         if oid in drafts and ref_oid in drafts:
             drafts[oid].foreign_keys.append(ForeignKey(tuple(columns), ref_table, tuple(ref_columns)))
@@ -100,9 +92,7 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
             drafts[oid].indexes.append(Index(name, tuple(columns), unique=bool(unique)))
             if primary:
                 drafts[oid].primary_key = tuple(columns)
-    small = [d for d in drafts.values() if d.count_exactly][:_COUNT_AT_MOST]
-    if small:
-        keep_counts(small, count(count_statement(small, "postgres")))
+    count_small(drafts.values(), count, "postgres")
     return Schema("postgres", tuple(d.table() for d in drafts.values()))
 
 

@@ -8,15 +8,12 @@ TABLE) or from a count that reads at most `_COUNT_AT_MOST` rows. Raises Database
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-from eval.databases.catalogue.table_drafts import Draft, quoted
+from eval.databases.catalogue.table_drafts import Draft, Rows, quoted
 from eval.databases.types import DatabaseError
 from eval.schema import Column, ForeignKey, Schema
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
 
 _COUNT_AT_MOST = 100_000
 _COUNT_TABLES = 100

@@ -5,12 +5,19 @@ In: drafts filled row by row. Out: `Table`s, and one statement that counts many 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from eval.engines import ENGINES
 from eval.schema import Column, Dialect, ForeignKey, Index, Table
+
+COUNT_BELOW_BYTES = 16 * 1024 * 1024
+"""Tables of at most this size are counted where the engine only estimates its rows."""
+_COUNT_AT_MOST = 500
+
+Rows = Callable[[str], list[tuple[Any, ...]]]
+"""Runs one of our own statements and returns all its rows."""
 
 
 @dataclass
@@ -61,6 +68,13 @@ def quoted(parts: Sequence[str], dialect: Dialect) -> str:
 def count_statement(drafts: Sequence[Draft], dialect: Dialect) -> str:
     """One statement that returns a row (position, rows) for each table."""
     return " UNION ALL ".join(f"SELECT {i}, count(*) FROM {quoted(d.located, dialect)}" for i, d in enumerate(drafts))
+
+
+def count_small(drafts: Iterable[Draft], count: Rows, dialect: Dialect) -> None:
+    """Count the tables that are marked for it in one statement; where that takes too long, the estimates stay."""
+    small = [draft for draft in drafts if draft.count_exactly][:_COUNT_AT_MOST]
+    if small:
+        keep_counts(small, count(count_statement(small, dialect)))
 
 
 def keep_counts(drafts: Sequence[Draft], rows: Sequence[Sequence[int]]) -> None:
