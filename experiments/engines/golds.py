@@ -24,6 +24,7 @@ from eval.sql import check, parse, parsed_from_tree
 from eval.sql.strict_grouping import own_nodes, strictly_grouped
 from experiments.engines.copies import copied, dialect_of
 from experiments.json_lines import read_lines
+from experiments.parser.evaluate import ends_in_order
 
 _LIMITS = Limits(seconds=120.0, rows=1_000_000, bytes=1 << 30)
 
@@ -70,7 +71,7 @@ def _compared(name: str, gold: str, original: Database, copy: Database, dialect:
     result = copy.execute(verdict.statement, limits=_LIMITS)
     if not result.ok:
         return Outcome(name, "error", verdict.statement.sql, (result.error or "")[:300])
-    if same_result(expected, result, ordered="order by" in gold.lower().rsplit(")", 1)[-1]):
+    if same_result(expected, result, ordered=ends_in_order(gold)):
         return Outcome(name, "same", sql)
     shown = f"{expected.rows[:3]} / {result.rows[:3]}"
     if not _same_without_ties(gold, original, copy):

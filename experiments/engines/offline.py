@@ -23,6 +23,7 @@ from eval.sql import check, parse, parsed_from_tree
 from experiments.engines.copies import copied, dialect_of
 from experiments.engines.golds import translated
 from experiments.json_lines import read_lines
+from experiments.parser.evaluate import ends_in_order
 
 _LIMITS = Limits(seconds=60.0)
 
@@ -75,7 +76,7 @@ def main() -> None:
         if gold is None:
             continue
         expected = original.execute(gold, limits=_LIMITS)
-        ordered = "order by" in q["gold_sql"].lower().rsplit(")", 1)[-1]
+        ordered = ends_in_order(q["gold_sql"])
         schema = copy.schema() if given.inferred_keys else _with_keys(copy.schema(), original.schema())
         here, written = _right(q["question"], original, original.schema(), expected, ordered)
         if not given.sqlite_rows:

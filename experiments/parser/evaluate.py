@@ -86,7 +86,8 @@ def outcomes(
         reading = read(str(q["question"]), schema, index, threshold=0.0, look=looker(database))
         took = (time.perf_counter() - started) * 1000
         right, shuffled, error = False, False, ""
-        golds = [statement for sql in accepted if (statement := check(parse(sql, original.dialect)).statement)]
+        checked = ((sql, check(parse(sql, original.dialect)).statement) for sql in accepted)
+        golds = [(statement, ends_in_order(sql)) for sql, statement in checked if statement is not None]
         if accepted and not golds:
             continue
         if reading.tree is None:
@@ -98,9 +99,8 @@ def outcomes(
             else:
                 result = database.execute(verdict.statement, limits=_LIMITS)
                 error = result.error or ""
-                for gold, text in zip(golds, accepted, strict=False):
+                for gold, ordered in golds:
                     expected = original.execute(gold, limits=_LIMITS)
-                    ordered = "order by" in text.lower().rsplit(")", 1)[-1]
                     if result.ok and expected.ok and same_result(expected, result, ordered=ordered):
                         right, shuffled = True, False
                         break
@@ -110,6 +110,11 @@ def outcomes(
             str(q.get("difficulty") or "-"), took, reading.interpretation, reading.not_understood, reading.features,
             shuffled,
         )  # fmt: skip
+
+
+def ends_in_order(sql: str) -> bool:
+    """Whether the query orders its rows: ORDER BY stands behind its last parenthesis."""
+    return "order by" in sql.lower().rsplit(")", 1)[-1]
 
 
 def _others(question: dict[str, object]) -> list[str]:

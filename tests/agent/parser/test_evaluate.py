@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,26 @@ def test_holds_its_floor_on_unseen_databases(
 def test_a_missing_database_is_passed_over(tmp_path: Path) -> None:
     questions: list[dict[str, object]] = [{"id": "1", "db": "absent", "question": "How many?", "gold_sql": "SELECT 1"}]
     assert list(outcomes(tmp_path, questions)) == []
+
+
+def test_each_accepted_query_is_compared_by_its_own_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "databases").mkdir()
+    with closing(sqlite3.connect(tmp_path / "databases/firm.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO people (name) VALUES (?)", [("Ada",), ("Bob",), ("Cid",)])
+    question: dict[str, object] = {"id": "1", "db": "firm", "question": "What are the names of the people?"}
+    refused, ordered = "DELETE FROM people", "SELECT name FROM people ORDER BY name DESC"
+
+    one, other = outcomes(
+        tmp_path,
+        [
+            {**question, "gold_sql": refused, "alt_gold_sql": [ordered]},
+            {**question, "gold_sql": refused, "alt_gold_sql": ["SELECT name FROM people"]},
+        ],
+    )
+
+    assert (one.right, other.right) == (False, True)
 
 
 def test_a_learned_forest_tells_right_from_wrong() -> None:
