@@ -7,7 +7,6 @@ is found by TEXT2SQL_BENCH_DIR. SQLite is opened directly here, because the engi
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
 import sqlite3
@@ -23,6 +22,7 @@ from sqlglot import exp
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse, render, resolve
 from eval.sql.functions import functions
+from experiments.bench_folder import bench_folder
 from experiments.json_lines import read_lines
 
 NAME_ERROR = re.compile(
@@ -30,10 +30,6 @@ NAME_ERROR = re.compile(
     r"|no such table-valued|cannot join using column",
     re.IGNORECASE,
 )
-
-
-def bench_folder() -> Path:
-    return Path(os.environ.get("TEXT2SQL_BENCH_DIR", Path(__file__).resolve().parents[2].parent / "shared" / "bench"))
 
 
 def database_file(bench: Path, source: str, name: str) -> Path:

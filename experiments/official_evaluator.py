@@ -2,7 +2,7 @@
 
 `python -m experiments.official_evaluator EVALUATOR [--python PATH] [--limit N] [--out FILE]`: EVALUATOR is a checkout
 of github.com/taoyds/test-suite-sql-eval, PATH a Python that has its requirements (sqlparse, tqdm). The benchmark and
-the recordings are found as the tests find them. The official code runs in a separate process; none of it is here.
+the recordings are found by TEXT2SQL_BENCH_DIR. The official code runs in a separate process; none of it is here.
 
 Both run with DISTINCT kept (`--keep_distinct`), because a missing DISTINCT is an error to a user, and without
 `--plug_value`. A disagreement is explained by running ours again with one of the official rules in place of ours.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from eval.metrics.comparison import same_result
 from eval.metrics.items import compare_items, executed
 from eval.metrics.suites import suite_databases, suite_files
 from eval.sql import check, facts, parse
+from experiments.bench_folder import bench_folder, recorded_folder
 from experiments.json_lines import read_lines, write_lines
 
 _OFFICIAL = """
@@ -46,17 +46,13 @@ for line in sys.stdin:
     print(json.dumps(out), flush=True)
 """
 
-_SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-BENCH = Path(os.environ.get("TEXT2SQL_BENCH_DIR", _SHARED / "bench"))
-RECORDED = BENCH.parent / "recorded"
-
 
 def recorded_pairs(limit: int | None) -> list[dict[str, str]]:
     """One item for each distinct pair of gold and answer: {key, db, gold, sql, n}."""
-    known = read_lines(BENCH / "spider_dev" / "questions.jsonl")
+    known = read_lines(bench_folder() / "spider_dev" / "questions.jsonl")
     questions = {question["id"]: question for question in known if question["gold_ok"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
-    for answer in read_lines(RECORDED / "spider_dev.jsonl"):
+    for answer in read_lines(recorded_folder() / "spider_dev.jsonl"):
         if question := questions.get(answer["id"]):
             pairs[question["db"], question["gold_sql"], answer["sql"]] += 1
     listed = [
@@ -68,10 +64,10 @@ def recorded_pairs(limit: int | None) -> list[dict[str, str]]:
 
 def lay_out(folder: Path, names: set[str]) -> dict[str, tuple[Path, tuple[Path, ...]]]:
     """The folders that the official code requires: the database alone, and the database with its replicas."""
-    places = {}
+    places, benchmark = {}, bench_folder() / "spider_dev"
     for name in sorted(names):
-        original = BENCH / "spider_dev" / "databases" / f"{name}.sqlite"
-        suite = suite_files(BENCH / "spider_dev" / "test_suite", name, folder / "cache")
+        original = benchmark / "databases" / f"{name}.sqlite"
+        suite = suite_files(benchmark / "test_suite", name, folder / "cache")
         alone, among = folder / "ex" / name, folder / "ts" / name
         for place in (alone, among):
             place.mkdir(parents=True)

@@ -3,7 +3,7 @@
 `python -m experiments.official_modes SPIDER BIRD [--python PATH] [--sets NAMES] [--every N] [--suites] [--kept FILE]`:
 SPIDER is a checkout of github.com/taoyds/test-suite-sql-eval, BIRD one of github.com/bird-bench/mini_dev, PATH a Python
 with what they need (sqlparse, tqdm, func_timeout, numpy, nltk, psycopg2-binary, pymysql). The benchmark and the
-recordings are found as the tests find them. The official code runs in processes of its own; none of it is here.
+recordings are found by TEXT2SQL_BENCH_DIR. The official code runs in processes of its own; none of it is here.
 `--suites` compares the test-suite modes instead, on the databases that have one. With `--kept`, figures are appended to
 a file as they come, and a later call goes on from there (`--minutes` ends a call in time).
 """
@@ -28,8 +28,9 @@ from eval.databases import open_database
 from eval.metrics.modes import Mode, official_figures
 from eval.metrics.suites import suite_databases
 from eval.sql import check, parse
+from experiments.bench_folder import bench_folder, recorded_folder
 from experiments.json_lines import read_lines, write_lines
-from experiments.official_evaluator import BENCH, RECORDED, lay_out
+from experiments.official_evaluator import lay_out
 
 SETS = {
     "spider_dev": ("spider_dev", "spider_dev"),
@@ -91,10 +92,10 @@ Figures = dict[str, float | None]
 def recorded(name: str) -> Iterator[Item]:
     """One item for each distinct pair of gold and answer: {set, db, gold, sql, n}, where n answers gave that query."""
     questions, databases = SETS[name]
-    known = read_lines(BENCH / questions / "questions.jsonl")
+    known = read_lines(bench_folder() / questions / "questions.jsonl")
     golds = {question["id"]: question["gold_sql"] for question in known if question["gold_ok"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
-    for answer in read_lines(RECORDED / f"{name}.jsonl"):
+    for answer in read_lines(recorded_folder() / f"{name}.jsonl"):
         gold = golds.get(answer["id"])
         if gold is None:
             continue
@@ -141,7 +142,7 @@ def prepared(names: list[str], suites: bool, folder: Path, every: int = 1) -> li
         for place in {(item["folder"], item["db"]) for item in items}:
             alone = folder / place[0] / place[1]
             alone.mkdir(parents=True)
-            (alone / "original.sqlite").symlink_to(BENCH / place[0] / "databases" / f"{place[1]}.sqlite")
+            (alone / "original.sqlite").symlink_to(bench_folder() / place[0] / "databases" / f"{place[1]}.sqlite")
     for number, item in enumerate(items):
         among = folder / ("ts" if suites else item["folder"]) / item["db"]
         replicas = places[item["db"]][1] if suites else ()
