@@ -175,17 +175,14 @@ def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
 
 
 def _originals(file: Path, system: str) -> dict[str, Original]:
-    from eval.jsonl import read_line
+    from experiments.recorded.answers import records
 
     by_id = {}
-    with file.open("rb") as lines:
-        for number, raw in enumerate(lines, 1):
-            line = read_line(number, raw)
-            record = (line.record if line else None) or {}
-            if record.get("system") == system:
-                reported = record.get("reported_ex")
-                text = str(record.get("raw") or record.get("sql") or "")
-                by_id[str(record.get("id"))] = Original(text, reported if isinstance(reported, bool) else None)
+    for record in records(file):
+        if record.get("system") == system:
+            reported = record.get("reported_ex")
+            text = str(record.get("raw") or record.get("sql") or "")
+            by_id[str(record.get("id"))] = Original(text, reported if isinstance(reported, bool) else None)
     return by_id
 
 

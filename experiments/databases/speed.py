@@ -8,22 +8,11 @@ In: a path or URL. Out: medians on standard output, of opening, reading the stru
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
-import time
-from collections.abc import Callable
 
 from eval.databases import open_database
 from eval.sql.types import ReadStatement
-
-
-def median_ms(action: Callable[[], object], times: int) -> float:
-    seconds = []
-    for _ in range(times):
-        started = time.perf_counter()
-        action()
-        seconds.append((time.perf_counter() - started) * 1000)
-    return statistics.median(seconds)
+from experiments.speed.evaluator import milliseconds
 
 
 def main() -> None:
@@ -40,10 +29,10 @@ def main() -> None:
 
         schema = database.schema()
         figures = {
-            "read the structure": median_ms(lambda: database.schema(ttl=0), 20),
-            "structure from the cache": median_ms(database.schema, 200),
-            "open again, structure from the cache": median_ms(open_again, 20),
-            "a warm statement": median_ms(lambda: database.execute(statement), 200),
+            "read the structure": milliseconds(lambda: database.schema(ttl=0), 20),
+            "structure from the cache": milliseconds(database.schema, 200),
+            "open again, structure from the cache": milliseconds(open_again, 20),
+            "a warm statement": milliseconds(lambda: database.execute(statement), 200),
         }
     sys.stdout.write(f"{database.url}: {len(schema.tables)} tables, {schema.column_count} columns\n")
     sys.stdout.writelines(f"{ms:10.3f} ms  {name}\n" for name, ms in figures.items())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,7 @@ def load_answers(
     Raises OSError; ValueError for an unreadable line, an unknown system, or when nothing is left."""
     by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
     known: dict[str, None] = {}
-    for line in _records(recording):
+    for line in records(recording):
         system = _text(line, "system", recording)
         known[system] = None
         sql = str(line.get("sql") or "")
@@ -157,7 +157,7 @@ def load_answers(
     if unknown := [name for name in systems if name not in known]:
         raise ValueError(f"{recording.name} has no system {', '.join(unknown)}; it has {', '.join(known)}")
     recorded = []
-    for line in _records(questions):
+    for line in records(questions):
         given = by_question.get(str(line.get("id")), {})
         answers = [given[name] for name in systems or known if name in given]
         if distinct:
@@ -181,7 +181,8 @@ def _queries(trace: object, sql: str) -> tuple[str, ...]:
     return tuple(queries if plain(queries[-1]) == plain(sql) else [*queries, sql])
 
 
-def _records(path: Path) -> Iterable[dict[str, Any]]:
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a file. Raises OSError; ValueError for one that is no JSON object."""
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             line = read_line(number, raw)

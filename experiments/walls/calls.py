@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from eval.databases import Database, Limits
 from eval.schema import Dialect
-from eval.sql import check, parse
+from eval.sql import ReadStatement, check, parse
 from eval.sql.functions import Function, functions
 
 LIMITS = Limits(seconds=1.0, rows=100)
@@ -165,6 +165,6 @@ def call_at_random(database: Database, calls: int, seed: int, seconds: float) ->
             called.late.append(seen)
         if any(sign in error.lower() for sign in _LOST):
             called.harm.append(seen)
-            if not database.execute(verdict.statement.__class__("SELECT 1", database.dialect)).ok:
+            if not database.execute(ReadStatement("SELECT 1", database.dialect)).ok:
                 raise RuntimeError(f"the database answers no more after {sql}")
     return called
