@@ -50,6 +50,7 @@ def serving(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: two would wait for an acknowledgement in between
 
         def do_GET(self) -> None:
             stand.paths.append(self.path)

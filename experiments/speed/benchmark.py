@@ -10,14 +10,13 @@ off. All figures are processor time of this process and of its judges, so that t
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -35,6 +34,7 @@ from eval.databases.types import Value
 from eval.metrics.comparison import same_result
 from eval.run_folder import RunFolder
 from eval.sql import check, parse, render
+from experiments.reference_participants import serving
 
 ROWS = 100_000
 COLUMNS = 10
@@ -56,7 +56,7 @@ def overhead() -> Table:
     server.start()
     try:
         ours.send({a.task.id: _otherwise(a) for a in selection.assignments})
-        url = f"http://127.0.0.1:{ours.recv()}"
+        url = ours.recv()
         one, two = (_asked(selection, url, participants) for participants in (1, 2))
     finally:
         server.kill()
@@ -106,28 +106,11 @@ def _processor_seconds() -> float:
 
 
 def _serve_gold(pipe: Connection) -> None:
-    """A process that answers every task with its given SQL, never in the same text twice; it reports its port first."""
+    """A process that answers every task with its given SQL, never in the same text twice; it reports its URL first."""
     golds, number = pipe.recv(), count()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1
-
-        def do_POST(self) -> None:
-            task = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            body = json.dumps({"sql": f"{golds[task['task_id']]}\n-- answer {next(number)}"}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    pipe.send(server.server_port)
-    server.serve_forever()
+    with serving(lambda task: {"sql": f"{golds[task['task_id']]}\n-- answer {next(number)}"}) as running:
+        pipe.send(running.url)
+        threading.Event().wait()
 
 
 def comparing() -> Table:
