@@ -126,9 +126,7 @@ class PersonalDatabase(Database):
                 yield row
 
         try:
-            run.statement = self._rewritten(asked).statement
-            run.sql = run.statement.sql
-            run.settings = self._person.settings()
+            self._prepare(run)
             with self._database._open(run) as opened:
                 yield OpenStatement(opened.columns, counted(opened.rows), opened.truncated)
         except Exception as problem:
@@ -142,11 +140,15 @@ class PersonalDatabase(Database):
 
     @contextmanager
     def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
+        self._prepare(run)
+        with self._database._open_plan(run) as opened:
+            yield opened
+
+    def _prepare(self, run: StatementRun) -> None:
+        """Make the run one of the rewritten statement, for this person. Raises DatabaseError."""
         run.statement = self._rewritten(run.statement).statement
         run.sql = run.statement.sql
         run.settings = self._person.settings()
-        with self._database._open_plan(run) as opened:
-            yield opened
 
     def _plan_text(self, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> tuple[str, ...]:
         return self._database._plan_text(columns, rows)

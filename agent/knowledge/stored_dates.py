@@ -14,8 +14,8 @@ SAMPLE = 200
 """How many values are looked at."""
 _DAY, _MONTH, _YEAR = r"(?:0[1-9]|[12]\d|3[01])", r"(?:0[1-9]|1[0-2])", r"(?:1[89]|20|21)\d\d"
 _TIME = r"(?P<time> \d\d:\d\d(?::\d\d)?)?"
-_FORMS = tuple(
-    (form, re.compile(pattern))
+_FORMS = {
+    form: re.compile(pattern)
     for form, pattern in (
         (ISO, rf"{_YEAR}-{_MONTH}-{_DAY}(?:[ T]\d\d:\d\d.*)?"),
         *(
@@ -31,7 +31,7 @@ _FORMS = tuple(
         (UNIX, r"[1-9]\d{8,9}"),
         (UNIX_MS, r"[1-9]\d{11,12}"),
     )
-)
+}
 _OF_NUMBERS = ("%Y%m%d", UNIX, UNIX_MS)
 
 
@@ -42,7 +42,7 @@ def date_form(values: Iterable[str], dated: bool) -> str:
         return ""
     counts = {
         form: sum(pattern.fullmatch(v) is not None for v in sample)
-        for form, pattern in _FORMS
+        for form, pattern in _FORMS.items()
         if dated or form not in _OF_NUMBERS
     }
     best = max(counts, key=lambda form: counts[form])
@@ -50,5 +50,5 @@ def date_form(values: Iterable[str], dated: bool) -> str:
         return ""
     if best == "%d/%m/%Y" and counts["%m/%d/%Y"] == counts[best]:
         return ""  # no day after the 12th tells the two apart
-    timed = any((m := dict(_FORMS)[best].fullmatch(v)) and m.groupdict().get("time") for v in sample)
+    timed = any((m := _FORMS[best].fullmatch(v)) and m.groupdict().get("time") for v in sample)
     return f"{best} %H:%M" if timed else best

@@ -12,6 +12,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ from agent.knowledge.values import (
     VALUES_PER_COLUMN,
     ValueHit,
     ValueIndex,
+    distinct_texts,
     fold,
     likeness,
     may_hold_names,
@@ -39,6 +41,8 @@ from agent.knowledge.values import (
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Column, Schema, Table
+from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import table_source
 from eval.tasks.cache_folder import cache_folder, kept_file
 
 STORED_VALUES = 1_000_000
@@ -281,8 +285,6 @@ def _holds_all(index: ValueIndex, schema: Schema) -> bool:
 
 
 def _fill(path: Path, database: Database, schema: Schema) -> None:
-    import time
-
     deadline = time.monotonic() + BUILD_SECONDS
     wanted = [(t, c) for t in schema.tables for c in t.columns if may_hold_names(t, c)]
     build(path, ((t.name, c.name, _distinct(database, schema, t, c, deadline)) for t, c in wanted))
@@ -290,17 +292,7 @@ def _fill(path: Path, database: Database, schema: Schema) -> None:
 
 def _distinct(database: Database, schema: Schema, table: Table, column: Column, deadline: float) -> Iterator[str]:
     """A column's distinct texts, streamed from the engine; none after the deadline."""
-    import time
-
-    from sqlglot import exp
-
-    from eval.sql import check, parsed_from_tree
-    from eval.sql.quoted_names import quoted_column, table_source
-
-    name: exp.Expression = quoted_column(column.name)
-    if schema.dialect != "sqlite":
-        name = exp.cast(name, exp.DataType.Type.TEXT)
-    query = exp.select(exp.alias_(name, "value")).distinct().from_(table_source(table))
+    query = distinct_texts(column, table_source(table), schema.dialect)
     verdict = check(parsed_from_tree(query, schema.dialect))
     left = deadline - time.monotonic()
     if verdict.statement is None or left <= 0:

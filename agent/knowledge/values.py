@@ -17,15 +17,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
+from eval.databases.base import Database
+from eval.databases.types import Limits
 from eval.language.inflection import lemma
-from eval.schema import Column, Schema, Table
+from eval.schema import Column, Dialect, Schema, Table
+from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, table_source
 from eval.tasks.cache_folder import cache_folder, write_private
-
-if TYPE_CHECKING:
-    from eval.databases.base import Database
 
 VALUES_PER_COLUMN = 3_000
 """Maximum distinct values kept per column."""
@@ -360,23 +362,21 @@ def _may_hold_dates(table: Table, column: Column, schema: Schema) -> bool:
     return schema.dialect == "sqlite" and re.search("date|time", column.type, re.I) is not None
 
 
+def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
+    """A query for a column's distinct values, as texts where the engine has types."""
+    value: exp.Expression = quoted_column(column.name)
+    if dialect != "sqlite":
+        value = exp.cast(value, exp.DataType.Type.TEXT)
+    return exp.select(exp.alias_(value, "value")).distinct().from_(source)
+
+
 def _distinct(database: Database, schema: Schema, table: Table, columns: list[Column]) -> list[tuple[int, object]]:
-    from sqlglot import exp
-
-    from eval.databases.types import Limits
-    from eval.sql import check, parsed_from_tree
-    from eval.sql.quoted_names import quoted_column, table_source
-
     parts: list[exp.Select] = []
     for number, column in enumerate(columns):
-        name = quoted_column(column.name)
-        value: exp.Expression = name
-        if schema.dialect != "sqlite":
-            value = exp.cast(name, exp.DataType.Type.TEXT)
         source: exp.Expression = table_source(table)
         if table.row_count is None or table.row_count > SCANNED_ROWS:
-            source = exp.select(name.copy()).from_(source).limit(SCANNED_ROWS).subquery("scanned")
-        distinct = exp.select(exp.alias_(value, "value")).distinct().from_(source).limit(VALUES_PER_COLUMN)
+            source = exp.select(quoted_column(column.name)).from_(source).limit(SCANNED_ROWS).subquery("scanned")
+        distinct = distinct_texts(column, source, schema.dialect).limit(VALUES_PER_COLUMN)
         parts.append(
             exp.select(exp.alias_(exp.Literal.number(number), "number"), exp.column("value")).from_(
                 distinct.subquery("found")
