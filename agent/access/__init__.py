@@ -5,7 +5,7 @@ may see. Every door gives the person's database to the rooms behind it, so none 
 docs/access.md has the format.
 """
 
-from agent.access.audit import AuditLog, audit_of
+from agent.access.audit import audit_of
 from agent.access.database import PersonalDatabase, personal
 from agent.access.identity import Identity, IdentityRefused
 from agent.access.person import Person
@@ -13,7 +13,6 @@ from agent.access.policies import Access, BadPolicies, access_of
 
 __all__ = [
     "Access",
-    "AuditLog",
     "BadPolicies",
     "Identity",
     "IdentityRefused",

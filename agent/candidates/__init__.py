@@ -7,9 +7,8 @@ those with the same rows support each other, and `weights.txt` says how much eit
 
 from __future__ import annotations
 
-from agent.candidates.choice import Choice, choose
-from agent.candidates.evaluation import examined
-from agent.candidates.result_groups import Candidate, Examined
+from agent.candidates.choice import choose
+from agent.candidates.result_groups import Candidate
 from agent.candidates.select_command import selected
 
-__all__ = ["Candidate", "Choice", "Examined", "choose", "examined", "selected"]
+__all__ = ["Candidate", "choose", "selected"]

@@ -12,12 +12,12 @@ from functools import lru_cache
 from agent.knowledge.linking.budget import choose, reduced
 from agent.knowledge.linking.evidence import Weights, chances, gather, learned
 from agent.knowledge.linking.schema_text import graded_text
-from agent.knowledge.linking.value_matches import Match, matches
+from agent.knowledge.linking.value_matches import matches
 from agent.knowledge.schema_context import WHOLE, estimate_tokens, schema_context
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.schema import Schema
 
-__all__ = ["SHARE", "SMALL_SCHEMA", "Linked", "LinkedValue", "Match", "link", "matches", "standard_budget"]
+__all__ = ["SHARE", "SMALL_SCHEMA", "Linked", "link", "matches", "standard_budget"]
 
 SMALL_SCHEMA = 60
 """Maximum columns of a schema that is always shown whole."""

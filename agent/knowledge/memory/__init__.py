@@ -6,9 +6,8 @@ use. docs/memory.md has the formats.
 """
 
 from agent.knowledge.memory.examples import Example
-from agent.knowledge.memory.glossary import Glossary
-from agent.knowledge.memory.lines import BadMemory, Problem
+from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.memory.loader import Memory, load_memory
-from agent.knowledge.memory.prompt_text import Remembered, remembered
+from agent.knowledge.memory.prompt_text import remembered
 
-__all__ = ["BadMemory", "Example", "Glossary", "Memory", "Problem", "Remembered", "load_memory", "remembered"]
+__all__ = ["BadMemory", "Example", "Memory", "load_memory", "remembered"]

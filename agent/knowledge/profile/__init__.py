@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from agent.knowledge.profile.builder import compute_profile
 from agent.knowledge.profile.cache import kept_profile, profile_soon
-from agent.knowledge.profile.facts import ColumnFacts, Profile, profile_from_json
+from agent.knowledge.profile.facts import Profile
 from agent.knowledge.profile.hints import hints
-from agent.knowledge.profile.sections import DEFAULT_BUDGET, Section, as_text, sections
+from agent.knowledge.profile.sections import Section, as_text, sections
 
 __all__ = [
-    "DEFAULT_BUDGET",
-    "ColumnFacts",
     "Profile",
     "Section",
     "as_text",
     "compute_profile",
     "hints",
     "kept_profile",
-    "profile_from_json",
     "profile_soon",
     "sections",
 ]

@@ -6,15 +6,6 @@ In: a file (Apache Ossie, dbt's semantic manifest, Snowflake's semantic model YA
 """
 
 from agent.knowledge.semantics.expansion import ModelView, model_view_of
-from agent.knowledge.semantics.model import Dataset, Field, Metric, Relationship, SemanticModel, Verified
+from agent.knowledge.semantics.model import SemanticModel
 
-__all__ = [
-    "Dataset",
-    "Field",
-    "Metric",
-    "ModelView",
-    "Relationship",
-    "SemanticModel",
-    "Verified",
-    "model_view_of",
-]
+__all__ = ["ModelView", "SemanticModel", "model_view_of"]

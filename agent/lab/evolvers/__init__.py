@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.lab.evolvers.protocol import Evolver, Proposal, View
+from agent.lab.evolvers.protocol import Evolver
 from eval.errors import InputError
 
-__all__ = ["NAMES", "Evolver", "Proposal", "View", "evolver"]
+__all__ = ["evolver"]
 
 NAMES = ("mined", "knobs", "reflective", "gepa", "scripted")
 
