@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli import exits
 from eval.batch_options import On
+from experiments.usage import usage_reported
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -70,13 +70,11 @@ def ablation(
     Example: python -m experiments.ablation --bench bench/shop --strategies zero-shot,few-shot-3,standard,full --out
     ablation/
     """
-    from pydantic import ValidationError
     from rich.console import Console
 
     from agent.cli.logs import direct_logs
-    from agent.config import settings, settings_problem
-    from eval.errors import InputError
-    from eval.run_folder import RunFolder, RunFolderError
+    from agent.config import settings
+    from eval.run_folder import RunFolder
     from experiments.ablation.evaluation import Bench, evaluate
     from experiments.ablation.html import page
     from experiments.ablation.report import failed_golds, markdown, tables
@@ -84,7 +82,7 @@ def ablation(
     from experiments.replay.__main__ import bench_questions, progress
 
     direct_logs(verbose=False)
-    try:
+    with usage_reported("Stopped; the same command continues."):
         config = settings()
         models = model or []
         only = models[0] if len(models) == 1 else None
@@ -109,15 +107,6 @@ def ablation(
                 on=on,
                 progress=progress,
             )
-    except ValidationError as error:
-        raise _usage(settings_problem(error)) from None
-    except OSError as error:
-        raise _usage(f"{error.filename}: {error.strerror}") from None
-    except (ValueError, RunFolderError, InputError) as error:
-        raise _usage(str(error)) from None
-    except KeyboardInterrupt:
-        typer.echo("Stopped; the same command continues.", err=True)
-        raise typer.Exit(exits.INTERRUPTED) from None
     notes += overlap
     ids = [str(question["id"]) for question in chosen]
     results_by_variant = [(variant.name, results_of(variant, ids, folder.results)) for variant in variants]
@@ -188,11 +177,6 @@ def _with_examples(
     kept = out / "examples.jsonl"
     overlap = examples_apart(examples, [(q["question"], q["gold_sql"]) for q in questions], "sqlite", kept)
     return config.changed(judging={"examples": str(kept)}), [overlap]
-
-
-def _usage(message: str) -> typer.Exit:
-    typer.echo(message, err=True)
-    return typer.Exit(exits.USAGE)
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from agent.cli import exits
 from agent.knowledge.memory.examples import Example
 from agent.knowledge.memory.similarity import nearest, sql_template
+from experiments.usage import usage_reported
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -29,11 +29,8 @@ def measure(
     from eval.collection import Collection
     from experiments.replay.__main__ import bench_questions
 
-    try:
+    with usage_reported():
         read = bench_questions(bench / "questions.jsonl")
-    except (OSError, ValueError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(exits.USAGE) from None
     by_database: dict[str, list[Example]] = defaultdict(list)
     for number, question in enumerate(read):
         if not split or question.get("split") == split:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eval.jsonl import INTERRUPTED
+from experiments.usage import usage, usage_reported
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,14 +58,10 @@ def serve(
     from experiments.recorded.faults import Faults, shares
     from experiments.recorded.server import application
 
-    try:
+    with usage_reported():
         faults = Faults(shares(fail), seed=seed, retry_after=retry_after)
         systems = [name.strip() for name in system.split(",") if name.strip()]
         source = _source(recording, questions, systems, distinct=distinct, relevance=relevance)
-    except OSError as error:
-        raise _usage(f"{error.filename}: {error.strerror}") from None
-    except ValueError as error:
-        raise _usage(str(error)) from None
     _run(application(source, delay=delay, faults=faults), port)
 
 
@@ -83,17 +79,12 @@ def record(
     from experiments.recorded.proxy import RecordingProxy
 
     if not upstream.startswith(("http://", "https://")):
-        raise _usage("--upstream must begin with http:// or https://")
-    try:
-        with Recorder(out) as recorder:
-            try:
-                _run(RecordingProxy(upstream, recorder).application(), port)
-            finally:
-                typer.echo(f"{recorder.written} exchanges recorded", err=True)
-    except OSError as error:
-        raise _usage(f"{error.filename}: {error.strerror}") from None
-    except ValueError as error:
-        raise _usage(str(error)) from None
+        raise usage("--upstream must begin with http:// or https://")
+    with usage_reported(), Recorder(out) as recorder:
+        try:
+            _run(RecordingProxy(upstream, recorder).application(), port)
+        finally:
+            typer.echo(f"{recorder.written} exchanges recorded", err=True)
 
 
 def _source(
@@ -121,18 +112,11 @@ def _run(application: Starlette, port: int) -> None:
     try:
         place = bound(port)
     except OSError as error:
-        raise _usage(f"port {port}: {error.strerror}") from None
+        raise usage(f"port {port}: {error.strerror}") from None
     typer.echo(f"OPENAI_BASE_URL={url_of(place)}")
     sys.stdout.flush()
-    try:
+    with usage_reported():
         serve(application, place)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def _usage(message: str) -> typer.Exit:
-    typer.echo(message, err=True)
-    return typer.Exit(2)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli import exits
+from experiments.usage import usage_reported
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -54,36 +54,22 @@ def replay(
 
     Example: python -m experiments.replay --bench bench/spider_dev --recorded recorded --first a --then b,c
     """
-    from pydantic import ValidationError
     from rich.console import Console
 
-    from agent.config import settings, settings_problem
+    from agent.config import settings
     from experiments.replay.recorded import tables
 
     file = recorded / f"{bench.resolve().name}.jsonl" if recorded.is_dir() else recorded
     systems = [first, *(name.strip() for name in then.split(",") if name.strip())]
-    try:
+    with usage_reported():
         config = settings()
         items = replay_questions(bench, file, systems, config, distinct=distinct, limit=limit, jobs=jobs)
-    except ValidationError as error:
-        raise _usage(settings_problem(error)) from None
-    except OSError as error:
-        raise _usage(f"{error.filename}: {error.strerror}") from None
-    except ValueError as error:
-        raise _usage(str(error)) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(exits.INTERRUPTED) from None
     if out is not None:
         out.write_text("".join(json.dumps(item.line(), ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(f"Attempts: {' → '.join(systems)}; {config.judging.max_retries} retries at most.", highlight=False)
     for table in tables(items):
         console.print(table)
-
-
-def _usage(message: str) -> typer.Exit:
-    typer.echo(message, err=True)
-    return typer.Exit(exits.USAGE)
 
 
 def replay_questions(
