@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
+from typing import Any
 
 from eval.databases import Database, ExecutionResult, open_database
 from eval.metrics.comparison import same_result
@@ -47,19 +48,22 @@ for line in sys.stdin:
 """
 
 
-def recorded_pairs(limit: int | None) -> list[dict[str, str]]:
-    """One item for each distinct pair of gold and answer: {key, db, gold, sql, n}."""
-    known = read_lines(bench_folder() / "spider_dev" / "questions.jsonl")
-    questions = {question["id"]: question for question in known if question["gold_ok"]}
+Item = dict[str, Any]
+
+
+def recorded_pairs(recording: str, questions: str) -> Iterator[Item]:
+    """One item for each distinct pair of gold and answer: {db, gold, sql, n}, where n answers gave that query."""
+    known = read_lines(bench_folder() / questions / "questions.jsonl")
+    golds = {question["id"]: question["gold_sql"] for question in known if question["gold_ok"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
-    for answer in read_lines(recorded_folder() / "spider_dev.jsonl"):
-        if question := questions.get(answer["id"]):
-            pairs[question["db"], question["gold_sql"], answer["sql"]] += 1
-    listed = [
-        {"key": str(i), "db": db, "gold": gold, "sql": sql, "n": str(n)}
-        for i, ((db, gold, sql), n) in enumerate(sorted(pairs.items()))
-    ]
-    return listed[:limit]
+    for answer in read_lines(recorded_folder() / f"{recording}.jsonl"):
+        gold = golds.get(answer["id"])
+        if gold is None:
+            continue
+        for sql in answer.get("samples", [answer.get("sql")]):
+            pairs[answer["db"], gold, sql] += len(answer.get("systems", [None]))
+    for (db, gold, sql), n in sorted(pairs.items()):
+        yield {"db": db, "gold": gold, "sql": sql, "n": n}
 
 
 def lay_out(folder: Path, names: set[str]) -> dict[str, tuple[Path, tuple[Path, ...]]]:
@@ -78,33 +82,31 @@ def lay_out(folder: Path, names: set[str]) -> dict[str, tuple[Path, tuple[Path, 
     return places
 
 
-def official(evaluator: Path, python: str, folder: Path, items: list[dict[str, str]]) -> dict[str, dict[str, object]]:
+def official(evaluator: Path, python: str, folder: Path, items: list[Item]) -> dict[str, Item]:
     """The official verdict on each item, by key."""
-    lines = "".join(
-        json.dumps(
-            {
-                "key": item["key"],
-                "gold": item["gold"],
-                "sql": item["sql"],
-                "ex": str(folder / "ex" / item["db"] / "original.sqlite"),
-                "ts": str(folder / "ts" / item["db"] / "original.sqlite"),
-            }
-        )
-        + "\n"
+    placed = [
+        {key: item[key] for key in ("key", "gold", "sql")}
+        | {measure: str(folder / measure / item["db"] / "original.sqlite") for measure in ("ex", "ts")}
         for item in items
-    )
-    ran = subprocess.run(
-        [python, "-c", _OFFICIAL, str(evaluator)], input=lines, capture_output=True, text=True, cwd=evaluator
-    )
-    verdicts = {v["key"]: v for v in map(json.loads, filter(lambda x: x.startswith("{"), ran.stdout.splitlines()))}
-    if len(verdicts) < len(items):
-        raise SystemExit(f"The official evaluator gave {len(verdicts)} of {len(items)} verdicts: {ran.stderr[-500:]}")
-    return verdicts
+    ]
+    return said_by(_OFFICIAL, python, (evaluator,), placed)
 
 
-def ours(items: list[dict[str, str]], places: dict[str, tuple[Path, tuple[Path, ...]]]) -> dict[str, dict[str, object]]:
+def said_by(script: str, python: str, checkouts: Sequence[Path], items: list[Item]) -> dict[str, Item]:
+    """What the official code says of each item, by key; the script runs in a process of its own."""
+    command = [python, "-c", script, *map(str, checkouts)]
+    lines = "".join(json.dumps(item) + "\n" for item in items)
+    ran = subprocess.run(command, input=lines, capture_output=True, text=True, cwd=checkouts[0])
+    said = (json.loads(line) for line in ran.stdout.splitlines() if line.startswith('{"key"'))
+    by_key = {one.pop("key"): one for one in said}
+    if len(by_key) < len(items):
+        raise SystemExit(f"The official programs gave {len(by_key)} of {len(items)} verdicts: {ran.stderr[-500:]}")
+    return by_key
+
+
+def ours(items: list[Item], places: dict[str, tuple[Path, tuple[Path, ...]]]) -> dict[str, Item]:
     """Our verdict on each item, by key."""
-    verdicts: dict[str, dict[str, object]] = {}
+    verdicts: dict[str, Item] = {}
     for item in items:
         original, suite = places[item["db"]]
         with open_database(original, infer_keys=False) as database:
@@ -113,7 +115,7 @@ def ours(items: list[dict[str, str]], places: dict[str, tuple[Path, tuple[Path, 
     return verdicts
 
 
-def reason(item: dict[str, str], measure: str, theirs: object, place: tuple[Path, tuple[Path, ...]]) -> str:
+def reason(item: Item, measure: str, theirs: object, place: tuple[Path, tuple[Path, ...]]) -> str:
     """Why the two differ: the first official rule that, used in place of ours, gives the official verdict."""
     gold, other = parse(item["gold"], "sqlite"), parse(item["sql"], "sqlite")
     ordered = bool(facts(gold).order_by)
@@ -186,14 +188,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="JSON lines: every disagreement")
     options = parser.parse_args()
-    items = recorded_pairs(options.limit)
-    print(f"{len(items)} different pairs, {sum(int(i['n']) for i in items)} recorded answers", file=sys.stderr)
+    pairs = islice(recorded_pairs("spider_dev", "spider_dev"), options.limit)
+    items = [{"key": str(number), **pair} for number, pair in enumerate(pairs)]
+    print(f"{len(items)} different pairs, {sum(i['n'] for i in items)} recorded answers", file=sys.stderr)
     with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(options.jobs) as pool:
         folder = Path(temporary)
         places = lay_out(folder, {item["db"] for item in items})
         shares = [items[i :: options.jobs * 8] for i in range(options.jobs * 8)]
-        theirs: dict[str, dict[str, object]] = {}
-        mine: dict[str, dict[str, object]] = {}
+        theirs: dict[str, Item] = {}
+        mine: dict[str, Item] = {}
         waiting = [
             (pool.submit(official, options.evaluator, options.python, folder, s), pool.submit(ours, s, places))
             for s in shares
@@ -209,16 +212,15 @@ def main() -> int:
         for item in items:
             for measure in ("ex", "ts"):
                 verdict, we = theirs[item["key"]][measure], mine[item["key"]][measure]
-                count = int(item["n"])
                 if verdict == we:
-                    agreed[measure] += count
+                    agreed[measure] += item["n"]
                     continue
                 why = reason(item, measure, verdict, places[item["db"]])
-                reasons[measure][why] += count
+                reasons[measure][why] += item["n"]
                 lines.append({**item, "measure": measure, "official": verdict, "ours": we, "reason": why})
     if options.out:
         write_lines(options.out, lines)
-    total = sum(int(i["n"]) for i in items)
+    total = sum(i["n"] for i in items)
     for measure in ("ex", "ts"):
         print(f"{measure.upper()}: {agreed[measure]} of {total} verdicts agree")
         for why, count in reasons[measure].most_common():

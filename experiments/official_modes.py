@@ -13,24 +13,22 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from eval.databases import open_database
 from eval.metrics.modes import Mode, official_figures
 from eval.metrics.suites import suite_databases
 from eval.sql import check, parse
-from experiments.bench_folder import bench_folder, recorded_folder
-from experiments.json_lines import read_lines, write_lines
-from experiments.official_evaluator import lay_out
+from experiments.bench_folder import bench_folder
+from experiments.json_lines import write_lines
+from experiments.official_evaluator import Item, lay_out, recorded_pairs, said_by
 
 SETS = {
     "spider_dev": ("spider_dev", "spider_dev"),
@@ -85,37 +83,13 @@ for line in sys.stdin:
 
 _SHARE = 100
 """Pairs of one share: what is kept at a time."""
-Item = dict[str, Any]
 Figures = dict[str, float | None]
-
-
-def recorded(name: str) -> Iterator[Item]:
-    """One item for each distinct pair of gold and answer: {set, db, gold, sql, n}, where n answers gave that query."""
-    questions, databases = SETS[name]
-    known = read_lines(bench_folder() / questions / "questions.jsonl")
-    golds = {question["id"]: question["gold_sql"] for question in known if question["gold_ok"]}
-    pairs: Counter[tuple[str, str, str]] = Counter()
-    for answer in read_lines(recorded_folder() / f"{name}.jsonl"):
-        gold = golds.get(answer["id"])
-        if gold is None:
-            continue
-        for sql in answer.get("samples", [answer.get("sql")]):
-            pairs[answer["db"], gold, sql] += len(answer.get("systems", [None]))
-    for (db, gold, sql), n in sorted(pairs.items()):
-        yield {"set": name, "folder": databases, "db": db, "gold": gold, "sql": sql, "n": n}
 
 
 def official(spider: Path, bird: Path, python: str, items: list[Item]) -> dict[str, Figures]:
     """The official figures, by key."""
-    lines = "".join(json.dumps({k: i[k] for k in ("key", "gold", "sql", "file", "modes")}) + "\n" for i in items)
-    command = [python, "-c", _OFFICIAL, str(spider), str(bird)]
-    ran = subprocess.run(command, input=lines, capture_output=True, text=True, cwd=spider)
-    by_key = {
-        v.pop("key"): v for v in map(json.loads, filter(lambda x: x.startswith('{"key"'), ran.stdout.splitlines()))
-    }
-    if len(by_key) < len(items):
-        raise SystemExit(f"The official programs gave {len(by_key)} of {len(items)} verdicts: {ran.stderr[-500:]}")
-    return by_key
+    asked = [{key: item[key] for key in ("key", "gold", "sql", "file", "modes")} for item in items]
+    return said_by(_OFFICIAL, python, (spider, bird), asked)
 
 
 def ours(items: list[Item]) -> dict[str, Figures]:
@@ -134,7 +108,11 @@ def ours(items: list[Item]) -> dict[str, Figures]:
 
 def prepared(names: list[str], suites: bool, folder: Path, every: int = 1) -> list[Item]:
     """The items with their files; every n-th of each recording."""
-    items = [item for name in names for item in list(recorded(name))[::every]]
+    items = [
+        {"set": name, "folder": SETS[name][1], **pair}
+        for name in names
+        for pair in islice(recorded_pairs(name, SETS[name][0]), 0, None, every)
+    ]
     modes = WITH_SUITE if suites else ONE_DATABASE
     if suites:
         places = lay_out(folder, {item["db"] for item in items})

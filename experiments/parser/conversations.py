@@ -28,10 +28,11 @@ from agent.parser import read
 from agent.parser.dialogue import completed
 from agent.parser.execution_probe import looker
 from agent.runtime.probability import STATED_DOUBT
-from eval.databases import Database, Limits, open_database
+from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.metrics.intervals import wilson_interval
-from eval.sql import check, facts, parse, parsed_from_tree
+from eval.metrics.items import executed
+from eval.sql import facts, parse, parsed_from_tree
 from experiments.json_lines import read_lines
 
 _LIMITS = Limits(seconds=10.0)
@@ -82,19 +83,15 @@ class Asker:
         reading = read(question, self._schema, self._values, threshold=0.0, look=self._look)
         if reading.tree is None:
             return "", 0.0, False
-        verdict = check(parsed_from_tree(reading.tree, self._schema.dialect), self._schema)
-        if verdict.statement is None:
-            return reading.sql, reading.confidence, False
-        result = self._database.execute(verdict.statement, limits=_LIMITS)
-        for text in accepted:
-            parsed = parse(text, self._database.dialect)
-            gold = check(parsed).statement
-            if gold is None or not result.ok:
-                continue
-            expected = self._database.execute(gold, limits=_LIMITS)
-            if expected.ok and same_result(expected, result, ordered=bool(facts(parsed, None).order_by)):
-                return reading.sql, reading.confidence, True
-        return reading.sql, reading.confidence, False
+        result = executed(parsed_from_tree(reading.tree, self._schema.dialect), self._database, _LIMITS)
+        right = result.ok and any(self._returns(text, result) for text in accepted)
+        return reading.sql, reading.confidence, right
+
+    def _returns(self, sql: str, result: ExecutionResult) -> bool:
+        """Whether a query has this result."""
+        parsed = parse(sql, self._database.dialect)
+        expected = executed(parsed, self._database, _LIMITS)
+        return expected.ok and same_result(expected, result, ordered=bool(facts(parsed, None).order_by))
 
 
 def conversation_outcomes(record: dict[str, object], asker: Asker) -> Iterator[TurnOutcome]:
