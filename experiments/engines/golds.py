@@ -8,7 +8,6 @@ SQLite's rows. Out, printed: how many give the same rows, and every other one wi
 from __future__ import annotations
 
 import argparse
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,13 +16,12 @@ from pathlib import Path
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from eval.databases import Database, Limits, open_database
+from eval.databases import Database, Limits
 from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 from eval.sql.strict_grouping import own_nodes, strictly_grouped
-from experiments.engines.copies import copied, dialect_of
-from experiments.json_lines import read_lines
+from experiments.engines.copies import beside_copies, dialect_of
 from experiments.parser.evaluate import ends_in_order
 
 _LIMITS = Limits(seconds=120.0, rows=1_000_000, bytes=1 << 30)
@@ -43,16 +41,7 @@ class Outcome:
 
 def measured(folder: Path, server: str, dialect: Dialect) -> Iterator[Outcome]:
     """Every question of the set, database by database."""
-    questions = sorted(read_lines(folder / "questions.jsonl"), key=lambda q: q["db"])
-    session, opened, url = str(uuid.uuid4()), "", ""
-    copy: Database | None = None
-    for q in questions:
-        path = folder / "databases" / f"{q['db']}.sqlite"
-        if q["db"] != opened:
-            url = copied(path, server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session)
-            copy, opened = open_database(url, infer_keys=False), q["db"]
-            original = open_database(path, infer_keys=False)
-        assert copy is not None
+    for q, original, copy in beside_copies(folder, server, infer_keys=False):
         yield _compared(str(q["id"]), str(q["gold_sql"]), original, copy, dialect)
 
 

@@ -9,20 +9,18 @@ questions that only one of them answers rightly.
 from __future__ import annotations
 
 import argparse
-import uuid
 from dataclasses import replace
 from pathlib import Path
 
 from agent.knowledge.values import value_index
 from agent.parser.engine import read
 from agent.parser.execution_probe import looker
-from eval.databases import Database, ExecutionResult, Limits, open_database
+from eval.databases import Database, ExecutionResult, Limits
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.sql import check, parse, parsed_from_tree
-from experiments.engines.copies import copied, dialect_of
+from experiments.engines.copies import beside_copies, dialect_of
 from experiments.engines.golds import translated
-from experiments.json_lines import read_lines
 from experiments.parser.evaluate import ends_in_order
 
 _LIMITS = Limits(seconds=60.0)
@@ -63,15 +61,8 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="every n-th question")
     given = options.parse_args()
     folder = given.bench / given.set
-    questions = sorted(read_lines(folder / "questions.jsonl"), key=lambda q: q["db"])[:: given.every]
-    session, opened, dialect = str(uuid.uuid4()), "", dialect_of(given.server)
-    asked, right_here, right_there = 0, 0, 0
-    for q in (q for q in questions if q["db"] != given.leave_out):
-        if q["db"] != opened:
-            path = folder / "databases" / f"{q['db']}.sqlite"
-            original = open_database(path)
-            copy = open_database(copied(path, given.server, f"{q['db']}_{uuid.uuid4().hex[:6]}", session))
-            opened = q["db"]
+    dialect, asked, right_here, right_there = dialect_of(given.server), 0, 0, 0
+    for q, original, copy in beside_copies(folder, given.server, every=given.every, leave_out=given.leave_out):
         gold = check(parse(q["gold_sql"], "sqlite")).statement
         if gold is None:
             continue

@@ -61,21 +61,6 @@ class Sample:
     sql: str = ""
 
 
-def of_case(
-    case: Case, source: str, database: str, question: str, system: str, right: bool, learned: Expectation | None = None
-) -> Sample:
-    reading = Reading(case)
-    features: dict[str, float] = {}
-    for seen in observations(reading, learned):
-        features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
-    by_name = weights("default")
-    fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
-    fixed += by_name["best_practices"] * best_practices(case)[0] + by_name["plan_quality"] * plan_quality(case)[0]
-    return Sample(
-        source, database, question, system, right, bool(vetoes(case)), features, fixed, case.question, case.parsed.text
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One answer with everything known of it, and whether it is right."""
@@ -86,6 +71,29 @@ class Answer:
     question: str
     system: str
     right: bool
+
+
+def sample_of(answer: Answer, learned: Expectation | None = None) -> Sample:
+    """The answer as the judge sees it; `learned`: what queries usually look like, where not as shipped."""
+    case = answer.case
+    features: dict[str, float] = {}
+    for seen in observations(Reading(case), learned):
+        features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
+    by_name = weights("default")
+    fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
+    fixed += by_name["best_practices"] * best_practices(case)[0] + by_name["plan_quality"] * plan_quality(case)[0]
+    return Sample(
+        source=answer.source,
+        database=answer.database,
+        question=answer.question,
+        system=answer.system,
+        right=answer.right,
+        vetoed=bool(vetoes(case)),
+        features=features,
+        fixed=fixed,
+        text=case.question,
+        sql=case.parsed.text,
+    )
 
 
 class Extraction:
@@ -180,9 +188,7 @@ def extracted(
     sys.stderr.write(f"{source.name}: {len(questions)} questions\n")
     for answer in Extraction(source).samples(questions):
         learned = halves[half_of(answer.database)] if halves else None
-        yield of_case(
-            answer.case, answer.source, answer.database, answer.question, answer.system, answer.right, learned
-        )
+        yield sample_of(answer, learned)
 
 
 def read_cache(path: Path) -> list[Sample]:

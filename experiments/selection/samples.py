@@ -20,7 +20,7 @@ from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
 from experiments.json_lines import read_lines, write_lines
 from experiments.judge import sources as judge_sources
-from experiments.judge.samples import GOLD, Extraction, Sample, of_case
+from experiments.judge.samples import GOLD, Extraction, Sample, sample_of
 from experiments.judge.samples import Answer as Judged
 from experiments.judge.sources import SEED, SOURCES, Question, Source
 
@@ -115,8 +115,7 @@ def _asked(source: Source, question: str, answers: Sequence[Judged]) -> Asked:
         if isinstance(outcome, Ran):
             ran[place] = outcome
     examined = dict(zip(ran, labelled(list(ran.values())), strict=True))
-    samples = [of_case(a.case, a.source, a.database, a.question, a.system, a.right) for a in answers]
-    pairs = (Answer(sample, examined.get(place)) for place, sample in enumerate(samples))
+    pairs = (Answer(sample_of(answer), examined.get(place)) for place, answer in enumerate(answers))
     return Asked(source.name, source.family, question, tuple(pairs))
 
 
