@@ -67,9 +67,7 @@ def write_replica(original: Original, rows: Mapping[str, Sequence[Row]], path: P
             connection.execute(statement)
             if rows.get(name):
                 marks = ", ".join("?" * len(rows[name][0]))
-                connection.executemany(
-                    f"INSERT OR IGNORE INTO {quoted((name,), 'sqlite')} VALUES ({marks})", rows[name]
-                )
+                connection.executemany(f"INSERT OR IGNORE INTO {_name(name)} VALUES ({marks})", rows[name])
         _drop_orphans(connection)
         for statement in original.views:
             connection.execute(statement)
@@ -87,7 +85,7 @@ def _drop_orphans(connection: sqlite3.Connection) -> None:
         if not rows:  # rows of tables without rowids cannot be identified
             return
         for table, rowid in rows:
-            connection.execute(f"DELETE FROM {quoted((table,), 'sqlite')} WHERE rowid = ?", (rowid,))
+            connection.execute(f"DELETE FROM {_name(table)} WHERE rowid = ?", (rowid,))
 
 
 def _sample(connection: sqlite3.Connection, name: str) -> list[Row]:
