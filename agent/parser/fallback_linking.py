@@ -184,7 +184,7 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
 
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
-    """The schema's words of a similar meaning, where no list has the word: a guess, unless one of them is very near."""
+    """The schema's words of a similar meaning, where no list has the word: always a guess."""
     if item.lower in AGENTIVE or word in _GENERIC:  # `live in`, `meet at` only link a thing to its description
         return None
     if word != item.lower and not item.lower.endswith("s"):  # `lost` is a state, to be found in the data
@@ -196,19 +196,17 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     mention = _mention(item, vocabulary, scores)
     if mention is None or mention.mention is None:
         return None
-    return replace(mention, mention=replace(mention.mention, guessed=best < _SURE or len(scores) > 1))
+    return replace(mention, mention=replace(mention.mention, guessed=True))
 
 
 _GENERIC = word_set(
     "type kind sort form way thing part number name id code key value record group list set amount total count sum "
-    "size level state status address detail information"
+    "size level state status address detail information first last next"
 )
-"""Words that say little by themselves: anything has a type, a number and a name."""
+"""Words that say little by themselves: anything has a type, a number and a (last) name."""
 _LINKED = 0.6
 """The worth of a link to a word of no similarity; that of one to the same word is 1."""
 _RIVAL = 0.12
 """Words whose similarity is lower by at most this much may be meant, too."""
-_SURE = 0.85
-"""The similarity from which on a single word of the schema is meant without a doubt."""
 _WORDS = frozenset(("pro", "con", "per", "art", "car", "day", "end", "man", "men", "the", "for", "age", "com", "cat"))
 """Short words that are prefixes of many others without being their abbreviation."""

@@ -147,6 +147,7 @@ def date_column(
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
             score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(_SIDE_DATES & {root(w) for w in words}) + 1.6 * calendar
             score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
+            score -= 0.3 * bool(measured and table in c.entities and table not in measured)
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
             candidates.append((score, word))
     candidates.sort(key=lambda pair: -pair[0])
@@ -155,14 +156,26 @@ def date_column(
 
 
 def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
-    """`parcels per family in 2025`: 2025 is a date of the rows that are counted for each of the others."""
-    others = {str(what) for kind, what in c.groups if kind == "table"}
+    """`parcels per family in 2025`, `family with the most parcels in 2025`: 2025 is a date of the rows that are counted
+    for each of the others, or of what they belong to."""
     counted = {e.table for e in c.query.select if e.function == "count" and e.table}
+    ranked = {e.table for e, _ in c.query.order if e.function == "count" and e.table}
+    others = {str(what) for kind, what in c.groups if kind == "table"} | (set(c.entities) if ranked else set())
+    others -= ranked
     return {
         t
-        for t in counted - others
-        if any(w.role in ("date", "year") for w in q.vocabulary.by_table[t]) and any(q.many_of(o, t) for o in others)
+        for t in (counted | ranked) - others
+        if any(q.many_of(o, t) for o in others) and any(_has_date(q, x) for x in (t, *_owners(q, t)) if x not in others)
     }
+
+
+def _owners(q: LinkedQuestion, table: str) -> list[str]:
+    """The tables that the rows of a table belong to."""
+    return [key.ref_table for key in q.vocabulary.tables[table].table.foreign_keys]
+
+
+def _has_date(q: LinkedQuestion, table: str) -> bool:
+    return any(w.role in ("date", "year") for w in q.vocabulary.by_table.get(table, ()))
 
 
 def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: periods.Period) -> bool:

@@ -121,6 +121,24 @@ def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"which {who} has the {end} total {' '.join(numbers[0].words)}{match['rest']}")
 
 
+_STOCKS = ("stock", "inventory")
+
+
+@rule(
+    r"\b(?:with|have|has|having|where we have) (?P<cmp>less than|fewer than|under|below|more than|over|above|at least|"
+    r"at most|no more than|only|exactly) (?P<n>\d+)(?: (?:items?|units?|pieces?|of them))? "
+    r"(?:(?:left )?(?:in|on) (?:stock|inventory)|on hand|left)(?=$|[?.! ])"
+)
+def in_stock(match: re.Match[str], known: Known) -> Wording | None:
+    """`with fewer than 10 in stock` as `with stock quantity less than 10`, where one number is called so."""
+    stocks = [c for c in known.figures() if set(_STOCKS) & set(c.words)]
+    if len(stocks) != 1:
+        return None
+    compared = {"fewer than": "less than", "only": "equal to", "exactly": "equal to"}
+    cmp = match["cmp"].lower()
+    return Wording(f"with {' '.join(stocks[0].words)} {compared.get(cmp, cmp)} {match['n']}")
+
+
 _VERB_COLUMNS = {
     "earn": ("salary", "wage", "pay", "income", "earnings"), "make": ("salary", "wage", "pay", "income"),
     "cost": ("price", "cost", "fee"), "weigh": ("weight",),

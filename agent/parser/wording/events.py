@@ -10,6 +10,7 @@ from eval.language.inflection import lemma
 _EVENTS = {
     ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
     ("purchase", "purchased"): ("purchase", "order", "sale", "invoice"),
+    ("sold",): ("sale", "order item", "order", "purchase", "invoice"),
     ("rent", "rented"): ("rental", "loan"),
     ("borrow", "borrowed"): ("loan", "checkout", "borrowing"),
     ("book", "booked"): ("booking", "reservation"),
@@ -20,7 +21,7 @@ _EVENTS = {
     ("visit", "visited"): ("visit", "appointment"),
 }
 _RECORDED_IN = {verb: tables for verbs, tables in _EVENTS.items() for verb in verbs}
-_EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN, key=len, reverse=True))})"
+_EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN.keys() - {'sold'}, key=len, reverse=True))})"
 _ANYTHING = r"(?: any ?thing| something| any)?"
 _WHO = r"\b(?:who|that|which) "
 _SALES = ("order", "invoice", "sale", "purchase")
@@ -52,10 +53,13 @@ def then_not(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
-    rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)"
+    rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
+    r"(?<=[a-z]s )(?:(?:that|which) )?(?:(?:(?:have|has|had) )?not(?: been)?|were not|(?:have |has )?never(?: been)?|"
+    r"(?:were |was )never) (?P<verb>sold|ordered|bought|purchased|rented|borrowed|booked)"
+    r"(?= in \d| since| last| this| before|[?.! ]*$)",
 )
 def never(match: re.Match[str], known: Known) -> Wording | None:
-    """`who never ordered` as `without orders`."""
+    """`who never ordered`, `not sold` as `without orders`."""
     rows = _recorded(match, known)
     return Wording(f"without {rows}") if rows else None
 
@@ -128,6 +132,23 @@ def busiest(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(
         f"{match['x']} with the {rank}{match['rest']}",
         notes=(f"“{match['most'].lower()}” is taken as the {rank}",),
+    )
+
+
+@rule(
+    r"^(?:(?:what|which) (?:is|are|was|were) )?(?:the |our )?(?P<most>most|least) popular (?P<x>[a-z]+)"
+    rf"{SINCE}$"
+)
+def popular(match: re.Match[str], known: Known) -> Wording | None:
+    """`most popular product in 2025` as `product with the most order items in 2025`, where one table records events."""
+    table = known.table(match["x"])
+    events = known.recorded(table) if table is not None else []
+    if len(events) != 1:
+        return None
+    rank = f"{'most' if match['most'].lower() == 'most' else 'fewest'} {events[0].plural}"
+    return Wording(
+        f"{match['x']} with the {rank}{match['rest']}",
+        notes=(f"“{match['most'].lower()} popular” is taken as the {rank}",),
     )
 
 

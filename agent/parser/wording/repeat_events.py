@@ -11,9 +11,8 @@ import re
 from agent.knowledge.vocabulary import TableWord
 from agent.parser.date_arithmetic import before
 from agent.parser.interpretation import Shape
-from agent.parser.wording.rules import Known, Wording, rule
+from agent.parser.wording.rules import EVENTS, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
-from eval.language.lexicon import word_set
 
 _ANY_VERB = (
     r"(?P<verb>(?:came|come|been|returned|return|stayed|stay|visited|visit|ordered|order|bought|buy|purchased|purchase|"
@@ -21,10 +20,6 @@ _ANY_VERB = (
     r"active|used us|subscribed|deposited|hired|trained|checked in))"
 )
 _COUNT = r"(?:how many |number of |count (?:of )?)"
-_EVENT_TABLES = word_set(
-    "order purchase sale invoice booking reservation visit appointment rental loan checkout donation registration "
-    "attendance transaction payment stay session ticket enrollment subscription"
-)
 _OF_VERB = {
     "book": ("booking", "reservation"), "reserv": ("reservation", "booking"), "buy": ("order", "purchase", "sale"),
     "bought": ("order", "purchase", "sale"), "purchas": ("purchase", "order", "sale"), "order": ("order", "purchase"),
@@ -143,7 +138,7 @@ def _people_and_events(who: str, verb: str, known: Known, event: str = "") -> tu
         people = known.table(known.noun(*_BUYERS))
     else:
         people = known.table(who) if lemma(who.lower()) != who.lower() else None
-    if people is None or set(people.words) & _EVENT_TABLES:
+    if people is None or set(people.words) & EVENTS:
         return None, None
     tables = known.events(people)
     if event:
@@ -152,7 +147,7 @@ def _people_and_events(who: str, verb: str, known: Known, event: str = "") -> tu
     named = next((t for name in meant for t in tables if name in t.words), None)
     if named is not None or (meant and verb.lower()[:4] not in ("stay", "visi", "atte")):
         return people, named
-    return people, next((t for t in tables if set(t.words) & _EVENT_TABLES and not t.bridge), None)
+    return people, next((t for t in tables if set(t.words) & EVENTS and not t.bridge), None)
 
 
 def _meant(verb: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
 from eval.language.inflection import lemma, plural
+from eval.language.lexicon import word_set
 
 UNIT = r"(?:day|week|month|quarter|year)"
 YEAR = r"(?:19|20)\d\d"
@@ -23,6 +24,11 @@ MONTH = (
     r"november|nov|december|dec)"
 )
 BY = r"(?:by|per|for each|for every|in each|of each|across)"
+EVENTS = word_set(
+    "order purchase sale invoice booking reservation visit appointment rental loan checkout donation registration "
+    "attendance transaction payment stay session ticket enrollment subscription"
+)
+"""Words of tables that record what people did, and when."""
 ASKED = r"(?:(?:what|show|give|tell)(?: is|'s| was| me)? )?(?:the |our )?"
 """The words that ask, before the name of a figure."""
 SINCE = r"(?P<rest>(?: (?:in|since|during|this|last|for) .+)?)"
@@ -86,6 +92,15 @@ class Known:
             )
         ]
         return sorted(tables, key=lambda t: -(t.table.row_count or 0))
+
+    def recorded(self, table: TableWord) -> list[TableWord]:
+        """The tables that record what people did with the rows of a table: its sales, loans, bookings."""
+        referring = (
+            t
+            for t in self.vocabulary.tables.values()
+            if any(key.ref_table == table.name for key in t.table.foreign_keys)
+        )
+        return [t for t in referring if EVENTS & set(t.words)]
 
     def figures(self) -> list[ColumnWord]:
         """The columns that hold figures: numbers that are neither keys nor codes."""

@@ -52,6 +52,8 @@ _REPLACED = tuple(
         (r"\bworst first\b", "lowest first"),
         (r"\bbest first\b", "highest first"),
         (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
+        (r"^((?:on |in )?(?:which|what) (?:day|week|month|quarter|year|weekday|hour)) do we (?:usually )?sell (?:the )?"
+         r"(most|least)\b", r"\1 has the \2 sales"),
         (r"\bquarterly (?=\w)(.+)", r"\1 per quarter"),
         (r"\b(\d)[- ]?stars? (reviews?|ratings?)\b", r"\2 with rating \1"),
         (
@@ -103,6 +105,8 @@ _REPLACED = tuple(
         (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
         (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
          r"\1\2 10 \3 by"),
+        (r"^(?:(?:who|what|which) are |(?:show|list|give)(?: me)? )?(?:our |my )?(newest|latest|most recent) ([a-z]+s)"
+         r"(?=[?.! ]*$)", r"the 10 \1 \2"),
         (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",
          r"between \1 \3 and \2 \3"),
         (r"^(?:who is |who are )?(?:the )?(highest|lowest)[- ]paid ([a-z]+)$", r"\2 with the \1 salary"),

@@ -19,14 +19,18 @@ from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.databases import Database, open_database
 
 BAKERY = """
-CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL);
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, last_name TEXT, registered DATE);
+CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, stock INTEGER,
+    added DATE);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
     product_id INTEGER REFERENCES products(id), ordered_on DATE, total_amount REAL, status TEXT);
+CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders(id),
+    product_id INTEGER NOT NULL REFERENCES products(id), pieces INTEGER);
 CREATE TABLE bakes (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES products(id), runtime INTEGER);
-INSERT INTO customers VALUES (1, 'Ada');
-INSERT INTO products VALUES (1, 'loaf', 3.5), (2, 'roll', 0.5);
+INSERT INTO customers VALUES (1, 'Ada', 'Lind', '2023-01-01');
+INSERT INTO products VALUES (1, 'loaf', 3.5, 4, '2022-01-01'), (2, 'roll', 0.5, 40, '2024-01-01');
 INSERT INTO orders VALUES (1, 1, 1, '2024-03-01', 7.0, 'open'), (2, 1, 2, '2024-04-02', 1.0, 'cancelled');
+INSERT INTO lines VALUES (1, 1, 1, 2), (2, 2, 2, 1);
 INSERT INTO bakes VALUES (1, 1, 45);
 """
 
@@ -59,6 +63,12 @@ def wording(bakery: Database) -> Callable[[str], Wording]:
         ("how long do bakes take", "average runtime of bakes"),
         ("customers who ordered more than twice", "customers with more than 2 orders"),
         ("the last 2 orders", "the latest 2 orders"),
+        ("products with fewer than 10 left in stock", "products with stock less than 10"),
+        ("products not sold since march 2024", "products without orders since march 2024"),
+        ("which products have never been ordered", "which products without orders"),
+        ("most popular product in 2024", "product with the most orders in 2024"),
+        ("which month do we sell the most", "sales per month"),
+        ("our newest customers", "the 10 newest customers"),
         ("best customers last year", "top 10 customers by revenue last year"),
         ("how many orders does the average customer place?", "number of orders per customer"),
         ("how many orders per customer on average", "number of orders per customer"),
@@ -93,6 +103,21 @@ def test_everything_about_a_row_is_the_whole_row(bakery: Database) -> None:
         reading = read(question, schema, value_index(bakery, schema), threshold=0.0)
         assert reading.sql.replace("\n", " ") == "SELECT * FROM customers WHERE id = 1"
         assert reading.not_understood == ()
+
+
+def test_a_word_of_like_meaning_is_no_part_of_a_name(bakery: Database) -> None:
+    schema = bakery.schema()
+    reading = read("late customers", schema, value_index(bakery, schema), threshold=0.0)
+    assert reading.not_understood == ("late",)
+    assert "last_name" not in reading.sql
+
+
+def test_a_period_is_about_what_a_ranking_counts(bakery: Database) -> None:
+    """Lines of orders have no date of their own, but their orders have."""
+    schema = bakery.schema()
+    reading = read("which product has the most lines in 2024", schema, value_index(bakery, schema), threshold=0.0)
+    assert "ordered_on >= '2024-01-01'" in reading.sql
+    assert "added" not in reading.sql
 
 
 def test_no_suggestion_names_a_total_twice(bakery: Database) -> None:
