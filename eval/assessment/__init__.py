@@ -10,7 +10,7 @@ from __future__ import annotations
 from eval.assessment.participants import Participant, ParticipantUnusable, participant
 from eval.assessment.requests import Options, assess, assessing
 from eval.assessment.selection import Assignment, Filters, Selection, SelectionError, select_tasks
-from eval.assessment.statistics import Figures, figures
+from eval.assessment.statistics import Figures, figures, ranked
 from eval.assessment.types import Answer, Judgement, Mistake, TaskResult
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "assessing",
     "figures",
     "participant",
+    "ranked",
     "select_tasks",
 ]

@@ -19,14 +19,13 @@ from eval.assessment.types import Judgement, Mistake
 from eval.databases import Database, DatabaseError, ExecutionResult, Limits, open_database
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result, same_set
-from eval.metrics.efficiency import time_ratio
 from eval.metrics.exact_match import exact_match
-from eval.metrics.items import compare_items
+from eval.metrics.items import compare_items, executed, ves
 from eval.metrics.suites import suite_databases
 from eval.schema import Dialect
 from eval.scoring import Score, score
 from eval.scoring.presets import weights
-from eval.sql import ParsedQuery, Verdict, check, orders_rows, parse
+from eval.sql import ParsedQuery, orders_rows, parse
 
 WRONG_AT_MOST = 0.25
 """The highest overall score of a wrong answer, regardless of its other dimensions."""
@@ -75,7 +74,7 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> 
     at("answer")
     query = Query(request.question, request.sql, reasoning=request.reasoning)
     case = examine(query, database, schema=schema, limits=request.limits, send_unknown_names=True)
-    outcome = case.result or _refused(case.parsed, case.verdict)
+    outcome = case.result or ExecutionResult("error", error=case.verdict.reason)
     ordered = orders_rows(gold)
     right = same_result(wanted, outcome, ordered=ordered) if wanted.ok else None
     bird = same_set(wanted, outcome) if wanted.ok else None
@@ -101,7 +100,7 @@ def judge(request: JudgeRequest, at: Callable[[str], None] = lambda _: None) -> 
         ex=right,
         bird_ex=bird,
         ts=_on_suite(request, database, right),
-        ves=_ves(request, gold, case.verdict, database, right) if request.timed else None,
+        ves=None if right is None or not request.timed else ves(gold, case.parsed, right, database, request.limits),
         gold_error=wanted.error,
         error=outcome.error,
         dimensions={name: round(value, 4) for name, value in dimensions.items()},
@@ -127,22 +126,14 @@ def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
 
 def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, ExecutionResult]:
     """Parse and run a gold query."""
-    parsed, verdict = _read(sql, database.dialect)
-    if verdict.statement is None:
-        return parsed, _refused(parsed, verdict)
-    return parsed, database.execute(verdict.statement, limits=limits)
-
-
-def _refused(parsed: ParsedQuery, verdict: Verdict) -> ExecutionResult:
-    return ExecutionResult("error", error=parsed.error or verdict.reason or "not a single statement")
+    parsed = _parsed(sql, database.dialect)
+    return parsed, executed(parsed, database, limits)
 
 
 @lru_cache(maxsize=512)
-def _read(sql: str, dialect: Dialect) -> tuple[ParsedQuery, Verdict]:
-    """The query parsed and checked; cached, because the same gold query comes with each participant. The tree is never
-    changed."""
-    parsed = parse(sql, dialect)
-    return parsed, check(parsed)
+def _parsed(sql: str, dialect: Dialect) -> ParsedQuery:
+    """The query, parsed once: the same gold query comes with each participant. The tree is never changed."""
+    return parse(sql, dialect)
 
 
 def _notes(scored: Score, right: bool | None) -> dict[str, str]:
@@ -163,17 +154,6 @@ def _on_suite(request: JudgeRequest, database: Database, right: bool | None) -> 
         for g in request.golds
     )
     return any(verdicts)
-
-
-def _ves(
-    request: JudgeRequest, gold: ParsedQuery, verdict: Verdict, database: Database, right: bool | None
-) -> float | None:
-    wanted = check(gold).statement
-    if right is None or wanted is None:
-        return None
-    if not right or verdict.statement is None:
-        return 0.0
-    return time_ratio(wanted, verdict.statement, database, limits=request.limits) or 0.0
 
 
 def nothing_right(request: JudgeRequest) -> Judgement:

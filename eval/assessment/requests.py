@@ -17,7 +17,7 @@ from eval.assessment.judgement import JudgeRequest
 from eval.assessment.participants import Caller, Participant
 from eval.assessment.sandbox import MEMORY_BYTES, Sandbox
 from eval.assessment.selection import Assignment
-from eval.assessment.types import Answer, Judgement, TaskResult
+from eval.assessment.types import TaskResult
 from eval.assessment.wire import task_message
 from eval.jsonl import Record
 
@@ -60,9 +60,7 @@ async def assess(
 
     async def work(caller: Caller, waiting: deque[Assignment], sandbox: Sandbox) -> None:
         while waiting:
-            assignment = waiting.popleft()
-            answer = await caller.ask(task_message(assignment.task, dict(assignment.structure), assignment.dialect))
-            result = await judged(assignment, caller.whom.name, answer, sandbox, options)
+            result = await _asked(waiting.popleft(), caller, sandbox, options)
             results.append(result)
             on_result(result)
 
@@ -92,18 +90,17 @@ async def assessing(
         }
 
         async def one(record: Record) -> Record:
-            assignment, caller = record["assignment"], callers[record["participant"]]
-            answer = await caller.ask(task_message(assignment.task, dict(assignment.structure), assignment.dialect))
-            return {"result": await judged(assignment, caller.whom.name, answer, sandbox, options)}
+            caller = callers[record["participant"]]
+            return {"result": await _asked(record["assignment"], caller, sandbox, options)}
 
         yield one
 
 
-async def judged(
-    assignment: Assignment, participant: str, answer: Answer, sandbox: Sandbox, options: Options
-) -> TaskResult:
-    """One answer with its judgement. Gold runs even when there is no answer, so that its failures are known."""
+async def _asked(assignment: Assignment, caller: Caller, sandbox: Sandbox, options: Options) -> TaskResult:
+    """One participant's answer to one task, with its judgement. Gold runs even when there is no answer, so that its
+    failures are known; a missing answer scores 0."""
     task = assignment.task
+    answer = await caller.ask(task_message(task, dict(assignment.structure), assignment.dialect))
     judgement = await sandbox.judge(
         JudgeRequest(
             target=assignment.target,
@@ -119,9 +116,9 @@ async def judged(
         )
     )
     if answer.failure:
-        judgement = _without_answer(judgement, answer)
+        judgement = replace(judgement, error=answer.error or answer.failure)
     return TaskResult(
-        participant=participant,
+        participant=caller.whom.name,
         task_id=task.id,
         database=task.database,
         dialect=assignment.dialect,
@@ -132,8 +129,3 @@ async def judged(
         answer=answer,
         judgement=judgement,
     )
-
-
-def _without_answer(judgement: Judgement, answer: Answer) -> Judgement:
-    """Score a missing answer: all 0, with the known facts about gold."""
-    return replace(judgement, error=answer.error or answer.failure)

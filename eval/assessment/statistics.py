@@ -68,7 +68,6 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     tokens = [r.answer.tokens for r in results if r.answer.tokens is not None]
     costs = [r.answer.cost for r in results if r.answer.cost is not None]
     bands = calibration(results)
-    seconds = [r.answer.seconds for r in results]
     primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
     return Figures(
         participant=results[0].participant,
@@ -85,12 +84,20 @@ def figures(results: Sequence[TaskResult]) -> Figures:
         failures=dict(Counter(r.answer.failure for r in results if r.answer.failure)),
         categories={c: primary[c] for group in GROUPS.values() for c in group},
         gold_failures=tuple(r.task_id for r in results if r.judgement.gold_error is not None),
-        seconds_mean=fmean(seconds),
+        seconds_mean=fmean(r.answer.seconds for r in results),
         tokens=sum(tokens) if tokens else None,
         cost=sum(costs) if costs else None,
         calibration=bands,
         calibration_error=_ece(bands),
     )
+
+
+def ranked(results: Iterable[TaskResult]) -> list[Figures]:
+    """The statistics of each participant, the best overall score first."""
+    by_name: dict[str, list[TaskResult]] = {}
+    for result in results:
+        by_name.setdefault(result.participant, []).append(result)
+    return sorted(map(figures, by_name.values()), key=lambda f: (-f.overall, f.participant))
 
 
 def _rate(results: Iterable[TaskResult]) -> Rate:

@@ -7,7 +7,7 @@ block and, on Linux, also when this process is killed.
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import functools
 import os
 import shlex
 import signal
@@ -23,11 +23,13 @@ import httpx
 
 from eval.errors import Text2SQLError
 
+if sys.platform != "win32":
+    from eval.confinement import die_with_parent
+
 OURS = (sys.executable, "-m", "agent.a2a", "--host", "127.0.0.1", "--port", "{port}")
 """This project's own agent."""
 START_SECONDS = 120.0
 _STOP_SECONDS = 8.0
-_PR_SET_PDEATHSIG = 1
 
 
 class SpawnError(Text2SQLError):
@@ -52,7 +54,7 @@ def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: fl
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                preexec_fn=functools.partial(die_with_parent, signal.SIGTERM) if sys.platform == "linux" else None,
             )
         except OSError as error:
             raise SpawnError(f"{words[0]} cannot be started: {error.strerror}") from None
@@ -115,8 +117,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_STOP_SECONDS)
             return
-
-
-def _end_with_parent() -> None:
-    """In the child: SIGTERM when the parent dies, for any reason."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

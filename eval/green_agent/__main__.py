@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from eval.a2a.command import CANNOT_START, USAGE, Host, LogLevel, Port, refuse, serve_at
-
-INTERRUPTED = 130
+from eval.jsonl import INTERRUPTED
 
 _EPILOG = "\n".join(
     [

@@ -13,16 +13,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from eval.assessment import Figures, TaskResult, figures
+from eval.assessment import Figures, TaskResult, ranked
 from eval.assessment.types import GROUPS
 from eval.metrics.intervals import Rate
 
 
 def artifact(config: Mapping[str, Any], results: Sequence[TaskResult]) -> dict[str, Any]:
     """The artifact; participants in the order of their ranks."""
-    names = dict.fromkeys(r.participant for r in results)
-    by_name = {name: [r for r in results if r.participant == name] for name in names}
-    counted = sorted((figures(of) for of in by_name.values()), key=lambda f: (-f.overall, f.participant))
+    counted = ranked(results)
+    by_name = {f.participant: [r for r in results if r.participant == f.participant] for f in counted}
     return {
         "assessment_id": uuid.uuid4().hex,
         "completed_at": datetime.now(UTC).isoformat(timespec="seconds"),

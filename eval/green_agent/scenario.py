@@ -76,7 +76,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def run_scenario(scenario: Scenario, report: Callable[[str], None]) -> dict[str, Any]:
-    """Start the parts that have a command, ask the evaluator over A2A, and return its artifact. `told` receives
+    """Start the parts that have a command, ask the evaluator over A2A, and return its artifact. `report` receives
     progress messages. Raises ScenarioError, SpawnError."""
     with contextlib.ExitStack() as stack:
         for part in (*scenario.participants, scenario.green_agent):

@@ -65,11 +65,12 @@ def compare_items(
         ts=_on_suite(gold, other, ex, suite, ordered, limits),
         gold_error=expected.error,
         error=actual.error,
-        ves=_ves(gold, other, ex, database, limits) if timed and ex is not None else None,
+        ves=ves(gold, other, ex, database, limits) if timed and ex is not None else None,
     )
 
 
-def _ves(gold: ParsedQuery, other: ParsedQuery, ex: bool, database: Database, limits: Limits) -> float:
+def ves(gold: ParsedQuery, other: ParsedQuery, ex: bool, database: Database, limits: Limits) -> float:
+    """EX times gold's time divided by the answer's; 0 where the answer is wrong or does not run."""
     expected, actual = check(gold).statement, check(other).statement
     if not ex or expected is None or actual is None:
         return 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval.assessment import Figures, TaskResult, figures
+from eval.assessment import Figures, TaskResult, ranked
 from eval.assessment.types import Difference
 from eval.metrics.intervals import Rate
 from eval.report.charts import against, calibration, colour, percent, rates, taxonomy
@@ -54,13 +54,6 @@ _INTERVALS = "EX with its 95 % Wilson interval; tasks in brackets"
 _NO_COST = "<p class=dim>No answer reported its cost.</p>"
 
 
-def ranked(results: Sequence[TaskResult]) -> list[Figures]:
-    """The figures of each participant, the best overall score first."""
-    names = dict.fromkeys(r.participant for r in results)
-    participants = [figures([r for r in results if r.participant == name]) for name in names]
-    return sorted(participants, key=lambda f: (-f.overall, f.participant))
-
-
 def settings_lines(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The settings that a reader needs to interpret the figures."""
     samples = settings.get("samples") or 0
@@ -74,15 +67,19 @@ def settings_lines(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def unfinished(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
+    """A sentence if there are fewer results than planned, else nothing."""
+    planned = settings.get("task_count", 0) * len(settings.get("participants", []))
+    if not isinstance(planned, int) or len(results) >= planned:
+        return ""
+    return f"Not finished: {len(results)} of {planned} results. The figures cover only those."
+
+
 def _opening(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
     lines = "".join(f"<tr><th>{esc(a)}</th><td>{esc(b)}</td></tr>" for a, b in settings_lines(settings))
-    planned = settings.get("task_count", 0) * len(settings.get("participants", []))
-    unfinished = (
-        f'<p class="bad">Not finished: {len(results)} of {planned} results. The figures cover only those.</p>'
-        if isinstance(planned, int) and len(results) < planned
-        else ""
-    )
-    return f'<h1>Text-to-SQL benchmark</h1>{unfinished}<table class="facts">{lines}</table>'
+    missing = unfinished(settings, results)
+    warning = f'<p class="bad">{missing}</p>' if missing else ""
+    return f'<h1>Text-to-SQL benchmark</h1>{warning}<table class="facts">{lines}</table>'
 
 
 def _ranking(participants: Sequence[Figures]) -> str:

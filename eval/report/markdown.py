@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval.assessment import Figures, TaskResult
+from eval.assessment import Figures, TaskResult, ranked
 from eval.metrics.intervals import Rate
 from eval.report.charts import percent
 from eval.report.escape import md, visible
-from eval.report.html import ranked, rate_text, settings_lines
+from eval.report.html import rate_text, settings_lines, unfinished
 
 _FAILURES = 25
 
@@ -21,9 +21,8 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
     """The whole text, with a line feed at its end."""
     participants = ranked(results)
     lines = ["# Text-to-SQL benchmark", ""]
-    planned = settings.get("task_count", 0) * len(settings.get("participants", []))
-    if isinstance(planned, int) and len(results) < planned:
-        lines += [f"**Not finished: {len(results)} of {planned} results. The figures cover only those.**", ""]
+    if missing := unfinished(settings, results):
+        lines += [f"**{missing}**", ""]
     lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
     lines += ["", *_ranking(participants)]
     if participants:

@@ -80,11 +80,11 @@ def comparison_markdown(of: Comparison) -> str:
 
 def comparison_html(of: Comparison) -> str:
     """The comparison as a self-contained page."""
+    named = list(zip((of.first, of.second), of.figures, strict=True))
     rows = [
         [esc(name), f"{f.overall:.3f}", rate_text(f.ex), percent(f.va.value), f"{f.seconds_mean:.2f}"]
-        for name, f in zip((of.first, of.second), of.figures, strict=True)
+        for name, f in named
     ]
-    named = list(zip((of.first, of.second), of.figures, strict=True))
     body = [
         f"<h1>{esc(of.first)} and {esc(of.second)}</h1><p>{esc(verdict(of))}</p>",
         "".join(f"<p class=dim>{esc(line)}</p>" for line in _left_out(of) if line),
