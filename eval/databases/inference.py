@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval.databases.catalogue.table_drafts import quoted
-from eval.databases.key_names import GENERIC, KEY_WORDS, ends_like_key, table_words, type_family, words_of
+from eval.databases.key_names import GENERIC, KEY_WORDS, ends_like_key, table_words, type_family
 from eval.databases.unique_columns import Ask, answers, declares_keys, with_primary_keys
+from eval.language.words import singular_words
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 
 _ROWS_LOOKED_AT = 10_000
@@ -121,7 +122,7 @@ def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]
 
 
 def _called(named: dict[tuple[str, ...], list[_Target]], column: Column) -> list[_Target]:
-    words = _unnumbered(words_of(column.name))
+    words = _unnumbered(singular_words(column.name))
     tables_by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
     return list(tables_by_id.values())
 
@@ -132,10 +133,10 @@ def _targets(schema: Schema, looked_at: Mapping[str, Column]) -> Iterator[_Targe
         for key in sorted(k for k in keys if len(k) == 1):
             column = table.column(key[0])
             if column is not None:
-                yield _Target(table, column, words_of(column.name), table_words(table.name))
+                yield _Target(table, column, singular_words(column.name), table_words(table.name))
         if not table.primary_key and table.name in looked_at:
             column = looked_at[table.name]
-            yield _Target(table, column, words_of(column.name), table_words(table.name), sampled=True)
+            yield _Target(table, column, singular_words(column.name), table_words(table.name), sampled=True)
 
 
 def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -> int:
@@ -144,7 +145,7 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
         return 0
     if not _compatible(column.type, target.column.type, dialect):
         return 0
-    words = _unnumbered(words_of(column.name))
+    words = _unnumbered(singular_words(column.name))
     own_key = table.primary_key == (column.name,)
     about_target = target.about
     is_primary = target.sampled or target.table.primary_key == (target.column.name,)

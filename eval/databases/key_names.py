@@ -1,13 +1,12 @@
-"""Names and types of columns, as the inference of keys compares them: words, words for keys, families of types."""
+"""Names and types of columns, as the inference of keys compares them: words for keys, families of types."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from eval.language.inflection import lemma
+from eval.language.words import singular_words
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "no", "nr", "num", "number", "pk", "fk", "sk", "uuid", "guid", "ref"}
 )
@@ -21,15 +20,9 @@ _GLUED = re.compile(r"[a-z]{1,12}(?:id|key|code|no|num)")
 _WRAPPED = re.compile(r"^(?:NULLABLE|LOWCARDINALITY)\((.*)\)$")
 
 
-@lru_cache(100_000)
-def words_of(name: str) -> tuple[str, ...]:
-    """`CustomerIDs`, `customer_ids` and `customer ids` all become (customer, id)."""
-    return tuple(lemma(w.casefold()) for w in _WORD.findall(name))
-
-
 def table_words(name: str) -> tuple[str, ...]:
     """The words of a table's name without `tbl_`, `dim_` and the like."""
-    words = words_of(name)
+    words = singular_words(name)
     while len(words) > 1 and words[0] in _TABLE_PREFIXES:
         words = words[1:]
     return words

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eval.databases.catalogue.table_drafts import quoted
-from eval.databases.key_names import KEY_WORDS, NO_KEY_NAMES, ends_like_key, table_words, type_family, words_of
+from eval.databases.key_names import KEY_WORDS, NO_KEY_NAMES, ends_like_key, table_words, type_family
+from eval.language.words import singular_words
 from eval.schema import Column, Dialect, Schema, Table
 
 Ask = Callable[[str], Sequence[Sequence[int]]]
@@ -70,7 +71,7 @@ def _borrowed(unique: Iterable[_Candidate]) -> list[str]:
         owners[candidate.column.name.casefold()].append(candidate)
     names = []
     for name, candidates in owners.items():
-        if len(candidates) > 1 and not set(words_of(name)) <= KEY_WORDS:
+        if len(candidates) > 1 and not set(singular_words(name)) <= KEY_WORDS:
             candidates.sort(key=lambda c: (c.rank, -(c.table.row_count or 0)))
             names += [c.table.name for c in candidates[1:] if c.rank >= _WEAK]
     return names
@@ -108,7 +109,7 @@ def _candidates(table: Table, named: set[tuple[str, ...]]) -> list[_Candidate]:
 
 def _rank(place: int, column: Column, about: tuple[str, ...], named: set[tuple[str, ...]]) -> int | None:
     """How much a column's name and place look like the table's key: 0 most, None not at all."""
-    words, family = words_of(column.name), type_family(column.type)
+    words, family = singular_words(column.name), type_family(column.type)
     if not words or family not in ("integer", "text", "UUID", "") or words[-1] in NO_KEY_NAMES:
         return None
     kind = words[:-1] if words[-1] in KEY_WORDS else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from eval.language.inflection import light_stem
+from eval.language.inflection import lemma, light_stem
 from eval.language.lexicon import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?", re.UNICODE)
@@ -41,6 +41,16 @@ def content_words(text: str) -> tuple[str, ...]:
     """The words of a question that name data, reduced, in order, without duplicates."""
     words = (w.lower() for w in _WORD.findall(text))
     return tuple(dict.fromkeys(light_stem(w) for w in words if w not in STOPWORDS and not w.isdecimal()))
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+@lru_cache(100_000)
+def singular_words(name: str) -> tuple[str, ...]:
+    """The words of a name, in small letters and singular, otherwise whole: `CustomerIDs`, `customer_ids` and
+    `customer ids` all become (customer, id)."""
+    return tuple(lemma(w.casefold()) for w in _PARTS.findall(name))
 
 
 _TAILS = ("name", "type", "code", "date", "year", "title", "id", "no", "num", "number", "time", "price")

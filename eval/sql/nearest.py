@@ -7,19 +7,11 @@ swapped neighbours are one edit (optimal string alignment).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from rapidfuzz.distance import OSA
 
-from eval.language.inflection import lemma
-
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-
-
-def words(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case and singular: `orderItems` and `order_item` give the same."""
-    return tuple(lemma(w.lower()) for w in _WORD.findall(name))
+from eval.language.words import singular_words
 
 
 def similarity(wanted: str, name: str) -> float:
@@ -27,7 +19,7 @@ def similarity(wanted: str, name: str) -> float:
     a, b = wanted.casefold(), name.casefold()
     if a == b:
         return 1.0
-    left, right = words(wanted), words(name)
+    left, right = singular_words(wanted), singular_words(name)
     if left and sorted(left) == sorted(right):
         return 0.98 if left == right else 0.95
     flat_a, flat_b = "".join(left) or a, "".join(right) or b
