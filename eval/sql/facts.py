@@ -187,11 +187,8 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         value, negative = node.name, isinstance(node.parent, exp.Neg)
         holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
-        column, operator = _compared(holder, child)
-        bound = binding.columns.get(id(column)) if column is not None else None
-        written = (column.table or None, column.name) if column is not None else (None, None)
-        table, name = bound.origin if bound is not None and bound.origin is not None else written
-        yield Constant(f"-{value}" if negative else value, bool(node.is_string), table, name, operator)
+        text = f"-{value}" if negative else value
+        yield _constant(text, bool(node.is_string), *_compared(holder, child), binding)
     yield from _quoted_strings(tree, binding)
 
 
@@ -201,11 +198,19 @@ def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant
         bound = binding.columns.get(id(column))
         if bound is None or not bound.is_string:
             continue
-        other, operator = _compared(column.parent, column)
-        real = binding.columns.get(id(other)) if other is not None else None
-        written = (other.table or None, other.name) if other is not None else (None, None)
-        table, name = real.origin if real is not None and real.origin is not None else written
-        yield Constant(column.name, True, table, name, operator)
+        yield _constant(column.name, True, *_compared(column.parent, column), binding)
+
+
+def _constant(
+    value: str, is_string: bool, column: exp.Column | None, operator: str | None, binding: Binding
+) -> Constant:
+    """A constant with the real column that it is compared with, else with the column as written."""
+    if column is None:
+        return Constant(value, is_string, operator=operator)
+    bound = binding.columns.get(id(column))
+    written = (column.table or None, column.name)
+    table, name = bound.origin if bound is not None and bound.origin is not None else written
+    return Constant(value, is_string, table, name, operator)
 
 
 def _compared(holder: exp.Expr | None, child: exp.Expr) -> tuple[exp.Column | None, str | None]:
