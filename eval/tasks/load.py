@@ -1,7 +1,7 @@
 """Write a demo database into an engine: tables, rows, indexes, comments, in that order, all or nothing.
 
-In: the definition of a demo and its rows. Out: a filled SQLite or DuckDB file, or tables in a PostgreSQL or MySQL
-database. This is the only module in `eval` that writes to a database, and it writes only the demo: an existing table is
+In: the definition of a demo and its rows. Out: a filled SQLite or DuckDB file, or tables in a server's database.
+Only this module and `warehouses` write to a database in `eval`, and they write only the demo: an existing table is
 never touched (`LoadError`).
 """
 
@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from eval.databases.types import DatabaseError, DriverMissing
+from eval.databases.types import DriverMissing
+from eval.databases.urls import parse_target
+from eval.engines import BY_SCHEME
 from eval.schema import Dialect
 from eval.tasks import ddl
 from eval.tasks.archive import Row, TableDef
-
-
-class LoadError(DatabaseError):
-    """The demo could not be written; the message says what to do and holds no credentials."""
+from eval.tasks.load_rules import Filled, LoadError, refuse_existing
+from eval.tasks.warehouses import load_clickhouse, load_spark
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,11 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
-Filled = Iterable[tuple[TableDef, list[Row]]]
-"""Tables with their rows, ordered so that the target of every foreign key comes first."""
 
 
 def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress: OnProgress | None = None) -> None:
-    """Write the demo into `target`: a URL (`postgresql://`, `mysql://`, `clickhouse://`, `chdb:///`, `spark://`, `sc://`,
-    `duckdb:///`, `sqlite:///`) or a file path
-    (DuckDB for `.duckdb` and `.ddb`, otherwise SQLite). A missing file is created; a server's database must exist.
+    """Write the demo into `target`: a URL of an engine that is opened here (`eval.engines`), or a file path (DuckDB for
+    `.duckdb` and `.ddb`, otherwise SQLite). A missing file is created; a server's database must exist.
 
     Raises LoadError when a table of the same name exists, or when the engine refuses; DriverMissing without a driver.
     """
@@ -60,8 +57,8 @@ def load(filled: Filled, tables: tuple[TableDef, ...], target: str, on_progress:
         "duckdb": _duckdb,
         "postgres": _postgres,
         "mysql": _mysql,
-        "clickhouse": _clickhouse,
-        "spark": _spark,
+        "clickhouse": load_clickhouse,
+        "spark": load_spark,
     }
     writers[dialect](_reported(filled, len(tables), on_progress), tables, where)
 
@@ -77,33 +74,21 @@ def _target(target: str) -> tuple[Dialect, str]:
     scheme, mark, rest = target.partition("://")
     if not mark:
         return ("duckdb" if target.endswith((".duckdb", ".ddb")) else "sqlite"), target
-    scheme = scheme.lower().partition("+")[0]
-    if scheme in ("sqlite", "duckdb"):
-        return ("sqlite" if scheme == "sqlite" else "duckdb"), unquote(rest.removeprefix("/"))
-    if scheme in ("postgres", "postgresql"):
-        return "postgres", "postgresql://" + rest
-    if scheme in ("mysql", "mariadb"):
-        return "mysql", "mysql://" + rest
-    if scheme in ("clickhouse", "clickhouses", "chdb"):
-        return "clickhouse", target
-    if scheme in ("spark", "sc"):
-        return "spark", target
+    engine = BY_SCHEME.get(scheme.lower().partition("+")[0])
+    if engine is not None and engine.is_file:
+        return engine.dialect, unquote(rest.removeprefix("/"))
+    if engine is not None:
+        return engine.dialect, f"postgresql://{rest}" if engine.dialect == "postgres" else target
     raise LoadError(
         f"cannot load a demo into {scheme}://; known: sqlite, duckdb, postgresql, mysql, clickhouse, chdb, spark, sc"
     )
-
-
-def _refuse_existing(existing: Iterable[str], tables: tuple[TableDef, ...]) -> None:
-    clash = sorted({name.lower() for name in existing} & {table.name for table in tables})
-    if clash:
-        raise LoadError(f"{', '.join(clash[:3])} exists already; load the demo into an empty database")
 
 
 def _sqlite(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            _refuse_existing((name for (name,) in names), tables)
+            refuse_existing((name for (name,) in names), tables)
             connection.execute("BEGIN IMMEDIATE")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "sqlite"))
@@ -124,7 +109,7 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
     try:
         with duckdb.connect(path) as connection, tempfile.TemporaryDirectory() as folder:
             names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            _refuse_existing((name for (name,) in names), tables)
+            refuse_existing((name for (name,) in names), tables)
             connection.execute("BEGIN")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "duckdb"))
@@ -178,7 +163,7 @@ def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     try:
         with psycopg.connect(url, connect_timeout=10) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-            _refuse_existing((name for (name,) in cursor.fetchall()), tables)
+            refuse_existing((name for (name,) in cursor.fetchall()), tables)
             for table, rows in filled:
                 cursor.execute(ddl.create_table(table, "postgres"))
                 with cursor.copy(ddl.copy_stdin(table)) as copy:
@@ -202,7 +187,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     try:
         with closing(pymysql.connect(**mysql_arguments(url))) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
-            _refuse_existing((name for (name,) in cursor.fetchall()), tables)
+            refuse_existing((name for (name,) in cursor.fetchall()), tables)
             try:
                 for table, rows in filled:
                     made.append(table.name)
@@ -220,33 +205,18 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
 
 
 def mysql_arguments(url: str) -> dict[str, Any]:
-    """The arguments of `pymysql.connect` for a URL; `unix_socket` may be given as an option."""
-    parts = urlsplit(url)
-    arguments: dict[str, Any] = {
-        "host": parts.hostname or "127.0.0.1",
-        "port": parts.port or 3306,
-        "user": unquote(parts.username or ""),
-        "password": unquote(parts.password or ""),
-        "database": unquote(parts.path.lstrip("/")),
+    """The arguments of `pymysql.connect` for a URL."""
+    target = parse_target(url)
+    return {
+        "host": target.host,
+        "port": target.port,
+        "user": target.user,
+        "password": target.password,
+        "database": target.database,
         "charset": "utf8mb4",
         "connect_timeout": 10,
+        **dict(target.options),
     }
-    options = dict(option.split("=", 1) for option in parts.query.split("&") if "=" in option)
-    if "unix_socket" in options:
-        arguments["unix_socket"] = unquote(options["unix_socket"])
-    return arguments
-
-
-def _clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
-    from eval.tasks.warehouses import load_clickhouse
-
-    load_clickhouse(filled, lambda existing: _refuse_existing(existing, tables), url)
-
-
-def _spark(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
-    from eval.tasks.warehouses import load_spark
-
-    load_spark(filled, lambda existing: _refuse_existing(existing, tables), url)
 
 
 def _first_line(error: Exception) -> str:

@@ -8,28 +8,21 @@ for a table that exists and for what the engine refuses, DriverMissing, Database
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
 from eval.databases.catalogue.table_drafts import quoted
-from eval.databases.types import DatabaseError, DriverMissing
+from eval.databases.types import DriverMissing
 from eval.databases.urls import parse_target
 from eval.schema import Column
 from eval.tasks.archive import Row, TableDef
-
-Filled = Iterable[tuple[TableDef, list[Row]]]
-Refuse = Callable[[Iterable[str]], None]
-"""Raises LoadError where one of these names is a table of the demo."""
+from eval.tasks.load_rules import Filled, LoadError, refuse_existing
 
 _SECONDS = 30.0
 
 
-class Refused(DatabaseError):
-    """The engine did not take the demo."""
-
-
-def load_clickhouse(filled: Filled, refuse: Refuse, url: str) -> None:
+def load_clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     """Each table becomes a MergeTree, sorted by its primary key."""
     try:
         import clickhouse_connect
@@ -44,13 +37,13 @@ def load_clickhouse(filled: Filled, refuse: Refuse, url: str) -> None:
         place |= {"username": target.user or None, "password": target.password}
     try:
         with clickhouse_connect.get_client(database=target.database, **place) as client:
-            refuse(name for (name,) in client.query("SHOW TABLES").result_rows)
+            refuse_existing((name for (name,) in client.query("SHOW TABLES").result_rows), tables)
             for table, rows in filled:
                 client.command(_clickhouse_table(table))
                 names = [column.name for column in table.table.columns]
                 client.insert(quoted((table.name,), "clickhouse"), _converted(table, rows), names)
     except Error as error:
-        raise Refused(f"ClickHouse refused: {target.redact(str(error)).splitlines()[0][:300]}") from None
+        raise LoadError(f"ClickHouse refused: {target.redact(str(error)).splitlines()[0][:300]}") from None
 
 
 def _clickhouse_table(table: TableDef) -> str:
@@ -70,13 +63,13 @@ def _text(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def load_spark(filled: Filled, refuse: Refuse, url: str) -> None:
+def load_spark(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     """Each table becomes a Parquet table of the database."""
     from eval.databases.spark_connect import SparkConnection
     from eval.tasks.spark_tables import arrow_table, save_table
 
     with closing(SparkConnection(parse_target(url), _SECONDS)) as connection:
-        refuse(name for name, _ in connection.tables(_SECONDS))
+        refuse_existing((name for name, _ in connection.tables(_SECONDS)), tables)
         for table, rows in filled:
             columns = [(column.name, _kind(column, _ARROW)) for column in table.table.columns]
             save_table(connection, table.name, arrow_table(columns, _converted(table, rows)))
