@@ -7,6 +7,7 @@ place of the dates, or the condition on the date of birth.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.date_arithmetic import before, days_later
@@ -58,7 +59,7 @@ def between_ages(column: ColumnWord, low: int, high: int, today: dt.date) -> Con
     return Condition(Expression(column=column.key), "between", (first, last), half_open=True)
 
 
-def born_here(q: LinkedQuestion, tables: list[str]) -> ColumnWord | None:
+def born_here(q: LinkedQuestion, tables: Sequence[str]) -> ColumnWord | None:
     """The date of birth of the first of these tables, if it is the only one."""
     columns = birth_columns(q.vocabulary, *tables[:1]) if tables else []
     return columns[0] if len(columns) == 1 else None

@@ -1,6 +1,7 @@
 """Comparison targets: what a number is compared with: a column, a count of rows, or a sum.
 
-In: a reading at a comparing phrase and its number. Out: the expression on the left of the condition.
+In: a reading at a comparing phrase and its number. Out: the expression on the left of the condition, and what the words
+around the number add to the reading.
 """
 
 from __future__ import annotations
@@ -9,18 +10,20 @@ from agent.parser.conditions import target_column
 from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.measures import holds_figures, measure
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
 FLIPPED: dict[str, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _CURRENCIES = word_set("euro euros dollar dollars usd eur pounds gbp yen")
 _SOLD = word_set("sold sells sell made earned generated took")
+Target = tuple[Expression, Finding]
+"""What is compared, and the words that name it."""
 
 
-def counted_or_summed(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
+def counted_or_summed(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """What the number at item j counts or sums by its words alone: `3 times`, `spent more than 100`."""
     k = _after_number(q, j)
-    return _times_happened(q, r, k) or _amount_of_verb(q, r, i, j, k) or _sum_of_measure(q, r, i, k)
+    return _times_happened(q, c, k) or _amount_of_verb(q, c, i, j, k) or _sum_of_measure(q, c, i, k)
 
 
 def _after_number(q: LinkedQuestion, j: int) -> int:
@@ -38,26 +41,27 @@ def _sort(q: LinkedQuestion, k: int) -> str:
     return q.sorts[k] if k < len(q.items) else ""
 
 
-def _times_happened(q: LinkedQuestion, r: ReadingState, k: int) -> Expression | None:
+def _times_happened(q: LinkedQuestion, c: Context, k: int) -> Target | None:
     """`more than 3 times`: rows of the most recently named table are counted."""
-    if k >= len(q.items) or q.items[k].lower not in ("times", "time", "occasions") or not r.entities:
+    if k >= len(q.items) or q.items[k].lower not in ("times", "time", "occasions") or not c.entities:
         return None
-    r.use(k)
-    repeated = [t for t in r.entities if t != (r.head_entity or r.entities[0])]
-    return Expression("count", table=(repeated or r.entities)[-1])
+    repeated = [t for t in c.entities if t != (c.head_entity or c.entities[0])]
+    return Expression("count", table=(repeated or c.entities)[-1]), Finding((k,))
 
 
-def _amount_of_verb(q: LinkedQuestion, r: ReadingState, i: int, j: int, k: int) -> Expression | None:
+def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Target | None:
     """`spent more than 100`, `sold over $5,000`: the verb determines the amount that is summed."""
     money = (k < len(q.items) and q.items[k].lower in _CURRENCIES) or "$" in q.tokens[q.items[j].start].text
-    if money and r.verb_measure is None and any(x.lower in _SOLD for x in q.items[max(0, i - 3) : i]):
-        r.verb_measure = measure(q, r.entities, "sale")
-    if r.verb_measure is None or _sort(q, k) in ("table", "column"):
+    amount = c.verb_measure
+    if money and amount is None and any(x.lower in _SOLD for x in q.items[max(0, i - 3) : i]):
+        amount = measure(q, c.entities, "sale")
+    if amount is None or _sort(q, k) in ("table", "column"):
         return None
-    return Expression("sum", r.verb_measure.column, factor=r.verb_measure.factor)
+    summed = Expression("sum", amount.column, factor=amount.factor)
+    return summed, Finding(changes={"verb_measure": amount})
 
 
-def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Expression | None:
+def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Target | None:
     """`customers with revenue above 100`: a measure that each customer has in several rows is summed."""
     mention = q.items[i - 1].mention if i and i - 1 in c.consumed else None
     if mention is None or not mention.measure or _sort(q, k) in ("table", "column") or not c.entities:
@@ -65,49 +69,49 @@ def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Expression
     amount = measure(q, c.entities, mention.measure)
     if amount is None or amount.column is None or not q.many_of(c.head_entity or c.entities[0], amount.column[0]):
         return None
-    return Expression("sum", amount.column, factor=amount.factor)
+    return Expression("sum", amount.column, factor=amount.factor), Finding()
 
 
-def named_target(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
+def named_target(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """The target named around the number: the column before it, or the column or the counted rows after it; otherwise
     what was compared or shown just before."""
-    return _beside_number(q, r, i, j) or _target_of_context(q, r, i)
+    if (beside := _beside_number(q, c, i, j)) is not None:
+        return beside
+    target = _target_of_context(q, c, i)
+    return (target, Finding()) if target is not None else None
 
 
-def _beside_number(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> Expression | None:
+def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     k = _after_number(q, j)
     if _sort(q, k) in ("qualifier", "value") and _sort(q, k + 1) == "table":  # `two or more unpaid bills`
-        r.use(k + 1)
-        r.entity(q.table_of(k + 1))
-        return Expression("count", table=q.table_of(k + 1))
-    before, after = target_column(q, r, i), _sort(q, k)
-    named_at = r.last_column[0] if r.last_column else -9
+        return _rows_of(q.table_of(k + 1), k + 1)
+    before, after = target_column(q, c, i), _sort(q, k)
+    named_at = c.last_column[0] if c.last_column else -9
     loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)
     beside = after == "table" and k == j + 1 and loose
     if not beside and before is not None and (before.numeric or after not in ("table", "column")):
-        return Expression(column=before.key)
+        return Expression(column=before.key), Finding()
     if after == "table":
-        table = q.table_of(k)
-        r.use(k)
-        r.entity(table)
-        return Expression("count", table=table)
+        return _rows_of(q.table_of(k), k)
     if after == "column":
-        return _column_target(q, r, k)
+        return _column_target(q, c, k)
     mention = q.items[k].mention if after == "measure" else None
-    amount = measure(q, r.entities, mention.measure) if mention is not None else None
+    amount = measure(q, c.entities, mention.measure) if mention is not None else None
     if amount is None:
         return None
-    r.use(k)
-    return Expression("sum", amount.column, factor=amount.factor)
+    return Expression("sum", amount.column, factor=amount.factor), Finding((k,))
 
 
-def _column_target(q: LinkedQuestion, r: ReadingState, k: int) -> Expression:
+def _rows_of(table: str, k: int) -> Target:
+    return Expression("count", table=table), Finding((k,), (table,))
+
+
+def _column_target(q: LinkedQuestion, c: Context, k: int) -> Target:
     """A column of numbers is compared directly; for any other column its distinct values are counted."""
-    column = r.column_of(k)
-    r.use(k)
+    column = c.column_of(k)
     if (column.numeric and column.role != "id") or holds_figures(q, column):
-        return Expression(column=column.key)
-    return Expression("count", column=column.key, table=column.table, distinct=True)
+        return Expression(column=column.key), Finding((k,))
+    return Expression("count", column=column.key, table=column.table, distinct=True), Finding((k,))
 
 
 def _target_of_context(q: LinkedQuestion, c: Context, i: int) -> Expression | None:

@@ -5,22 +5,19 @@ In: a reading at a comparing phrase or a number. Out: conditions on columns, cou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import takewhile
+
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ages, periods, self_references, units
-from agent.parser.assembly import join
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
-from agent.parser.conditions import OPPOSITE, add, target_column
-from agent.parser.interpretation import (
-    Condition,
-    Expression,
-    Function,
-    Operator,
-    Query,
-)
+from agent.parser.conditions import target_column
+from agent.parser.interpretation import OPPOSITE, ColumnKey, Condition, Expression, Function, Operator, Query
 from agent.parser.measures import amount_column, property_of
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
-from agent.parser.time_conditions import add_period, between_periods
+from agent.parser.state import Changes, Context, Finding, Findings
+from agent.parser.time_conditions import between_periods, in_period
 from eval.language.lexicon import adjectives, word_set
 
 _PERIOD_WORDS = {
@@ -34,12 +31,12 @@ _PERIOD_WORDS = {
 }
 
 
-def comparison(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def comparison(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`more than 5 orders`, `older than 30`, `above the average price`, `between 1 and 3`, `after March 2020`."""
-    before = (_size(r), r.negated)
-    _compare_at(q, r, i)
-    if (_size(r), r.negated) == before and q.items[i].lower not in _WEAK:
-        r.draft.doubt("comparison_open")
+    before = (_size(c), c.negated)
+    yield from _compare_at(q, c, i)
+    if (_size(c), c.negated) == before and q.items[i].lower not in _WEAK:
+        yield Finding(doubts=("comparison_open",))
 
 
 def _size(c: Context) -> int:
@@ -51,44 +48,44 @@ _WEAK = word_set("over under equal equals bigger smaller higher lower larger gre
 """Words that also occur without a comparison (`over the years`)."""
 
 
-def _compare_at(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    operator_and_target = _operator_meant(q, r, i)
+def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    operator_and_target = _operator_meant(q, c, i)
     if operator_and_target is None:
-        r.draft.doubt("adjective_without_column")
+        yield Finding(doubts=("adjective_without_column",))
         return
     operator, target = operator_and_target
-    named_before = target_column(q, r, i)
+    named_before = target_column(q, c, i)
     for j in range(i + 1, min(len(q.items), i + 7)):
         sort = q.sorts[j]
-        if _is_aggregate(q, j) and _against_aggregate(q, r, i, j, operator, target):
-            return
-        if _against_period(q, r, i, j, operator):
+        finding = _against_aggregate(q, c, i, j, operator, target) if _is_aggregate(q, j) else None
+        finding = finding or _against_period(q, c, i, j, operator)
+        if finding is not None:
+            yield finding
             return
         if sort == "number":
             if operator == "between":
-                _between(q, r, i, j)
+                yield _between(q, c, i, j)
             else:
                 plain: Operator = {"after": ">", "before": "<"}.get(operator, operator)  # type: ignore[assignment]
-                compare(q, r, i, j, plain, target)
+                yield compare(q, c, i, j, plain, target)
             return
         if sort in ("value", "literal") and operator in ("<>", "="):
-            r.negated = r.negated != (operator == "<>")
+            yield Finding(changes={"negated": c.negated != (operator == "<>")})
             return
         if sort == "word" or q.items[j].is_keyword("neg", "relative"):
             continue
-        if sort == "column" and target is None and _introduces_number(q, r, j):
+        if sort == "column" and target is None and (column := _introduces_number(q, c, j)) is not None:
+            yield Finding((j,), changes={"last_column": (j, column)})
             continue
         if sort == "column" and target is None and q.items[j + 1 : j + 2] and q.items[j + 1].lower == "than":
-            target = Expression(column=r.column_of(j, "number").key)  # `a higher salary than their manager`
-            r.use(j)
-            r.use(j + 1)
+            target = Expression(column=c.column_of(j, "number").key)  # `a higher salary than their manager`
+            yield Finding((j, j + 1))
             continue
         left = target or (Expression(column=named_before.key) if named_before is not None else None)
         if sort == "column" and (other := self_references.against_reference(q, j, operator, left)) is not None:
-            join(q, r, other)
-            return
-        if sort in ("table", "column", "measure"):
-            _against_named(q, r, j, operator, named_before)
+            yield other
+        elif sort in ("table", "column", "measure"):
+            yield _against_named(q, c, j, operator, named_before)
         return
 
 
@@ -121,63 +118,63 @@ def _is_aggregate(q: LinkedQuestion, j: int) -> bool:
     return q.items[j].is_keyword("agg") or extreme
 
 
-def _against_period(q: LinkedQuestion, r: ReadingState, i: int, j: int, operator: str) -> bool:
+def _against_period(q: LinkedQuestion, c: Context, i: int, j: int, operator: str) -> Finding | None:
     """`after March 2020`, `between 2010 and 2012`: restrict a date by the period at item j, if one is meant."""
     if operator not in _PERIOD_WORDS and operator not in ("between", "<>"):
-        return False
+        return None
     period = periods.period_at(q.tokens, q.items[j].start, q.today)
-    named = target_column(q, r, i, 6)
+    named = target_column(q, c, i, 6)
     if named is not None and not named.numeric and named.role not in ("date", "year"):
         named = None
-    direct = r.last_column is not None and r.last_column[0] == j - 1 and not q.items[j - 1].is_keyword("cmp")
+    direct = c.last_column is not None and c.last_column[0] == j - 1 and not q.items[j - 1].is_keyword("cmp")
     figure = direct and named is not None and named.numeric and named.role == "number"
     if period is None or figure:
-        return False
+        return None
     dated = named is not None and named.role in ("date", "year")
     years = operator == "between" and named is None
     if not (operator in ("after", "before") or years or period.year_only is None or dated):
-        return False
+        return None
     if operator == "between":
-        return between_periods(q, r, i, j, period)
+        return between_periods(q, c, i, j, period)
     word, phrase = _PERIOD_WORDS.get(operator), q.items[i].lower
     if word == "after" and (phrase in ("since", "starting from", "from the year") or phrase.endswith("or after")):
         word = "since"
     elif word == "before" and (phrase == "until" or phrase.endswith("or before")):
         word = "until"
-    return word is not None and add_period(q, r, j, period, word)
+    return in_period(q, c, j, period, word) if word is not None else None
 
 
-def _introduces_number(q: LinkedQuestion, r: ReadingState, j: int) -> bool:
+def _introduces_number(q: LinkedQuestion, c: Context, j: int) -> ColumnWord | None:
     """`the year of 2006`: the column at item j is compared with the number after it."""
-    if not _number_next(q, j):
-        return False
-    column = r.column_of(j)
-    if column.role != "year" and not (column.numeric and column.role == "number"):
-        return False
-    r.use(j)
-    r.last_column = (j, column)
-    return True
+    column = c.column_of(j) if _number_next(q, j) else None
+    if column is None or (column.role != "year" and not (column.numeric and column.role == "number")):
+        return None
+    return column
 
 
-def _against_named(q: LinkedQuestion, r: ReadingState, j: int, operator: str, before: ColumnWord | None) -> None:
+def _against_named(q: LinkedQuestion, c: Context, j: int, operator: str, before: ColumnWord | None) -> Finding:
     """`different from the owner` negates a value, `budget above cost` and `started later than planned` compare two
     columns."""
     if operator == "<>":
-        r.negated = True
-    elif q.sorts[j] == "column" and before is not None and before.role == "date" and operator in _SIGNS_OF_TIME:
+        return Finding(changes={"negated": True})
+    if q.sorts[j] != "column" or before is None:
+        return Finding()
+    left = Expression(column=before.key)
+    if before.role == "date" and operator in _SIGNS_OF_TIME:
         mention = q.items[j].mention
         named = mention.columns if mention is not None else ()
-        other_date = next((c for c, _ in named if c.role == "date" and c.table == before.table and c != before), None)
-        if other_date is not None:
-            r.use(j)
-            sign, moment = _SIGNS_OF_TIME[operator], Expression(column=other_date.key)
-            add(q, r, Condition(Expression(column=before.key), sign, (moment,)))
-    elif q.sorts[j] == "column" and before is not None and before.numeric and operator in OPPOSITE:
-        other = r.column_of(j, "number")
-        if other.numeric and other.role != "id" and other.key != before.key:
-            r.use(j)
-            left = Expression(column=before.key)
-            add(q, r, Condition(left, operator, (Expression(column=other.key),)))  # type: ignore[arg-type]
+        dates = (c for c, _ in named if c.role == "date" and c.table == before.table and c != before)
+        other = next(dates, None)
+        sign = _SIGNS_OF_TIME[operator]
+    elif before.numeric and operator in OPPOSITE:
+        figure = c.column_of(j, "number")
+        other = figure if figure.numeric and figure.role != "id" and figure.key != before.key else None
+        sign = operator
+    else:
+        return Finding()
+    if other is None:
+        return Finding()
+    return Finding((j,), conditions=(Condition(left, sign, (Expression(column=other.key),)),))
 
 
 _SIGNS_OF_TIME: dict[str, Operator] = {"after": ">", "before": "<", ">": ">", "<": "<"}
@@ -206,164 +203,160 @@ def _number_next(q: LinkedQuestion, j: int) -> bool:
     return False
 
 
-def _between(q: LinkedQuestion, r: ReadingState, i: int, j: int) -> None:
-    for k in range(j + 1, min(j + 4, len(q.items))):
-        if q.sorts[k] == "number":
-            low, high = q.items[j].number, q.items[k].number
-            column = target_column(q, r, i) or _column_after(q, r, k)
-            if column is None:
-                _between_ages(q, r, j, k)
-                return
-            _use_bounds(q, r, j, k)
-            add(q, r, Condition(Expression(column=column.key), "between", (low, high)))
-            return
+def _between(q: LinkedQuestion, c: Context, i: int, j: int) -> Finding:
+    k = next((k for k in range(j + 1, min(j + 4, len(q.items))) if q.sorts[k] == "number"), None)
+    if k is None:
+        return Finding()
+    after = _column_after(q, k) if (column := target_column(q, c, i)) is None else None
+    if after is not None:
+        column = c.column_of(after, "number")
+    if column is None:
+        return _between_ages(q, c, j, k)
+    bounds = (q.items[j].number, q.items[k].number)
+    used = (*_bounds(q, j, k), *(() if after is None else (after,)))
+    return Finding(used, conditions=(Condition(Expression(column=column.key), "between", bounds),))
 
 
-def _use_bounds(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
-    """Mark the two numbers, and the word that joins them, as explained; no other word between them."""
-    for used in range(j, k + 1):
-        if used in (j, k) or q.items[used].lower in ("and", "to", "years", "year"):
-            r.use(used)
+def _bounds(q: LinkedQuestion, j: int, k: int) -> list[int]:
+    """The two numbers, and the word that joins them; no other word between them."""
+    return [x for x in range(j, k + 1) if x in (j, k) or q.items[x].lower in ("and", "to", "years", "year")]
 
 
-def _between_ages(q: LinkedQuestion, r: ReadingState, j: int, k: int) -> None:
+_OF_AGE = word_set("year years old of age")
+
+
+def _words_of_age(q: LinkedQuestion, start: int, end: int) -> Iterator[int]:
+    """The items from `start` on that say `years old` or `years of age`."""
+    return takewhile(lambda k: q.items[k].lower in _OF_AGE, range(start, end))
+
+
+def _between_ages(q: LinkedQuestion, c: Context, j: int, k: int) -> Finding:
     """`between 20 and 30 years old`, where only the date of birth is stored."""
-    low, high, born = q.items[j].number, q.items[k].number, ages.born_here(q, r.entities)
+    low, high, born = q.items[j].number, q.items[k].number, ages.born_here(q, c.entities)
     if born is None or not isinstance(low, int) or not isinstance(high, int) or not 0 < low <= high < 130:
-        return
-    add(q, r, ages.between_ages(born, low, high, q.today))
-    _use_bounds(q, r, j, k)
-    for used in range(k + 1, len(q.items)):
-        if q.items[used].lower not in ("year", "years", "old", "of", "age"):
-            break
-        r.use(used)
+        return Finding()
+    used = (*_bounds(q, j, k), *_words_of_age(q, k + 1, len(q.items)))
+    return Finding(used, conditions=(ages.between_ages(born, low, high, q.today),))
 
 
-def _column_after(q: LinkedQuestion, r: ReadingState, j: int) -> ColumnWord | None:
+def _column_after(q: LinkedQuestion, j: int) -> int | None:
+    """The item after the number at j that names its column: `between 5 and 10 dollars of revenue`."""
+    linking = ("of", "in", "the", "dollars", "years", "points")
     k = j + 1
-    while (
-        k < len(q.items)
-        and q.sorts[k] == "word"
-        and q.items[k].lower in ("of", "in", "the", "dollars", "years", "points")
-    ):
+    while k < len(q.items) and q.sorts[k] == "word" and q.items[k].lower in linking:
         k += 1
-    if k < len(q.items) and q.sorts[k] == "column" and not q.items[k].is_keyword():
-        column = r.column_of(k, "number")
-        r.use(k)
-        return column
-    return None
+    return k if q.sorts[k : k + 1] == ("column",) and not q.items[k].is_keyword() else None
 
 
 def compare(
-    q: LinkedQuestion, r: ReadingState, i: int, j: int, operator: Operator, target: Expression | None = None
-) -> None:
+    q: LinkedQuestion, c: Context, i: int, j: int, operator: Operator, target: Expression | None = None
+) -> Finding:
     """Compare with the number at item j: the column before it, or the column or the counted table after it."""
     figure = q.items[j].number
     assert figure is not None
-    r.use(j)
-    unit = units.unit_after(q.tokens, q.items[j].end)
-    if target is None and (aged := age_after(q, r, j)) is not None:
-        target, unit = Expression(column=aged[0].key), ""
-        join(q, r, Finding(aged[1]))
+    named, unit = Finding(), units.unit_after(q.tokens, q.items[j].end)
+    if target is None and (aged := age_after(q, c, j)) is not None:
+        target, unit, named = Expression(column=aged[0].key), "", Finding(aged[1])
     if target is None:
-        target = counted_or_summed(q, r, i, j)
-        if target is not None:
-            add(q, r, Condition(target, operator, (figure,)))
-            return
-        target = named_target(q, r, i, j)
-    if (dated := _age_compared(q, r, j, operator, target, unit)) is not None:
-        add(q, r, dated)
-        return
+        counted = counted_or_summed(q, c, i, j)
+        if counted is not None:
+            target, named = counted
+            return replace(named, used=(j, *named.used), conditions=(Condition(target, operator, (figure,)),))
+        target, named = named_target(q, c, i, j) or (None, named)
+    named = replace(named, used=(j, *named.used))
+    if (dated := _age_compared(q, c, j, operator, target, unit)) is not None:
+        condition, words = dated
+        return replace(named, used=(*named.used, *words), conditions=(condition,))
     if target is None:
-        guessed = amount_column(q, r.entities)
+        guessed = amount_column(q, c.entities)
         if guessed is None:
-            r.draft.doubt("number_without_column")
-            r.draft.used.difference_update(range(q.items[j].start, q.items[j].end))
-            return
-        r.draft.doubt("amount_guessed")
-        target = Expression(column=guessed.key)
-    if r.functions and not r.in_head and target.column and not target.function:
-        target = Expression(r.functions[0], target.column)
-        r.functions = []
+            return replace(named, unused=(j,), doubts=("number_without_column",))
+        target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
+    if (aggregated := _aggregated(c, target)) is not None:
+        target, named = aggregated, replace(named, changes={**named.changes, "functions": []})
     if unit and target.column and target.function != "count":
-        column_words = q.vocabulary.columns[target.column].words
-        converted = units.converted(figure, unit, column_words)
-        if converted is None:
-            converted = units.assumed(figure, unit, column_words)
-            if converted is None:
-                r.draft.doubt("unit_unknown")
-            else:
-                r.draft.doubt("unit_assumed")
-                r.draft.notes.append(f"{target.column[1]} is taken to be in minutes")
-                figure = converted
-        else:
-            figure = converted
-        if j + 1 < len(q.items):
-            r.use(j + 1)
-    add(q, r, Condition(target, operator, (figure,)))
+        figure, named = _in_unit_of(q, figure, unit, target.column, named)
+        named = replace(named, used=(*named.used, *range(j + 1, min(j + 2, len(q.items)))))
+    return replace(named, conditions=(Condition(target, operator, (figure,)),))
+
+
+def _in_unit_of(
+    q: LinkedQuestion, figure: float, unit: str, column: ColumnKey, named: Finding
+) -> tuple[float, Finding]:
+    """The number in the unit of the column, with a doubt where the column does not say its unit."""
+    words = q.vocabulary.columns[column].words
+    converted = units.converted(figure, unit, words)
+    if converted is not None:
+        return converted, named
+    assumed = units.assumed(figure, unit, words)
+    if assumed is None:
+        return figure, replace(named, doubts=(*named.doubts, "unit_unknown"))
+    note = f"{column[1]} is taken to be in minutes"
+    return assumed, replace(named, doubts=(*named.doubts, "unit_assumed"), notes=(note,))
+
+
+def _aggregated(c: Context, target: Expression) -> Expression | None:
+    """`an average price above 5`: the aggregate asked for before is compared."""
+    waiting = c.functions and not c.in_head and target.column and not target.function
+    return Expression(c.functions[0], target.column) if waiting else None
 
 
 def _age_compared(
-    q: LinkedQuestion, r: ReadingState, j: int, operator: Operator, target: Expression | None, unit: str
-) -> Condition | None:
-    """`older than 60`, `members under 30`: an age where only the date of birth is stored."""
+    q: LinkedQuestion, c: Context, j: int, operator: Operator, target: Expression | None, unit: str
+) -> tuple[Condition, Iterator[int]] | None:
+    """`older than 60`, `members under 30`: an age where only the date of birth is stored, and the items that say so."""
     column = q.vocabulary.columns[target.column] if target is not None and target.column else None
     figure = q.items[j].number
     if figure is None or (target is not None and target.function):
         return None
     if column is None and operator in FLIPPED and not unit:
-        column, operator = ages.born_here(q, r.entities), FLIPPED[operator]
+        column, operator = ages.born_here(q, c.entities), FLIPPED[operator]
     condition = ages.of_age(column, operator, figure, q.today) if column is not None else None
-    if condition is not None:
-        for k in range(j + 1, min(len(q.items), j + 4)):
-            if q.items[k].lower not in ("year", "years", "old", "of", "age"):
-                break
-            r.use(k)
-    return condition
+    return (condition, _words_of_age(q, j + 1, min(len(q.items), j + 4))) if condition is not None else None
 
 
 def _against_aggregate(
-    q: LinkedQuestion, r: ReadingState, i: int, j: int, operator: str, target: Expression | None
-) -> bool:
+    q: LinkedQuestion, c: Context, i: int, j: int, operator: str, target: Expression | None
+) -> Finding | None:
     """`above the average price`, `older than the average age`: compare with an aggregate over the whole table."""
     keyword = q.items[j].keyword
     assert keyword is not None
     function: Function = keyword.argument if keyword.kind == "agg" else {"desc": "max", "asc": "min"}[keyword.argument]  # type: ignore[assignment]
     if function == "sum" or operator not in (">", "<", ">=", "<=", "=", "<>"):
-        return False
-    column: ColumnWord | None = None
+        return None
     k = j + 1
     while k < len(q.items) and q.sorts[k] == "word" and q.items[k].lower in ("of", "the", "all", "value", "for"):
         k += 1
-    if k < len(q.items) and q.sorts[k] == "column":
-        column = r.column_of(k, "number")
-        r.use(k)
-        k += 1
+    named = q.sorts[k : k + 1] == ("column",)
+    column = c.column_of(k, "number") if named else None
     if target is None:
-        before = target_column(q, r, i)
-        chosen = before or column
-        if chosen is None and r.query.select and r.query.select[-1].column and not r.query.select[-1].function:
-            chosen = q.vocabulary.columns[r.query.select[-1].column]
+        chosen = target_column(q, c, i) or column or _last_shown(q, c)
         if chosen is None or chosen.role == "id":
-            chosen = amount_column(q, r.entities)
-            if chosen is None:
-                return False
+            chosen = amount_column(q, c.entities)
+        if chosen is None:
+            return None
         target = Expression(column=chosen.key)
-    if r.functions and not r.in_head and target.column and not target.function:
-        target = Expression(r.functions[0], target.column)
-        r.functions = []
+    changes: Changes = {}
+    if (aggregated := _aggregated(c, target)) is not None:
+        target, changes = aggregated, {"functions": []}
     inner_column = column.key if column is not None else target.column
     if inner_column is None:
-        return False
-    r.use(j)
+        return None
     inner = Query(select=[Expression(function, inner_column)])
-    add(q, r, Condition(target, operator, (), against=inner))  # type: ignore[arg-type]
-    following = list(range(k, min(k + 4, len(q.items))))
-    for x in following:
-        if q.sorts[x] == "value":
-            r.sink = inner.where
-            break
-        if q.sorts[x] == "table":
-            r.use(x)
-            r.entity(q.table_of(x))
-    return True
+    following = range(k + named, min(k + named + 4, len(q.items)))
+    stored = next((x for x in following if q.sorts[x] == "value"), None)
+    tables = [x for x in following if q.sorts[x] == "table" and (stored is None or x < stored)]
+    if stored is not None:
+        changes["sink"] = inner.where
+    return Finding(
+        (j, *((k,) if named else ()), *tables),
+        tuple(q.table_of(x) for x in tables),
+        conditions=(Condition(target, operator, (), against=inner),),  # type: ignore[arg-type]
+        changes=changes,
+    )
+
+
+def _last_shown(q: LinkedQuestion, c: Context) -> ColumnWord | None:
+    """The column shown last, unless only an aggregate of it is."""
+    last = c.query.select[-1] if c.query.select else None
+    return q.vocabulary.columns[last.column] if last is not None and last.column and not last.function else None

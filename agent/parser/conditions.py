@@ -1,96 +1,22 @@
-"""Conditions: how a restriction joins the query, and which column a clause refers to.
+"""Conditions: which column a clause refers to, and the restrictions of columns that say yes or no or hold a stock.
 
-The other rules (stored values, comparisons, time conditions) add their conditions through `add`.
+In: a reading at a mention of a column. Out: the column, or a condition.
 """
 
 from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import flags
-from agent.parser.interpretation import (
-    Clause,
-    Condition,
-    Expression,
-    Membership,
-    Operator,
-)
+from agent.parser.interpretation import Condition, Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
-OPPOSITE: dict[str, Operator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "<>", "<>": "=", "like": "not like",
-                                  "between": "not between"}  # fmt: skip
 LINKS = word_set(
     "is are was were be of the a an than to as equal named called with by in at on for value : = ( that has "
     "have from its their all any"
 )
 _DENIALS = ("is not", "are not", "was not", "were not")
-
-
-def _absent_value(q: LinkedQuestion, r: ReadingState, condition: Condition) -> bool:
-    """`customers who never bought tea`: when the entity has many such rows, none of them may have the value."""
-    column = condition.left.column
-    entity = r.main_entity
-    if (
-        column is None
-        or condition.left.function
-        or condition.operator not in ("=", "like")
-        or condition.against is not None
-        or r.sink is not r.query.where
-        or entity in ("", column[0])
-        or r.counting
-        or not q.many_of(r.main_entity, column[0])
-    ):
-        return False
-    where: list[Clause] = [(condition,)]
-    r.query.where.append((Membership(entity, column[0], where, True),))  # type: ignore[arg-type]
-    r.sink = where
-    r.denied_column = column
-    if not r.excepting:
-        r.negated = False
-    r.in_head = r.in_head and not (r.query.select or r.entities)
-    return True
-
-
-def _apart(one: Condition, other: Condition) -> bool:
-    """Whether two periods have no day in common: `in 2024 and 2025` is either year."""
-    return (
-        one.half_open and other.half_open and (one.values[1] <= other.values[0] or other.values[1] <= one.values[0])  # type: ignore[operator]
-    )
-
-
-def add(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
-    """Add a condition; it is joined to the last one by OR if the words say so."""
-    if r.denied_column and condition.left.column != r.denied_column:
-        r.sink, r.denied_column = r.query.where, None
-    if r.negated and not r.denied_column and _absent_value(q, r, condition):
-        return
-    if r.negated and r.denied_column:
-        r.negated = False
-    if r.negated:
-        negated = OPPOSITE.get(condition.operator)
-        if negated is not None:
-            condition = Condition(condition.left, negated, condition.values, condition.against, condition.half_open)
-        if not r.excepting:
-            r.negated = False
-    if condition.left.function:
-        r.query.having.append(condition)
-        return
-    previous = r.sink[-1] if r.sink else None
-    last = previous[-1] if previous else None
-    same = isinstance(last, Condition) and last.left == condition.left and last.operator == condition.operator
-    equal = condition.operator in ("=", "like") or (isinstance(last, Condition) and _apart(last, condition))
-    if previous is not None and (r.or_next or (same and equal and not r.both and not r.query.intersect)):
-        r.sink[-1] = (*previous, condition)
-        if not r.or_next:
-            r.draft.doubt("and_read_as_or")
-    elif previous is not None and same and equal and r.both:
-        r.sink.append((condition,))
-        r.draft.doubt("both_same_column")
-    else:
-        r.sink.append((condition,))
-    r.or_next = False
-    r.in_head = r.in_head and not (r.query.select or r.entities)
 
 
 def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
@@ -149,13 +75,13 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
     return column
 
 
-def flag(q: LinkedQuestion, c: Context, column: ColumnWord) -> Finding:
+def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     left = Expression(column=column.key)
-    condition = flags.says(q.values, column, not c.negated)
+    condition = flags.says(q.values, column, not negated)
     if condition is None and column.numeric and column.role == "number" and _STOCKS & set(column.words):
-        condition = Condition(left, "=" if c.negated else ">", (0,))
-    condition = condition or Condition(left, "null" if c.negated else "not null")
+        condition = Condition(left, "=" if negated else ">", (0,))
+    condition = condition or Condition(left, "null" if negated else "not null")
     return Finding(clauses=((condition,),), changes={"negated": False})
 
 

@@ -5,13 +5,14 @@ In: a reading after its pass. Out: its draft's query, complete.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.parser import group_by, order_by
+from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Draft, ReadingState
+from agent.parser.state import Context, Draft, Finding, ReadingState
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -22,23 +23,13 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if r.counting and not query.select:
         _count_entity(r.entities, r.query, r.draft)
     _split_share(q, query, r.share_at)
-    query.where = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
+    query.where[:] = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
     if r.negated and not r.excepting:
-        _absent_by_verb(q, r)
-    if r.functions and not query.select:
-        r.draft.doubt("aggregate_open")
-    for name, left_open in (
-        ("aggregate_open", bool(r.functions) and not (r.functions == ["sum"] and (query.having or query.aggregates()))),
-        ("count_open", bool(r.counting)),
-        ("negation_open", r.negated and not r.excepting),
-        ("group_open", r.grouping),
-        ("or_open", r.or_next),
-    ):
-        if left_open:
-            r.draft.doubt(name)
+        join(q, r, _absent_by_verb(q, r))
+    join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
         spent is not None
@@ -52,24 +43,42 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
         query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
-    _show_something(q, r)
+    if not query.select:
+        join(q, r, _shown_by_default(q, r))
+        r.groups = [] if r.star else r.groups
     if r.figure_ranked:
         query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
     if r.waiting_direction:
-        order_by.direction(q, r, r.waiting_direction, len(q.items) - 1)
+        join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
     group_by.group(q, r)
     if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))
-    _nest(q, r)
+    if not r.groups:
+        _nest(q, query, r.entities)
     _both(r.entities, r.query, r.both)
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
     _only_dated(q, query)
-    tables = list(dict.fromkeys(r.entities))
-    query.tables = tables
+    query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
+
+
+def _open_ends(c: Context) -> Iterator[str]:
+    """A doubt for each word that nothing followed."""
+    if c.functions and not c.query.select:
+        yield "aggregate_open"
+    if c.functions and not (c.functions == ["sum"] and (c.query.having or c.query.aggregates())):
+        yield "aggregate_open"
+    if c.counting:
+        yield "count_open"
+    if c.negated and not c.excepting:
+        yield "negation_open"
+    if c.grouping:
+        yield "group_open"
+    if c.or_next:
+        yield "or_open"
 
 
 def _split_share(q: LinkedQuestion, query: Query, at: int) -> None:
@@ -113,28 +122,28 @@ _TRADES = word_set("order sale purchase invoice transaction line")
 """Words of tables whose rows record sales."""
 
 
-def _absent_by_verb(q: LinkedQuestion, r: ReadingState) -> None:
+def _absent_by_verb(q: LinkedQuestion, c: Context) -> Finding:
     """`products nobody ever bought`: no table is named, but only one table can record the missing event."""
-    entity = r.main_entity
-    if not entity or r.query.where:
-        return
-    below = [e.left for e in q.graph.edges(entity) if e.right == entity and e.left != entity and not e.single]
-    below = list(dict.fromkeys(below))
-    left_over = [t for p, t in enumerate(q.tokens) if t.kind == "word" and p not in r.draft.used]
-    verbs = [t for t in left_over if t.lower.endswith(("ed", "ing")) or t.lower in _USING]
-    verb_roots = {root(t.lower) for t in verbs}
+    entity = c.main_entity
+    if not entity or c.query.where:
+        return Finding()
+    edges = q.graph.edges(entity)
+    below = list(dict.fromkeys(e.left for e in edges if e.right == entity and e.left != entity and not e.single))
+    left_over = [k for k, x in enumerate(q.items) if k not in c.consumed and q.tokens[x.start].kind == "word"]
+    verbs = [k for k in left_over if q.items[k].lower.endswith(("ed", "ing")) or q.items[k].lower in _USING]
+    verb_roots = {root(q.items[k].lower) for k in verbs}
     event_tables = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
-    if not event_tables and any(t.lower in _TRADED for t in verbs):
+    if not event_tables and any(q.items[k].lower in _TRADED for k in verbs):
         event_tables = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
     if not verbs or not (len(event_tables) == 1 or len(below) == 1):
-        return
-    r.query.where.append((Membership(entity, (event_tables or below)[0]),))
-    explained = {root(w) for w in q.vocabulary.tables[(event_tables or below)[0]].words}
-    for p, t in enumerate(q.tokens):
-        if t in verbs and (root(t.lower) in explained or t.lower in _USING | AGENTIVE | _ANY_THING):
-            r.draft.used.add(p)
-    r.negated = False
-    r.draft.doubt("absence_guessed")
+        return Finding()
+    events = (event_tables or below)[0]
+    explained = {root(w) for w in q.vocabulary.tables[events].words}
+    used = [
+        k for k in verbs if root(q.items[k].lower) in explained or q.items[k].lower in _USING | AGENTIVE | _ANY_THING
+    ]
+    clause = (Membership(entity, events),)
+    return Finding(used, clauses=(clause,), doubts=("absence_guessed",), changes={"negated": False})
 
 
 def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:
@@ -176,41 +185,35 @@ def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:
         draft.doubt("entity_guessed")
 
 
-def _show_something(q: LinkedQuestion, r: ReadingState) -> None:
+def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     """A question that named no column shows the name of its entity."""
-    query = r.query
-    if query.select:
-        return
-    entity = r.head_entity or (r.entities[0] if r.entities else None)
-    if entity is None:
-        for clause in query.where:
-            for c in clause:
-                if isinstance(c, Condition) and c.left.column:
-                    entity = c.left.column[0]
-                    r.draft.doubt("entity_guessed")
-                    break
-    if entity is None and query.order and query.order[0][0].column:
-        entity = query.order[0][0].column[0]
-        r.draft.doubt("entity_guessed")
-    if entity is None:
-        return
-    r.entity(entity)
-    if r.star:
-        query.select.append(Expression(table=entity))
-        r.groups = []
-        return
+    query = c.query
+    entity = c.head_entity or next(iter(c.entities), "")
+    guesses = [] if entity else _tables_compared(query)
+    entity = entity or next(reversed(guesses), "")
+    if not entity:
+        return Finding()
+    guessed = ("entity_guessed",) * len(guesses)
+    if c.star:
+        return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)
     if column is not None:
-        query.select.append(Expression(column=column))
-        return
+        return Finding(shown=(Expression(column=column),), doubts=guessed)
     is_place = bool(set(_PLACES) & set(q.vocabulary.tables[entity].words))
-    if q.tokens[0].lower == "when" or (q.tokens[0].lower == "where" and not is_place):
-        r.draft.doubt("place_or_time_open")
+    is_open = q.tokens[0].lower == "when" or (q.tokens[0].lower == "where" and not is_place)
     names = q.naming_columns(entity)
-    query.select.extend(Expression(column=c.key) for c in names)
-    if query.limit is not None and all(c.role == "id" for c in names):  # a key alone does not show why its row is first
-        query.select.extend(e for e, _ in query.order if e.column and not e.function and e not in query.select)
-    r.draft.doubt("shown_by_default")
+    shown = [Expression(column=n.key) for n in names]
+    if query.limit is not None and all(n.role == "id" for n in names):  # a key alone does not show why its row is first
+        shown.extend(e for e, _ in query.order if e.column and not e.function and e not in shown)
+    doubts = (*guessed, *(("place_or_time_open",) if is_open else ()), "shown_by_default")
+    return Finding(shown=tuple(shown), doubts=doubts)
+
+
+def _tables_compared(query: Query) -> list[str]:
+    """The table of the first column compared in each clause, otherwise of the column that rows are ranked by."""
+    conditions = [[c for c in clause if isinstance(c, Condition) and c.left.column] for clause in query.where]
+    compared = [clause[0].left for clause in conditions if clause] or [e for e, _ in query.order[:1]]
+    return [e.column[0] for e in compared if e.column]
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "hometown", "town", "country", "state", "region",
@@ -237,11 +240,10 @@ def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | 
     return None
 
 
-def _nest(q: LinkedQuestion, r: ReadingState) -> None:
+def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
     """`the average age of students in the largest dorm`: the ranked table differs from the table shown. The rank first
     selects that table's row; then everything that belongs to the row is shown or aggregated."""
-    query = r.query
-    if query.limit != 1 or query.offset or len(query.order) != 1 or not query.select or r.groups:
+    if query.limit != 1 or query.offset or len(query.order) != 1 or not query.select:
         return
     ranked, descending = query.order[0]
     shown = query.select[0].tables[0] if query.select[0].tables else ""
@@ -262,9 +264,9 @@ def _nest(q: LinkedQuestion, r: ReadingState) -> None:
             query.where.append((Condition(Expression(column=key.key), "=", (), against=inner),))
             query.order, query.limit = [], None
             query.group = []
-            r.entities[:] = [t for t in r.entities if t != ranked.table or t == shown]
-            if outer not in r.entities:
-                r.entities.append(outer)
+            entities[:] = [t for t in entities if t != ranked.table or t == shown]
+            if outer not in entities:
+                entities.append(outer)
         return
     table = ranked.column[0]
     if ranked.function or (not aggregated and (table == shown or not _plural_head(q))):

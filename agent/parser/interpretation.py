@@ -16,6 +16,12 @@ Function = Literal["", "count", "sum", "avg", "min", "max"]
 Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
 Unit = Literal["day", "hour", "minute", "week"]
 
+_OPPOSITES: tuple[tuple[Operator, Operator], ...] = (
+    ("=", "<>"), (">", "<="), ("<", ">="), ("like", "not like"), ("between", "not between"), ("null", "not null"),
+)  # fmt: skip
+OPPOSITE: dict[Operator, Operator] = dict(_OPPOSITES) | {other: one for one, other in _OPPOSITES}
+"""The operator that says the opposite of another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:

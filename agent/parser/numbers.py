@@ -6,43 +6,40 @@ In: a reading at a number. Out: a condition, a period, or the number of rows to 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
-from agent.parser.assembly import join
 from agent.parser.comparisons import age_after, compare
 from agent.parser.conditions import target_column
 from agent.parser.interpretation import Condition, Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
-from agent.parser.time_conditions import add_period, period
+from agent.parser.state import Context, Finding
+from agent.parser.time_conditions import in_period, period
 from eval.language.lexicon import word_set
 
 
-def number(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def number(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A number without a comparison: the value of the column just named, a year, or `5 or more`."""
     item = q.items[i]
     before = q.items[i - 1].lower if i else ""
-    finding = next((found for rule in _RULES if (found := rule(q, r, i)) is not None), None)
+    finding = next((found for rule in _RULES if (found := rule(q, c, i)) is not None), None)
     if finding is not None:
-        join(q, r, finding)
-        return
-    if _at_least_or_most(q, r, i):
-        return
-    if before in ("in", "during", "since", "year", "for", "of", "both", "and", "or") and period(q, r, i):
-        return
-    column = target_column(q, r, i)
+        return finding
+    dated = period(q, c, i)
+    if dated is not None and before in ("in", "during", "since", "year", "for", "of", "both", "and", "or"):
+        return dated
+    column = target_column(q, c, i)
     if column is not None and not (column.role == "date" and q.tokens[item.start].text.isdecimal()):
-        if not any(x.is_keyword("sup", "sup_adj") for x in q.items[max(0, i - 1) : i + 2]):
-            join(q, r, _equal(column, item.number if column.numeric else q.tokens[item.start].text, i))
-        return
-    if period(q, r, i):
-        return
+        if any(x.is_keyword("sup", "sup_adj") for x in q.items[max(0, i - 1) : i + 2]):
+            return Finding()
+        return _equal(column, item.number if column.numeric else q.tokens[item.start].text, i)
+    if dated is not None:
+        return dated
     following = q.sorts[i + 1] if i + 1 < len(q.items) else ""
-    if following == "table" and not r.in_head and item.number is not None:
-        compare(q, r, i, i, "=")
-    else:
-        join(q, r, _stored(q, r, i) or _rows_to_show(q, r, i, following))
+    if following == "table" and not c.in_head and item.number is not None:
+        return compare(q, c, i, i, "=")
+    return _stored(q, c, i) or _rows_to_show(q, c, i, following)
 
 
 def _equal(column: ColumnWord, number: object, *used: int) -> Finding:
@@ -85,25 +82,21 @@ def _before_its_column(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     return _equal(column, q.items[i].number, i, i + 1) if column.numeric and column.role == "number" else None
 
 
-def _at_least_or_most(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def _at_least_or_most(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`5 or more`, `2010 or later`, `5 books or more`."""
     at = i + 1
     if at + 1 < len(q.items) and q.sorts[at] in ("table", "column", "word") and q.items[at + 1].is_keyword("post"):
         at += 1
     keyword = q.items[at].keyword if at < len(q.items) else None
     if keyword is None or keyword.kind != "post":
-        return False
-    r.use(at)
-    period_named = periods.period_at(q.tokens, q.items[i].start, q.today) if at == i + 1 else None
-    named = target_column(q, r, i)
-    dated = period_named is not None and (named is None or named.role in ("date", "year"))
-    if (
-        period_named is None
-        or not dated
-        or not add_period(q, r, i, period_named, "since" if keyword.argument == ">=" else "until")
-    ):
-        compare(q, r, i, i, keyword.argument)  # type: ignore[arg-type]
-    return True
+        return None
+    named = periods.period_at(q.tokens, q.items[i].start, q.today) if at == i + 1 else None
+    column = target_column(q, c, i)
+    since = "since" if keyword.argument == ">=" else "until"
+    dated = column is None or column.role in ("date", "year")
+    finding = in_period(q, c, i, named, since) if named is not None and dated else None
+    finding = finding or compare(q, c, i, i, keyword.argument)  # type: ignore[arg-type]
+    return replace(finding, used=(*finding.used, at))
 
 
 def _stored(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -165,5 +158,5 @@ def _counted(q: LinkedQuestion, i: int) -> bool:
 
 
 _RULES: tuple[Callable[[LinkedQuestion, Context, int], Finding | None], ...] = (
-    _the_one, _another, _first_rows, _rows_wanted, _numbered, _aged, _before_its_column,
+    _the_one, _another, _first_rows, _rows_wanted, _numbered, _aged, _before_its_column, _at_least_or_most,
 )  # fmt: skip

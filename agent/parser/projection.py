@@ -6,69 +6,73 @@ In: a reading at a mention of a column. Out: its query's projection, or a condit
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
-from agent.parser.assembly import join
 from agent.parser.flags import is_flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding, Findings
 from agent.parser.time_conditions import TIME_WORDS
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
 
 
-def column(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """Decide the role of the column named at item i."""
     mention = q.items[i].mention
     assert mention is not None
-    if r.grouping:
-        _group_by(q, r, i)
+    if c.grouping:
+        yield _group_by(q, c, i)
         return
-    finding = (self_references.superior(q, r, i) if r.in_head else None) or self_references.refers_to_named(q, i)
+    finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
     if finding is not None:
-        join(q, r, finding)
+        yield finding
         return
-    if conditions.condition_follows(q, r.in_head, i) and not (r.in_head and r.functions and _close_function(q, i)):
-        r.use(i)
-        if not (mention.text.lower() in _CALENDAR and time_conditions.dated(q, r, i)):
-            r.last_column = (i, r.column_of(i))
+    if conditions.condition_follows(q, c.in_head, i) and not (c.in_head and c.functions and _close_function(q, i)):
+        only_calendar = mention.text.lower() in _CALENDAR and time_conditions.dated(q, c, i)
+        yield Finding((i,), changes={} if only_calendar else {"last_column": (i, c.column_of(i))})
         return
-    if _says_nothing_new(q, r, i):
+    if (nothing_new := _nothing_new(q, c, i)) is not None:
+        yield nothing_new
         return
-    added = bool(r.functions) and set(r.functions) <= {"avg", "sum"} and not r.counting
-    column = r.column_of(i, "number" if added else "")
-    r.use(i)
-    if _only_prefix(q, i, column) or _only_ties(q, r, i, column):
+    added = bool(c.functions) and set(c.functions) <= {"avg", "sum"} and not c.counting
+    column = c.column_of(i, "number" if added else "")
+    yield Finding((i,))
+    if _only_prefix(q, i, column) or _only_ties(q, c, i, column):
         return
-    if r.in_head and not r.functions and column.role == "date" and _names_event(q, i):
-        _rows_of_event(r, i, column)
+    if c.in_head and not c.functions and column.role == "date" and _names_event(q, i):
+        yield _rows_of_event(c, i, column)
+    elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
+        yield conditions.flag(q, column, c.negated)
+    elif listed := _listed_with(q, c, i, column):
+        names = () if c.query.select else q.naming_columns(c.head_entity or c.entities[0])
+        shown = tuple(Expression(column=n.key) for n in (*names, *listed))
+        yield Finding(shown=shown, changes={"last_column": (i, listed[0])})
+    elif not c.in_head:
+        yield _restricted(q, c, i, column, mention.opposite)
+    else:
+        yield from _in_head(q, c, i, column, mention.opposite)
+
+
+def _in_head(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Findings:
+    """A column named in the head is shown, unless its words say something about the rows."""
+    plain = not (c.counting or c.functions)
+    if plain and (_only_verb(q, c, i) or (c.query.select and not _coordinated(q, i))):
+        yield Finding(doubts=("column_context",))
         return
-    if r.in_head and not mention.opposite and _qualifies_next(q, i, column):
-        join(q, r, conditions.flag(q, r, column))
+    flagged = is_flag(q.values, column)
+    if opposite and not flagged:
+        yield Finding(unused=(i,))
         return
-    if listed := _listed_with(q, r, i, column):
-        shown = () if r.query.select else q.naming_columns(r.head_entity or r.entities[0])
-        r.query.select.extend(Expression(column=c.key) for c in (*shown, *listed))
-        r.last_column = (i, listed[0])
-        return
-    if not r.in_head:
-        _restrict(q, r, i, column, mention.opposite)
-        return
-    plain = not (r.counting or r.functions)
-    if plain and (_only_verb(q, r, i) or (r.query.select and not _coordinated(q, i))):
-        r.draft.doubt("column_context")
-        return
-    if mention.opposite and not is_flag(q.values, column):
-        r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
-        return
-    r.negated = r.negated != mention.opposite
-    if is_flag(q.values, column) and _says_which(q, r, i):
-        join(q, r, conditions.flag(q, r, column))
-        return
-    _show(q, r, i, column, plain)
+    yield Finding(changes={"negated": c.negated != opposite})
+    if flagged and _says_which(q, c, i):
+        yield conditions.flag(q, column, c.negated)
+    else:
+        yield from _shown(q, c, i, column, plain)
 
 
 def _names_event(q: LinkedQuestion, i: int) -> bool:
@@ -83,41 +87,34 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     return last.lower != last.lemma
 
 
-def _rows_of_event(r: ReadingState, i: int, column: ColumnWord) -> None:
-    if r.counting:
-        r.query.select.append(Expression("count", table=column.table))
-        r.counting = ""
-    elif not r.query.select:
-        r.head_entity = r.head_entity or column.table
-    r.entity(column.table)
-    r.last_column = (i, column)
+def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
+    named = Finding(entities=(column.table,), changes={"last_column": (i, column)})
+    if c.counting:
+        count = Expression("count", table=column.table)
+        return replace(named, shown=(count,), changes={**named.changes, "counting": ""})
+    if c.query.select:
+        return named
+    return replace(named, changes={**named.changes, "head_entity": c.head_entity or column.table})
 
 
-def _group_by(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    column = r.column_of(i)
-    r.grouping = False
-    r.use(i)
+def _group_by(q: LinkedQuestion, c: Context, i: int) -> Finding:
+    column = c.column_of(i)
     if is_flag(q.values, column) and _holds_table_next(q, i):
-        r.grouping = True
-        join(q, r, conditions.flag(q, r, column))
-    elif _only_prefix(q, i, column):
-        r.grouping = True
-    else:
-        r.groups.append(("column", Expression(column=column.key)))
+        return replace(conditions.flag(q, column, c.negated), used=(i,))
+    if _only_prefix(q, i, column):
+        return Finding((i,))
+    return Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
 
 
-def _says_nothing_new(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
-    """Whether the mention is used up by another row, a verb or the adjacent column."""
-    if r.in_head and self_references.referred(q, r, i):
-        return True
-    context = r.in_head and _only_context(q, r, i)
-    if context:
-        r.draft.doubt("column_context")
+def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
+    """What the mention is for if another row, a verb or the adjacent column uses it up; None if it says something of
+    its own."""
+    if c.in_head and (other := self_references.referred(q, c, i)) is not None:
+        return other
+    if c.in_head and _only_context(q, c, i):
+        return Finding((i,), doubts=("column_context",))
     verb = i + 1 < len(q.items) and q.sorts[i + 1] == "column" and _verb_of(q, i)
-    spent = context or verb or (r.in_head and _names_of_column(q, i))
-    if spent:
-        r.use(i)
-    return spent
+    return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
 
 
 def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
@@ -132,45 +129,43 @@ def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> t
     return () if any(n.table == entity or q.many_of(entity, n.table) for n in named) else named
 
 
-def _restrict(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, opposite: bool) -> None:
+def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Finding:
     """A column named after the head restricts the rows, or waits for the value it is compared with."""
-    r.last_column = (i, column)
-    if r.negated and r.main_entity not in ("", column.table) and q.many_of(r.main_entity, column.table):
-        r.absent(column.table)
-        return
+    named = Finding(changes={"last_column": (i, column)})
+    if c.negated and c.main_entity not in ("", column.table) and q.many_of(c.main_entity, column.table):
+        return replace(named, absent=column.table)
     flagged = is_flag(q.values, column)
-    if r.negated or flagged or _happened(q, i, column):
-        r.negated = r.negated != (opposite and flagged)
-        join(q, r, conditions.flag(q, r, column))
-        return
-    r.draft.doubt("column_unused")
+    if c.negated or flagged or _happened(q, i, column):
+        flag = conditions.flag(q, column, c.negated != (opposite and flagged))
+        return replace(flag, changes={**named.changes, **flag.changes})
+    return replace(named, doubts=("column_unused",))
 
 
-def _show(q: LinkedQuestion, r: ReadingState, i: int, column: ColumnWord, plain: bool) -> None:
+def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: bool) -> Findings:
     """Show the column, count it, or sum it."""
-    follows_entity = q.previous_word(i) in ("and", "and the", "and their", ",") and r.head_entity
-    if follows_entity and not r.query.select and plain:
-        r.query.select.extend(Expression(column=c.key) for c in q.naming_columns(r.head_entity or ""))
-    whole = _whole_name(q, r, i, column)
+    follows_entity = q.previous_word(i) in ("and", "and the", "and their", ",") and c.head_entity
+    if follows_entity and not c.query.select and plain:
+        yield Finding(shown=tuple(Expression(column=n.key) for n in q.naming_columns(c.head_entity or "")))
+    whole = _whole_name(q, c, i, column)
     if whole and plain:
-        r.query.select.extend(Expression(column=c.key) for c in whole)
-        r.last_column = (i, whole[0])
+        shown = tuple(Expression(column=n.key) for n in whole)
+        yield Finding(shown=shown, changes={"last_column": (i, whole[0])})
         return
-    r.last_column, before = (i, column), r.last_column
-    if r.counting:
-        amount = _amount_counted(r, column) or _units_counted(q, r, column)
-        r.query.select.append(_amount(r, column) if amount else _counted(q, r.share, i, column))
-        r.counting = ""
-        if amount:
+    named = Finding(changes={"last_column": (i, column)})
+    if c.counting:
+        named = replace(named, changes={**named.changes, "counting": ""})
+        if _amount_counted(c, column) or _units_counted(q, c, column):
+            yield replace(named, shown=(_amount(c, column),))
             return
-    elif functions := r.functions or _shared_functions(q, r, i, column, before):
-        r.query.select.extend(Expression(function, column=column.key) for function in functions)
-        r.functions = []
+        shown = (_counted(q, c.share, i, column),)
+    elif functions := c.functions or _shared_functions(q, c, i, column, c.last_column):
+        named = replace(named, changes={**named.changes, "functions": []})
+        shown = tuple(Expression(function, column=column.key) for function in functions)
     else:
-        r.query.select.append(Expression(column=column.key))
-    if r.distinct:
-        r.query.distinct = not any(e.function for e in r.query.select[-1:])
-        r.distinct = False
+        shown = (Expression(column=column.key),)
+    if c.distinct:
+        named = replace(named, once=not shown[-1].function, changes={**named.changes, "distinct": False})
+    yield replace(named, shown=shown)
 
 
 def _amount(c: Context, column: ColumnWord) -> Expression:

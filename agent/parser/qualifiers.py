@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.interpretation import Membership
+from agent.parser.interpretation import Condition, Membership
 from agent.parser.mentions import Item, Qualification
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import ReadingState
+from agent.parser.state import Context, Finding
 from agent.parser.stored_states import PARTICIPLES, TIMELY, StateLookup, denied, participle
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
@@ -127,26 +127,26 @@ def _denied(items: Sequence[Item], k: int) -> bool:
     return any(x.is_keyword("neg") for x in items[max(0, k - 2) : k])
 
 
-def apply(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    """Add the condition of the qualifier at item i, for the table nearest to the topic of the question."""
+def qualifier(q: LinkedQuestion, c: Context, i: int) -> Finding:
+    """The condition of the qualifier at item i, for the table nearest to the topic of the question."""
     meanings = q.items[i].meanings
-    near = [r.main_entity, *r.entities, *q.named]
-    near = [t for t in near if t]
+    near = [t for t in (c.main_entity, *c.entities, *q.named) if t]
     best = min(meanings, key=lambda m: near.index(m.table) if m.table in near else len(near))
-    if len({m.condition for m in meanings if m.table == best.table}) > 1 and best.by_synonym:
-        r.draft.doubt("qualifier_open")
-    r.use(i)
+    several = len({m.condition for m in meanings if m.table == best.table}) > 1 and best.by_synonym
+    holds = {
+        "qualifier_open": several or (c.negated and best.also is not None),
+        "qualifier_by_synonym": best.by_synonym,
+    }
     condition, note = best.condition, best.note
-    if r.negated and best.also is not None:
-        r.draft.doubt("qualifier_open")
-    if r.negated:
-        if isinstance(condition, Membership):
-            condition = replace(condition, negated=not condition.negated)
-        else:
-            condition = denied(condition)
-        r.negated, note = False, f"{note}, and here the opposite"
-    r.query.where.extend((part,) for part in (condition, best.also) if part is not None)
-    r.entity(best.table)
-    r.draft.notes.append(note)
-    if best.by_synonym:
-        r.draft.doubt("qualifier_by_synonym")
+    if c.negated and isinstance(condition, Membership):
+        condition = replace(condition, negated=not condition.negated)
+    elif c.negated and isinstance(condition, Condition):
+        condition = denied(condition)
+    return Finding(
+        (i,),
+        (best.table,),
+        clauses=tuple((part,) for part in (condition, best.also) if part is not None),
+        doubts=tuple(name for name, doubtful in holds.items() if doubtful),
+        notes=(f"{note}, and here the opposite" if c.negated else note,),
+        changes={"negated": False},
+    )

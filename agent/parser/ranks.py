@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import Expression, Function, Query
+from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures, measure
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Draft, Finding
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
 
@@ -24,9 +23,6 @@ class Rank:
     explicit: bool
     """The question gives the number of rows."""
     offset: int = 0
-
-    def cut(self, query: Query) -> None:
-        query.limit, query.offset = self.limit, self.offset
 
 
 def ranked(expression: Expression, rank: Rank, *used: int) -> Finding:
@@ -50,30 +46,20 @@ def by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Func
     return ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
 
 
-def by_context(
-    query: Query,
-    last_column: tuple[int, ColumnWord] | None,
-    verb_measure: Expression | None,
-    draft: Draft,
-    i: int,
-    rank: Rank,
-    kind: str,
-) -> None:
+def by_context(c: Context, i: int, rank: Rank, kind: str) -> Finding:
     """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
-    if verb_measure is not None:
-        measured = verb_measure
-        query.order.append((Expression("sum", measured.column, factor=measured.factor), rank.descending))
-        query.limit, query.offset = query.limit or rank.limit, rank.offset
-    elif last_column is not None and i - last_column[0] <= 3 and last_column[1].role == "number":
-        named = last_column[1].key
-        query.select = [e for e in query.select if e.column != named]
-        query.order.append((Expression(column=named), rank.descending))
-        query.limit, query.offset = query.limit or rank.limit, rank.offset
-        draft.doubts.pop("column_unused", None)
-    elif kind in ("", "sign", "word", "keyword"):
-        query.order.append((Expression("count"), rank.descending))
-        rank.cut(query)
-        draft.doubt("superlative_open")
+    limit = c.query.limit or rank.limit
+    if c.verb_measure is not None:
+        amount = Expression("sum", c.verb_measure.column, factor=c.verb_measure.factor)
+        return replace(ranked(amount, rank), limit=limit)
+    if c.last_column is not None and i - c.last_column[0] <= 3 and c.last_column[1].role == "number":
+        named = c.last_column[1].key
+        hidden = [e for e in c.query.select if e.column == named]
+        by_column = ranked(Expression(column=named), rank)
+        return replace(by_column, hidden=hidden, limit=limit, settled=("column_unused",))
+    if kind in ("", "sign", "word", "keyword"):
+        return replace(ranked(Expression("count"), rank), doubts=("superlative_open",))
+    return Finding()
 
 
 _ASKING = word_set("what is are show find give list me us return tell whats what's was were get display 's")

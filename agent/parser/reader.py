@@ -7,6 +7,8 @@ after it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent.parser import (
     conditions,
     finalization,
@@ -21,9 +23,8 @@ from agent.parser import (
 )
 from agent.parser.assembly import join
 from agent.parser.measures import AVERAGED
-from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Draft, ReadingState
+from agent.parser.state import Context, Draft, Finding, Findings, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_set(
@@ -42,75 +43,85 @@ def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
     r = ReadingState(q)
     if kind := q.kind_of():
-        r.entity(kind)
-        r.head_entity = kind
+        join(q, r, Finding(entities=(kind,), changes={"head_entity": kind}))
     for i in range(len(q.items)):
         if i not in r.consumed:
             r.draft.word = q.items[i].lower
-            _take(q, r, i)
+            for finding in _findings(q, r, i):
+                join(q, r, finding)
     r.draft.word = ""
     finalization.finalize(q, r)
     return r.draft
 
 
-def _take(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    item = q.items[i]
+def _findings(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    """What item i adds to the reading."""
     sort = q.sorts[i]
     if sort == "keyword":
-        signals.signal(q, r, i)
+        yield from signals.signal(q, c, i)
     elif sort in ("table", "column"):
-        _name(q, r, i)
+        yield from _name(q, c, i)
     elif sort == "measure":
-        tables.measure_mention(q, r, i)
-    elif sort == "value":
-        stored_values.value(q, r, i)
-    elif sort == "literal":
-        stored_values.literal(q, r, i)
-    elif sort == "number":
-        numbers.number(q, r, i)
-    elif sort == "qualifier":
-        qualifiers.apply(q, r, i)
+        yield from tables.measure_mention(q, c, i)
+    elif sort in _RULES:
+        yield _RULES[sort](q, c, i)
     else:
-        _word(q, r, i, item)
+        yield from _word(q, c, i)
 
 
-def _name(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+_RULES: dict[str, Callable[[LinkedQuestion, Context, int], Finding]] = {
+    "value": stored_values.value,
+    "literal": stored_values.literal,
+    "number": numbers.number,
+    "qualifier": qualifiers.qualifier,
+}
+
+
+def _name(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """A table or a column; after `by region and` it is one more group."""
-    if r.group_at is not None and not conditions.condition_follows(q, r.in_head, i):
-        between = [x.lower for x in q.items[r.group_at + 1 : i] if x.lower not in ("the", "each", "by")]
-        r.grouping = r.grouping or between == ["and"]
-    grouping = r.grouping
+    if c.group_at is not None and not conditions.condition_follows(q, c.in_head, i):
+        between = [x.lower for x in q.items[c.group_at + 1 : i] if x.lower not in ("the", "each", "by")]
+        yield Finding(changes={"grouping": c.grouping or between == ["and"]})
+    grouping = c.grouping
     if q.sorts[i] == "table":
-        join(q, r, tables.table_mention(q, r, i))
+        yield tables.table_mention(q, c, i)
     else:
-        projection.column(q, r, i)
-    if grouping and not r.grouping:
-        r.group_at = i
+        yield from projection.column(q, c, i)
+    if grouping and not c.grouping:
+        yield Finding(changes={"group_at": i})
 
 
-def _word(q: LinkedQuestion, r: ReadingState, i: int, item: Item) -> None:
-    if time_conditions.period(q, r, i):
+def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    item = q.items[i]
+    if (dated := time_conditions.period(q, c, i)) is not None:
+        yield dated
         return
-    if item.lower == "by" and order_by.basis(q, r, i):
-        pass
-    elif item.lower == "by" and _sorts_by(q, r, i):
-        order_by.order_terms(q, r, i, "asc")
-    elif item.lower == "by" and _groups_by(q, r, i):
-        r.grouping = True
-    if time_conditions.calendar_group(q, r, i):
+    if item.lower == "by":
+        yield from _by(q, c, i)
+    if (calendar := time_conditions.calendar_group(q, c, i)) is not None:
+        yield calendar
         return
-    if item.lower in _EVERYTHING and r.in_head and not r.query.select:
-        r.star = _whole_rows(q, i)
-        if r.star:
-            r.draft.used.update(range(item.start, item.end))
+    if item.lower in _EVERYTHING and c.in_head and not c.query.select:
+        whole = _whole_rows(q, i)
+        yield Finding((i,) if whole else (), changes={"star": whole})
     if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
         if item.lower in ".?!;" and i + 1 < len(q.items):
-            _end_clause(r)
-        started = r.query.select or r.entities or r.functions or r.counting
+            yield _clause_end(c)
+        started = c.query.select or c.entities or c.functions or c.counting
         if not started or item.lower in ("show", "list", "give", "return", "display", "find", "tell", "what"):
-            r.in_head = True
+            yield Finding(changes={"in_head": True})
     if item.lower in FUNCTION_WORDS or item.kind == "sign":
-        r.draft.used.update(range(item.start, item.end))
+        yield Finding((i,))
+
+
+def _by(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    """`by` gives the column of a rank, a sort order or groups."""
+    if (basis := order_by.basis(q, c, i)) is not None:
+        yield basis
+    elif _sorts_by(q, c, i):
+        yield from order_by.order_terms(q, c, i, "asc")
+    elif _groups_by(q, c, i):
+        yield Finding(changes={"grouping": True})
 
 
 def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
@@ -200,12 +211,16 @@ def _whole_rows(q: LinkedQuestion, i: int) -> bool:
     return before in _BEFORE_EVERYTHING and after in _AFTER_EVERYTHING
 
 
-def _end_clause(r: ReadingState) -> None:
-    if r.negated and not r.excepting:
-        r.draft.doubt("negation_open")
-    if r.grouping:
-        r.draft.doubt("group_open")
-    r.grouping = False
-    r.negated = r.or_next = False
-    r.last_column = None
-    r.sink, r.denied_column = r.query.where, None
+def _clause_end(c: Context) -> Finding:
+    open_ends = {"negation_open": c.negated and not c.excepting, "group_open": c.grouping}
+    return Finding(
+        doubts=tuple(name for name, left_open in open_ends.items() if left_open),
+        changes={
+            "grouping": False,
+            "negated": False,
+            "or_next": False,
+            "last_column": None,
+            "sink": c.query.where,
+            "denied_column": None,
+        },
+    )

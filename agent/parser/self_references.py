@@ -6,39 +6,41 @@ comparison with the other row.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Clause, Condition, Expression, Operator, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
 _COPULAS = word_set("is are was were")
 
 
-def referred(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`employees and the name of their manager`: the column refers to another row of its own table; that row is
     shown."""
     mention = q.items[i].mention
     assert mention is not None
-    if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or r.counting or r.functions:
-        return False
-    for column, _ in mention.columns[:6]:
-        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
-        if not tied or column.table not in r.entities:
-            continue
-        named = [Expression(column=c.key) for c in q.naming_columns(column.table)]
-        between = q.items[r.last_column[0] + 1 : i] if r.last_column is not None else []
-        whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
-        while whose and r.query.select and _is_name(q, r.query.select[-1]):
-            r.query.select.pop()
-        for k in (i + 1, i + 2):
-            if k < len(q.items) and q.items[k].lower in ("'s", "name", "names"):
-                r.use(k)
-        if not r.query.select:
-            r.query.select.extend(named)
-        r.query.select.extend(Expression(column=e.column, via=column.name) for e in named)
-        r.use(i)
-        return True
-    return False
+    if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or c.counting or c.functions:
+        return None
+    own = (column for column, _ in mention.columns[:6] if column.table in c.entities and _refers_to_own(q, column))
+    column = next(own, None)
+    if column is None:
+        return None
+    named = [Expression(column=n.key) for n in q.naming_columns(column.table)]
+    between = q.items[c.last_column[0] + 1 : i] if c.last_column is not None else []
+    whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
+    names = list(takewhile(lambda e: whose and _is_name(q, e), reversed(c.query.select)))
+    first = named if len(names) == len(c.query.select) else []
+    others = [Expression(column=e.column, via=column.name) for e in named]
+    used = [k for k in (i + 1, i + 2) if k < len(q.items) and q.items[k].lower in ("'s", "name", "names")]
+    return Finding((*used, i), hidden=names, shown=(*first, *others))
+
+
+def _refers_to_own(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """Whether the column refers to other rows of its own table."""
+    return any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
 
 
 def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -50,7 +52,7 @@ def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     if mention is None or not who or not (of or last):
         return None
     for column, _ in mention.columns[:6]:
-        if any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table)):
+        if _refers_to_own(q, column):
             named = tuple(Expression(column=n.key, via=column.name) for n in q.naming_columns(column.table))
             return Finding((i,), (column.table,), named)
     return None
@@ -104,8 +106,7 @@ def against_reference(q: LinkedQuestion, j: int, operator: str, left: Expression
     if sign not in (">", "<", ">=", "<=", "=", "<>"):
         return None
     for column, _ in mention.columns[:6]:
-        tied = any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
-        if tied and column.table == left.column[0]:
+        if column.table == left.column[0] and _refers_to_own(q, column):
             other = Expression(column=left.column, via=column.name)
             compared = Condition(left, sign, (other,))  # type: ignore[arg-type]
             return Finding((j,), (column.table,), conditions=(compared,))

@@ -10,18 +10,17 @@ from typing import Literal
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import comparisons, order_by, ranks, stored_values, superlatives
-from agent.parser.assembly import join
 from agent.parser.conditions import stock
 from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding, Findings
 from agent.parser.time_conditions import period
 from eval.language.lexicon import word_set
 
-_Finder = Callable[[LinkedQuestion, Context, int, str], Finding]
+_Rule = Callable[[LinkedQuestion, Context, int, str], Finding]
 """Takes the question, what was read so far, the position of the phrase and the phrase's argument."""
-_Rule = Callable[[LinkedQuestion, ReadingState, int, str], None]
-"""Takes the same, and adds its clauses itself."""
+_Steps = Callable[[LinkedQuestion, Context, int], Findings]
+"""A rule that goes on after a finding."""
 
 
 _LISTING = (
@@ -34,20 +33,15 @@ _KEEPING = _COPULAS | word_set("named called but if")
 """Words after which the clause still refers to the column named before."""
 
 
-def signal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
-    """Apply the signal phrase at item i."""
+def signal(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    """The effect of the signal phrase at item i."""
     keyword = q.items[i].keyword
     assert keyword is not None
-    r.use(i)
-    if keyword.kind in _FINDERS:
-        join(q, r, _FINDERS[keyword.kind](q, r, i, keyword.argument))
-    elif keyword.kind in _RULES:
-        _RULES[keyword.kind](q, r, i, keyword.argument)
-
-
-def _period(q: LinkedQuestion, r: ReadingState, i: int, _: str) -> None:
-    if not period(q, r, i):
-        r.draft.doubt("period_open")
+    yield Finding((i,))
+    if keyword.kind in _RULES:
+        yield _RULES[keyword.kind](q, c, i, keyword.argument)
+    elif keyword.kind in _STEPS:
+        yield from _STEPS[keyword.kind](q, c, i)
 
 
 def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
@@ -63,18 +57,16 @@ def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     return Finding(changes={"counting": counting, "in_head": True})
 
 
-def _aggregate(q: LinkedQuestion, r: ReadingState, i: int, argument: str) -> None:
+def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     """`average price`, `with the maximum price`, `orders with a total above 100`."""
     following = q.next_mention(i)
-    extreme = argument in ("max", "min") and not r.in_head and (r.query.select or r.entities)
+    extreme = argument in ("max", "min") and not c.in_head and (c.query.select or c.entities)
     if extreme and following is not None and q.sorts[following] == "column":
-        join(q, r, ranks.extreme_column(q, r, i, following, argument == "max"))
-        return
+        return ranks.extreme_column(q, c, i, following, argument == "max")
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:
-        join(q, r, Finding(changes={"last_column": (i, total)}))
-    else:
-        join(q, r, Finding(changes={"functions": [*r.functions, argument]}))  # type: ignore[list-item]
+        return Finding(changes={"last_column": (i, total)})
+    return Finding(changes={"functions": [*c.functions, argument]})  # type: ignore[list-item]
 
 
 def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
@@ -105,10 +97,12 @@ def _relative(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     return Finding(changes={"in_head": False} if phrase in _KEEPING else {"in_head": False, "last_column": None})
 
 
-_FINDERS: dict[str, _Finder] = {
+_RULES: dict[str, _Rule] = {
     "stock": lambda q, c, _, argument: stock(q, c, argument == "out"),
     "count": _count,
+    "agg": _aggregate,
     "like": lambda q, c, i, _: stored_values.pattern(q, c, i),
+    "period": lambda q, c, i, _: period(q, c, i) or Finding(doubts=("period_open",)),
     "group": lambda *_: Finding(changes={"grouping": True}),
     "distinct": lambda *_: Finding(changes={"distinct": True}),
     "both": lambda *_: Finding(changes={"both": True}),
@@ -118,16 +112,12 @@ _FINDERS: dict[str, _Finder] = {
     "percent": _percent,
     "also": _also,
     "relative": _relative,
+    "dir": lambda q, c, i, argument: order_by.direction(q, c, argument, i),
 }
-_RULES: dict[str, _Rule] = {
-    "period": _period,
-    "agg": _aggregate,
-    **dict.fromkeys(
-        ("sup", "sup_adj", "sup_count", "common", "selling"), lambda q, r, i, _: superlatives.superlative(q, r, i)
-    ),
-    **dict.fromkeys(("cmp", "cmp_adj"), lambda q, r, i, _: comparisons.comparison(q, r, i)),
-    "order": lambda q, r, i, _: order_by.ordering(q, r, i),
-    "dir": lambda q, r, i, argument: order_by.direction(q, r, argument, i),
+_STEPS: dict[str, _Steps] = {
+    **dict.fromkeys(("sup", "sup_adj", "sup_count", "common", "selling"), superlatives.superlative),
+    **dict.fromkeys(("cmp", "cmp_adj"), comparisons.comparison),
+    "order": order_by.ordering,
 }
 
 

@@ -1,14 +1,15 @@
 """The clauses of a question that have been read so far.
 
-In: what the rules find. Out: the query under construction, and what later words may refer to. Rules that only decide
-take a `LinkedQuestion` and the few values that they compare. Rules that see a `Context` return a `Finding`, which
-`assembly` joins to the reading. The others take this state and add their clauses themselves.
+In: what the rules find. Out: the query under construction, and what later words may refer to. A rule takes the
+`LinkedQuestion` and the few values that it compares, or a `Context`, and returns a `Finding`, which `assembly` joins to
+the reading. A rule that goes on after a finding yields several: each is joined before the rule continues, so that its
+`Context` includes them.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypedDict
 
@@ -59,20 +60,28 @@ class Changes(TypedDict, total=False):
     """What a rule changes for the words that follow: attributes of the `ReadingState`, by name."""
 
     in_head: bool
+    head_entity: str | None
+    star: bool
+    empty_too: bool
     functions: list[Function]
     counting: Literal["", "rows", "distinct"]
     share: bool
+    share_at: int
     distinct: bool
     grouping: bool
+    group_at: int | None
     negated: bool
     excepting: bool
     both: bool
     or_next: bool
+    waiting_direction: str
     last_column: tuple[int, ColumnWord] | None
-    head_entity: str | None
-    empty_too: bool
-    share_at: int
+    value_column: tuple[int, ColumnWord] | None
     verb_measure: Expression | None
+    sink: list[Clause]
+    denied_column: ColumnKey | None
+    ranked_by: bool
+    figure_ranked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +93,50 @@ class Finding:
     entities: tuple[str, ...] = ()
     """Tables that it names."""
     shown: tuple[Expression, ...] = ()
+    hidden: Collection[Expression] = ()
+    """Expressions that are no longer shown."""
+    once: bool | None = None
+    """Whether equal rows are shown only once."""
     conditions: tuple[Condition, ...] = ()
     """Restrictions that the words around them may deny or join with `or`."""
+    alternatives: tuple[Condition, ...] = ()
+    """Restrictions that widen the last clause, unless the condition before them was denied."""
     clauses: tuple[Clause, ...] = ()
     """Restrictions that hold as they are."""
     absent: str = ""
     """The table whose rows are said to be missing."""
     groups: tuple[tuple[str, object], ...] = ()
     order: tuple[tuple[Expression, bool], ...] = ()
+    reordered: bool = False
+    """The order replaces the one read so far."""
     limit: int | None = None
+    """The number of rows; 0 lifts the limit."""
     offset: int | None = None
     doubts: tuple[str, ...] = ()
+    small_doubts: tuple[str, ...] = ()
+    """Doubts that count half."""
+    settled: tuple[str, ...] = ()
+    """Earlier doubts that no longer hold."""
     rivals: tuple[str, ...] = ()
     """What else a word may mean, in sentences."""
+    notes: tuple[str, ...] = ()
+    """Sentences that the interpretation should include."""
+    assumed: tuple[tuple[ColumnKey, dt.date], ...] = ()
+    """Columns restricted by a period relative to today, with its first day."""
+    any_year: bool = False
+    """A month or quarter was named without a year."""
+    unused: Collection[int] = ()
+    """Items that it leaves unexplained, although their words have been taken."""
     changes: Changes = field(default_factory=Changes)
 
 
+Findings = Iterator[Finding]
+"""Findings of one rule, each of which is joined before the next one is looked for."""
+
+
 class Context(Protocol):
-    """What rules that decide may see of the clauses read so far. They cannot change them; the close choices behind
-    `column_of` and `choose_value` are noted in the draft."""
+    """What a rule may see of the clauses read so far. It cannot change them; the close choices behind `column_of` and
+    `choose_value` are noted in the draft."""
 
     @property
     def query(self) -> Query: ...
@@ -114,6 +148,8 @@ class Context(Protocol):
     def head_entity(self) -> str | None: ...
     @property
     def last_column(self) -> tuple[int, ColumnWord] | None: ...
+    @property
+    def value_column(self) -> tuple[int, ColumnWord] | None: ...
     @property
     def verb_measure(self) -> Expression | None: ...
     @property
@@ -129,15 +165,25 @@ class Context(Protocol):
     @property
     def in_head(self) -> bool: ...
     @property
+    def or_next(self) -> bool: ...
+    @property
     def grouping(self) -> bool: ...
     @property
+    def group_at(self) -> int | None: ...
+    @property
     def negated(self) -> bool: ...
+    @property
+    def excepting(self) -> bool: ...
     @property
     def distinct(self) -> bool: ...
     @property
     def share(self) -> bool: ...
     @property
+    def star(self) -> bool: ...
+    @property
     def empty_too(self) -> bool: ...
+    @property
+    def figure_ranked(self) -> bool: ...
 
     def near_tables(self, i: int) -> dict[str, float]: ...
     def column_of(self, i: int, wanted: str = "") -> ColumnWord: ...
@@ -146,44 +192,70 @@ class Context(Protocol):
     ) -> ValueHit: ...
 
 
+@dataclass(slots=True)
 class ReadingState:
     """The clauses read so far, and the words that wait for the next one."""
 
-    def __init__(self, question: LinkedQuestion) -> None:
-        self._question = question
-        self.draft = Draft(close=dict.fromkeys(question.choices))
-        for doubt in question.doubts:
+    question: LinkedQuestion
+    draft: Draft = field(init=False)
+    consumed: set[int] = field(default_factory=set)
+    """Items that are explained."""
+    in_head: bool = True
+    """Columns named now are shown."""
+    head_entity: str | None = None
+    """The first table whose rows are asked for."""
+    groups: list[tuple[str, object]] = field(default_factory=list)
+    star: bool = False
+    """Whole rows are asked for."""
+    empty_too: bool = False
+    """Groups without any row are kept."""
+
+    # words that apply to the next mention
+    functions: list[Function] = field(default_factory=list)
+    counting: Literal["", "rows", "distinct"] = ""
+    share: bool = False
+    share_at: int = 0
+    """How many conditions were read before the rows of a share."""
+    distinct: bool = False
+    grouping: bool = False
+    group_at: int | None = None
+    """The item that was last read as a group."""
+    negated: bool = False
+    excepting: bool = False
+    """Everything that follows is negated."""
+    both: bool = False
+    or_next: bool = False
+    waiting_direction: str = ""
+    """A sort direction before anything is named."""
+
+    # what later words may refer to
+    last_column: tuple[int, ColumnWord] | None = None
+    value_column: tuple[int, ColumnWord] | None = None
+    """The column of the last stored value."""
+    verb_measure: Expression | None = None
+    """The amount that a verb such as `spent` names."""
+    sink: list[Clause] = field(init=False)
+    """Where the next condition goes: to the query, or to its absent rows."""
+    denied_column: ColumnKey | None = None
+    """The column of the value that the absent rows have."""
+    ranked_by: bool = False
+    """The question says what ranks the rows."""
+    figure_ranked: bool = False
+    """The rows are ranked by an aggregate, which is shown too."""
+
+    def __post_init__(self) -> None:
+        self.draft = Draft(close=dict.fromkeys(self.question.choices))
+        for doubt in self.question.doubts:
             self.draft.doubt(doubt)
-        self.query, self.entities = self.draft.query, self.draft.entities
-        self.consumed: set[int] = set()  # items that are explained
-        self.in_head = True  # columns named now are shown
-        self.head_entity: str | None = None  # the first table whose rows are asked for
-        self.groups: list[tuple[str, object]] = []
-        self.star = False  # whole rows are asked for
-        self.empty_too = False  # groups without any row are kept
+        self.sink = self.query.where
 
-        # words that apply to the next mention
-        self.functions: list[Function] = []
-        self.counting: Literal["", "rows", "distinct"] = ""
-        self.share = False
-        self.share_at = 0  # how many conditions were read before the rows of a share
-        self.distinct = False
-        self.grouping = False
-        self.group_at: int | None = None  # the item that was last read as a group
-        self.negated = False
-        self.excepting = False  # everything that follows is negated
-        self.both = False
-        self.or_next = False
-        self.waiting_direction = ""  # a sort direction before anything is named
+    @property
+    def query(self) -> Query:
+        return self.draft.query
 
-        # what later words may refer to
-        self.last_column: tuple[int, ColumnWord] | None = None
-        self.value_column: tuple[int, ColumnWord] | None = None  # of the last stored value
-        self.verb_measure: Expression | None = None  # the amount that a verb such as `spent` names
-        self.sink: list[Clause] = self.query.where  # where the next condition goes: to the query, or to its absent rows
-        self.denied_column: ColumnKey | None = None  # the column of the value that the absent rows have
-        self.ranked_by = False  # the question says what ranks the rows
-        self.figure_ranked = False  # the rows are ranked by an aggregate, which is shown too
+    @property
+    def entities(self) -> list[str]:
+        return self.draft.entities
 
     @property
     def main_entity(self) -> str:
@@ -193,7 +265,7 @@ class ReadingState:
 
     def use(self, i: int) -> None:
         """Mark an item as explained."""
-        item = self._question.items[i]
+        item = self.question.items[i]
         self.consumed.add(i)
         self.draft.used.update(range(item.start, item.end))
 
@@ -211,11 +283,11 @@ class ReadingState:
 
     def near_tables(self, i: int) -> dict[str, float]:
         """Tables named around item i, with the scores for their nearness."""
-        return near_tables(self._question, i, self.entities, self.query.select)
+        return near_tables(self.question, i, self.entities, self.query.select)
 
     def column_of(self, i: int, wanted: str = "") -> ColumnWord:
         """The column that a mention most likely means here; `wanted` may be `number`."""
-        choice = choose_column(self._question, i, wanted, self.entities, self.query.select)
+        choice = choose_column(self.question, i, wanted, self.entities, self.query.select)
         if choice.close:
             self.draft.close["column", choice.column.key] = None
         for doubt in choice.doubts:
@@ -224,7 +296,7 @@ class ReadingState:
 
     def choose_value(self, hits: tuple[ValueHit, ...], near: dict[str, float], column: ColumnWord | None) -> ValueHit:
         """The column in which a value is meant."""
-        hit, close = choose_value(self._question, hits, near, column, self.query.select)
+        hit, close = choose_value(self.question, hits, near, column, self.query.select)
         if close:
             self.draft.close["value", hit.table, hit.column] = None
         return hit

@@ -14,7 +14,7 @@ from dataclasses import replace
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.flags import is_flag, says
-from agent.parser.interpretation import Condition, Expression, Membership
+from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
@@ -256,15 +256,12 @@ def _condition_text(column: ColumnWord, condition: Condition) -> str:
     return f"{column.name} {condition.operator} {shown}"
 
 
-_OPPOSITE = {"=": "<>", "<>": "=", "null": "not null", "not null": "null", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
-
-
 def denied(condition: Condition) -> Condition:
     """The negated condition."""
     value = condition.values[0] if condition.values else None
     if condition.operator == "=" and isinstance(value, bool | int) and value in (0, 1):
         return replace(condition, values=(not value,) if isinstance(value, bool) else (1 - value,))
-    return replace(condition, operator=_OPPOSITE[condition.operator])  # type: ignore[arg-type]
+    return replace(condition, operator=OPPOSITE[condition.operator])
 
 
 def _turned(meaning: Qualification, word: str) -> Qualification:

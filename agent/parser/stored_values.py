@@ -1,83 +1,92 @@
 """Stored values, quoted texts and patterns (`contains "x"`) become conditions.
 
-In: a reading at such an item. Out: conditions in its query.
+In: a reading at such an item. Out: conditions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from agent.knowledge.values import ValueHit
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
-from agent.parser.conditions import LINKS, add, target_column
-from agent.parser.interpretation import (
-    Condition,
-    Expression,
-)
+from agent.parser.conditions import LINKS, target_column
+from agent.parser.interpretation import ColumnKey, Condition, Expression
+from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
-from agent.parser.time_conditions import add_period
+from agent.parser.state import Context, Finding
+from agent.parser.time_conditions import in_period
 
 
-def value(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A stored value restricts the rows to those that have it."""
     mention = q.items[i].mention
     assert mention is not None
     beside = q.items[i - 1].lower if i else ""
     if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
-        r.draft.doubt("value_beside_list")
-        return
-    near = r.near_tables(i)
-    target = target_column(q, r, i)
-    if target is None and r.value_column is not None and i - r.value_column[0] <= 4:
-        between = q.items[r.value_column[0] + 1 : i]
-        if any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in between):
-            earlier = r.value_column[1]
-            if any((h.table, h.column) == earlier.key for h in mention.values):
-                target = earlier
-    if target is None and i + 1 < len(q.items) and q.sorts[i + 1] == "column":
-        following = q.items[i + 1].mention
-        assert following is not None
-        hits = {(h.table, h.column) for h in mention.values}
-        for column, score in following.columns:
-            if column.key in hits and score >= 0.7:
-                target = column
-                r.use(i + 1)
-                break
+        return Finding(doubts=("value_beside_list",))
+    near = c.near_tables(i)
+    target = target_column(q, c, i) or _column_of_last_value(q, c, i, mention.values)
+    following = _column_after(q, i, mention.values) if target is None else None
+    target = target or following
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
             near[table] = near.get(table, 0.0) + 0.4
-    hit = r.choose_value(mention.values, near, target)
-    if target is not None and (hit.table, hit.column) != target.key:
-        r.draft.doubt("value_other_column")
-    if hit.score < 0.85:
-        r.draft.doubt("value_fuzzy", 1.0 if hit.score < 0.7 else 0.5)
-    rivals = {(h.table, h.column) for h in mention.values if h.score >= hit.score - 0.01} - {(hit.table, hit.column)}
-    if rivals and target is None:
-        r.draft.doubt("value_ambiguous")
-    r.use(i)
-    same = {h.value for h in mention.values if (h.table, h.column) == (hit.table, hit.column) and h.score == hit.score}
-    left = Expression(column=(hit.table, hit.column))
-    text = mention.text
+    hit = c.choose_value(mention.values, near, target)
+    key = (hit.table, hit.column)
+    left = Expression(column=key)
+    same = {h.value for h in mention.values if (h.table, h.column) == key and h.score == hit.score}
     if len(same) > 1 and hit.score < 0.9:
-        add(q, r, Condition(left, "like", (f"%{text}%",)))
+        condition, spellings = Condition(left, "like", (f"%{mention.text}%",)), []
     else:
-        add(q, r, Condition(left, "=", (hit.value,)))
-        _other_spellings(q, r, Condition(left, "=", (hit.value,)))
-    word = q.vocabulary.columns.get((hit.table, hit.column))
-    r.last_column = None
-    if word is not None:
-        r.value_column = (i, word)
+        condition, spellings = Condition(left, "=", (hit.value,)), _other_spellings(q, key, hit.value)
+    word = q.vocabulary.columns.get(key)
+    return Finding(
+        (i,) if following is None else (i, i + 1),
+        conditions=(condition,),
+        alternatives=tuple(Condition(left, "=", (v,)) for v in spellings),
+        doubts=_doubts(mention, hit, target),
+        small_doubts=("value_fuzzy",) if 0.7 <= hit.score < 0.85 else (),
+        changes={"last_column": None, "value_column": (i, word) if word is not None else c.value_column},
+    )
+
+
+def _column_of_last_value(q: LinkedQuestion, c: Context, i: int, hits: Sequence[ValueHit]) -> ColumnWord | None:
+    """`Oslo or Bergen`: the column of the value named just before, if it holds this value, too."""
+    if c.value_column is None or i - c.value_column[0] > 4:
+        return None
+    at, column = c.value_column
+    joined = any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in q.items[at + 1 : i])
+    return column if joined and any((h.table, h.column) == column.key for h in hits) else None
+
+
+def _column_after(q: LinkedQuestion, i: int, hits: Sequence[ValueHit]) -> ColumnWord | None:
+    """`the Jazz genre`: the column named after the value, if it holds the value."""
+    following = q.items[i + 1].mention if q.sorts[i + 1 : i + 2] == ("column",) else None
+    keys = {(h.table, h.column) for h in hits}
+    columns = following.columns if following is not None else ()
+    return next((column for column, score in columns if column.key in keys and score >= 0.7), None)
+
+
+def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None) -> tuple[str, ...]:
+    """Why the value may be another one, or may be meant in another column."""
+    key = (hit.table, hit.column)
+    rivals = {(h.table, h.column) for h in mention.values if h.score >= hit.score - 0.01} - {key}
+    holds = {
+        "value_other_column": target is not None and key != target.key,
+        "value_fuzzy": hit.score < 0.7,
+        "value_ambiguous": bool(rivals) and target is None,
+    }
+    return tuple(name for name, doubtful in holds.items() if doubtful)
 
 
 _SPELLINGS = 5
 
 
-def _other_spellings(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
+def _other_spellings(q: LinkedQuestion, key: ColumnKey, value: str) -> list[str]:
     """A value that is stored in several ways (`Leeds`, `leeds`) is meant in all of them."""
-    if not r.sink or r.sink[-1][-1] != condition or condition.left.column is None:
-        return
-    value = str(condition.values[0])
     plain = value.strip().casefold()
-    others = [v for v in q.values.values(*condition.left.column) if v != value and v.strip().casefold() == plain]
-    r.sink[-1] = (*r.sink[-1], *(Condition(condition.left, "=", (v,)) for v in others[:_SPELLINGS]))
+    return [v for v in q.values.values(*key) if v != value and v.strip().casefold() == plain][:_SPELLINGS]
 
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:
@@ -99,49 +108,39 @@ def _is_name(q: LinkedQuestion, table: str, column: str) -> bool:
     return word is not None and word.words[-1] == "name"
 
 
-def literal(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A quoted text: a stored value if there is one, otherwise compared literally with the column just named."""
     mention = q.items[i].mention
     assert mention is not None
-    if _another_pattern(q, r, i, mention.text):
-        return
+    if (another := _another_pattern(q, c, i, mention.text)) is not None:
+        return another
     period = periods.period_at(q.tokens, q.items[i].start, q.today)
     if period is not None:
-        add_period(q, r, i, period, "=")
-        return
-    column = target_column(q, r, i, 6)
+        return in_period(q, c, i, period, "=") or Finding()
+    column = target_column(q, c, i, 6)
     if column is None:
-        r.draft.doubt("literal_without_column")
-        return
-    r.use(i)
-    r.draft.doubt("literal_unknown")
+        return Finding(doubts=("literal_without_column",))
     stored = q.values.find(mention.text, fuzzy=True)
-    partial = [h for h in stored if (h.table, h.column) == column.key]
-    if partial:
-        add(q, r, Condition(Expression(column=column.key), "=", (partial[0].value,)))
-    else:
-        add(q, r, Condition(Expression(column=column.key), "=", (mention.text,)))
+    text = next((h.value for h in stored if (h.table, h.column) == column.key), mention.text)
+    condition = Condition(Expression(column=column.key), "=", (text,))
+    return Finding((i,), conditions=(condition,), doubts=("literal_unknown",))
 
 
-def _another_pattern(q: LinkedQuestion, r: ReadingState, i: int, text: str) -> bool:
+def _another_pattern(q: LinkedQuestion, c: Context, i: int, text: str) -> Finding | None:
     """`starting with 'A' or 'B'`: the second text is matched like the first."""
-    last = r.sink[-1][-1] if r.sink else None
-    if i < 2 or i - 2 not in r.consumed or not q.items[i - 1].is_keyword("or", "and"):
-        return False
+    last = c.sink[-1][-1] if c.sink else None
+    if i < 2 or i - 2 not in c.consumed or not q.items[i - 1].is_keyword("or", "and"):
+        return None
     if not isinstance(last, Condition) or last.operator != "like":
-        return False
+        return None
     before, shape = q.items[i - 2], str(last.values[0])
     earlier = " ".join(t.text for t in q.tokens[before.start : before.end])
     if shape.strip("%") != earlier:
-        return False
-    r.use(i)
+        return None
     another = Condition(last.left, "like", (shape.replace(earlier, text),))
     if q.items[i - 1].is_keyword("or") or shape != f"%{earlier}%":
-        r.sink[-1] = (*r.sink[-1], another)
-        r.or_next = False
-    else:
-        r.sink.append((another,))
-    return True
+        return Finding((i,), alternatives=(another,), changes={"or_next": False})
+    return Finding((i,), clauses=((another,),))
 
 
 def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:

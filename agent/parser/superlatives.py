@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.parser import ranks
-from agent.parser.assembly import join
 from agent.parser.interpretation import ColumnKey, Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
 from agent.parser.ranks import Rank
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding, Findings
 from eval.language.lexicon import adjectives, word_set
 
 _PLACES = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
@@ -25,22 +24,23 @@ _ENDS = ("top", "best", "bottom", "worst")
 _BEFORE_RANKED = word_set("of the amount different in by value overall paid recent")
 
 
-def superlative(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
     keyword = q.items[i].keyword
     assert keyword is not None
-    if (each := _of_each(q, r, i, keyword)) is not None:
-        join(q, r, each)
+    if (each := _of_each(q, c, i, keyword)) is not None:
+        yield each
         return
-    rank = _rank(q, r, i, keyword.argument != "asc")
+    rank, used = _rank(q, c, i, keyword.argument != "asc")
+    yield Finding(used)
     if keyword.kind == "sup_adj":
-        _by_adjective(q, r, i, keyword, rank)
+        yield from _by_adjective(q, c, i, keyword, rank)
     elif keyword.kind == "selling":
-        _best_selling(q, r, i, rank)
+        yield from _best_selling(q, c, i, rank)
     elif keyword.kind == "common":
-        _most_common(q, r, i, rank)
+        yield from _most_common(q, c, i, rank)
     else:
-        _by_what_follows(q, r, i, keyword.kind == "sup_count", rank)
+        yield from _by_what_follows(q, c, i, keyword.kind == "sup_count", rank)
 
 
 _THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
@@ -61,20 +61,19 @@ def _of_each(q: LinkedQuestion, c: Context, i: int, keyword: Keyword) -> Finding
     return Finding(range(i, at + 1), shown=(*(() if c.query.select else named), extreme))
 
 
-def _rank(q: LinkedQuestion, r: ReadingState, i: int, descending: bool) -> Rank:
-    """The number of rows given next to the superlative, and the rank (`the second oldest`)."""
-    offset = 0
-    limit, explicit = r.query.limit or 1, False
+def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank, list[int]]:
+    """The number of rows given next to the superlative, and the rank (`the second oldest`); with the items that say
+    so."""
+    used: list[int] = []
+    limit, explicit = c.query.limit or 1, False
     for near in (i - 1, i + 1):
         number = _row_count_at(q, i, near)
         if number is not None:
             limit, explicit = max(1, number or 1), True
-            r.use(near)
+            used.append(near)
             break
-    if i > 0 and q.items[i - 1].lower in _PLACES:
-        offset = _PLACES[q.items[i - 1].lower]
-        r.draft.used.update(range(q.items[i - 1].start, q.items[i - 1].end))
-    return Rank(descending, limit, explicit, offset)
+    offset = _PLACES.get(q.items[i - 1].lower, 0) if i > 0 else 0
+    return Rank(descending, limit, explicit, offset), [*used, *([i - 1] if offset else [])]
 
 
 def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
@@ -88,38 +87,39 @@ def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
     return None if valued else number
 
 
-def _by_adjective(q: LinkedQuestion, r: ReadingState, i: int, keyword: Keyword, rank: Rank) -> None:
+def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank: Rank) -> Findings:
     """`the oldest student`, `the largest promotion discount`."""
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
-        ranked = r.column_of(following, "number")
+        ranked = c.column_of(following, "number")
         if ranked.numeric and ranked.role in ("number", "year"):
             words = keyword.argument
             down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            join(q, r, ranks.by_column(q, r, i, following, replace(rank, descending=down)))
+            yield ranks.by_column(q, c, i, following, replace(rank, descending=down))
             return
     assert keyword.adjective is not None
-    if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, r, i + 1):
-        alone = not r.entities
-        join(q, r, Finding((i + 1,), (q.table_of(i + 1),)))
-        join(q, r, ranks.by_column(q, r, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone))
+    if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
+        alone = not c.entities
+        yield Finding((i + 1,), (q.table_of(i + 1),))
+        yield ranks.by_column(q, c, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
         return
     if following is not None and q.sorts[following] == "table":
-        r.entity(q.table_of(following))
-        if r.groups and not r.query.select:
-            r.head_entity = r.head_entity or q.table_of(following)
-    property_column = property_of(q, r, keyword.adjective, i)
+        table, head = q.table_of(following), c.head_entity
+        listed = bool(c.groups) and not c.query.select
+        yield Finding(entities=(table,), changes={"head_entity": head or table if listed else head})
+    property_column = property_of(q, c, keyword.adjective, i)
     if property_column is None:
-        r.draft.doubt("adjective_without_column")
+        yield Finding(doubts=("adjective_without_column",))
         return
     column, sign = property_column
-    if _one_of_two_ends(q, i) and any(e.column == column.key for e in r.query.select):
-        r.query.select = [e for e in r.query.select if e != Expression(column=column.key)]
-        r.query.select.append(Expression("max" if sign > 0 else "min", column.key))
+    if _one_of_two_ends(q, i) and any(e.column == column.key for e in c.query.select):
+        extreme = Expression("max" if sign > 0 else "min", column.key)
+        yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
         return
-    r.query.order.append((Expression(column=column.key), sign > 0))
-    if not any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
-        rank.cut(r.query)  # `starting with the oldest` sorts and shows all rows
+    found = ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
+    if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
+        found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
+    yield found
 
 
 def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
@@ -128,60 +128,59 @@ def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
     return any(y < len(q.items) and q.items[x].is_keyword("and") and q.items[y].is_keyword("sup_adj") for x, y in pairs)
 
 
-def _best_selling(q: LinkedQuestion, r: ReadingState, i: int, rank: Rank) -> None:
-    sold = measure(q, r.entities, "best selling")
+def _best_selling(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
+    sold = measure(q, c.entities, "best selling")
     if sold is None:
-        r.draft.doubt("superlative_open")
+        yield Finding(doubts=("superlative_open",))
         return
-    r.query.order.append((Expression("sum", sold.column), rank.descending))
-    r.query.limit = r.query.limit or rank.limit
-    _take_rank_words(q, r, i)
+    yield Finding(order=((Expression("sum", sold.column), rank.descending),), limit=c.query.limit or rank.limit)
+    yield from _rank_words(q, c, i)
 
 
-def _most_common(q: LinkedQuestion, r: ReadingState, i: int, rank: Rank) -> None:
+def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     """`the most common city`: the value that occurs in most rows."""
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
     if following is not None and named == "column":
-        column = r.column_of(following)
-        shown = any(e.column == column.key for e in r.query.select)
-        join(q, r, Finding((following,), shown=() if shown else (Expression(column=column.key),)))
+        column = c.column_of(following)
+        shown = any(e.column == column.key for e in c.query.select)
+        yield Finding((following,), shown=() if shown else (Expression(column=column.key),))
     elif following is not None and named == "table":
         table = q.table_of(following)
-        join(q, r, Finding((following,), (table,), changes={"head_entity": r.head_entity or table}))
+        yield Finding((following,), (table,), changes={"head_entity": c.head_entity or table})
         part = q.sorts[following + 1 :][:1] == ("column",)
-    chosen, finding = (None, Finding()) if part else _chosen(q, r)
-    join(q, r, finding)
-    join(q, r, ranks.ranked(Expression("count", table=chosen), rank))
+    chosen, finding = (None, Finding()) if part else _chosen(q, c)
+    yield finding
+    yield ranks.ranked(Expression("count", table=chosen), rank)
 
 
-def _by_what_follows(q: LinkedQuestion, r: ReadingState, i: int, counting: bool, rank: Rank) -> None:
+def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank: Rank) -> Findings:
     """`the most orders`, `top 5 products by revenue`, `the highest price`: the words that follow give the ranking."""
-    alone = not r.entities
-    j, counting, function, before = _ranked_thing(q, r, i, counting)
-    join(q, r, before)
+    alone = not c.entities
+    j, counting, function, before = _ranked_thing(q, c, i, counting)
+    yield before
     kind = q.sorts[j] if j < len(q.items) else ""
-    if r.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
-        join(q, r, Finding(changes={"functions": [*r.functions, "max" if rank.descending else "min"]}))
+    if c.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
+        yield Finding(changes={"functions": [*c.functions, "max" if rank.descending else "min"]})
         return
     if _is_by(q, j) and kind == "keyword":
         kind = ""
     if kind == "table":
-        _rank_table(q, r, i, j, rank, counting, function)
+        yield from _rank_table(q, c, i, j, rank, counting, function)
     elif kind == "column" and counting:
-        join(q, r, ranks.by_counted_column(q, r, j, rank))
-    elif kind == "column" and q.items[i].lower in _ENDS and r.in_head:
-        join(q, r, Finding((j,), shown=(Expression(column=r.column_of(j).key),)))
-        _rank_later(q, r, j, rank)
+        yield ranks.by_counted_column(q, c, j, rank)
+    elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:
+        yield Finding((j,), shown=(Expression(column=c.column_of(j).key),))
+        yield from _rank_later(q, c, j, rank)
     elif kind == "column":
-        join(q, r, ranks.by_column(q, r, i, j, rank, function, alone))
+        yield ranks.by_column(q, c, i, j, rank, function, alone)
     elif kind == "measure":
-        join(q, r, ranks.by_measure(q, r, j, rank, function))
+        yield ranks.by_measure(q, c, j, rank, function)
     elif rank.explicit:
-        _rank_later(q, r, j - 1, rank)
+        yield from _rank_later(q, c, j - 1, rank)
     else:
-        ranks.by_context(r.query, r.last_column, r.verb_measure, r.draft, i, rank, kind)
+        yield ranks.by_context(c, i, rank, kind)
 
 
 def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tuple[int, bool, Function, Finding]:
@@ -209,25 +208,25 @@ def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tupl
 
 
 def _rank_table(
-    q: LinkedQuestion, r: ReadingState, i: int, j: int, rank: Rank, counting: bool, function: Function
-) -> None:
+    q: LinkedQuestion, c: Context, i: int, j: int, rank: Rank, counting: bool, function: Function
+) -> Findings:
     """`the most orders` ranks by their number, `top 5 products` by a measure that follows later."""
     phrase, table = q.items[i].lower, q.table_of(j)
-    join(q, r, Finding((j,), (table,)))
+    yield Finding((j,), (table,))
     if not counting and (phrase in _ENDS or (rank.explicit and phrase not in ("most", "fewest", "least"))):
-        r.head_entity = r.head_entity or table
-        _rank_later(q, r, j, rank)
+        yield Finding(changes={"head_entity": c.head_entity or table})
+        yield from _rank_later(q, c, j, rank)
         return
-    averaged = next((c for c in q.vocabulary.by_table[table] if c.role == "number"), None) if function else None
+    averaged = next((x for x in q.vocabulary.by_table[table] if x.role == "number"), None) if function else None
     adjective = adjectives().get(phrase.removeprefix("the ")) if averaged is None and not counting else None
-    property_column = property_of(q, r, adjective[0], i) if adjective is not None else None
+    property_column = property_of(q, c, adjective[0], i) if adjective is not None else None
     if averaged is not None:
-        join(q, r, ranks.ranked(Expression(function, averaged.key), rank))
+        yield ranks.ranked(Expression(function, averaged.key), rank)
     elif property_column is not None:
         column, sign = property_column
-        join(q, r, ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0)))
+        yield ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
     else:
-        join(q, r, ranks.ranked(Expression("count", table=table), rank))
+        yield ranks.ranked(Expression("count", table=table), rank)
 
 
 def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:
@@ -261,19 +260,17 @@ def _figure_of(q: LinkedQuestion, c: Context, i: int) -> bool:
     return column.numeric and column.role == "number"
 
 
-def _take_rank_words(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def _rank_words(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`best-selling products by quantity` or `by revenue`: the words after `by` define what best-selling means."""
     for k in range(i + 1, min(len(q.items), i + 4)):
         if q.items[k].is_keyword("group", "relative"):
             return
         if q.sorts[k] == "table":
-            r.use(k)
-            r.entity(q.table_of(k))
-            r.head_entity = r.head_entity or q.table_of(k)
+            table = q.table_of(k)
+            yield Finding((k,), (table,), changes={"head_entity": c.head_entity or table})
         if q.items[k].lower == "by":
-            r.query.order.clear()
-            r.ranked_by = True
-            order_terms(q, r, k, "desc", rank=True)
+            yield Finding(reordered=True, changes={"ranked_by": True})
+            yield from order_terms(q, c, k, "desc", rank=True)
             return
 
 
@@ -282,30 +279,23 @@ def _is_by(q: LinkedQuestion, j: int) -> bool:
     return j < len(q.items) and (q.items[j].lower == "by" or q.items[j].is_keyword("order"))
 
 
-def _rank_later(q: LinkedQuestion, r: ReadingState, j: int, rank: Rank) -> None:
+def _rank_later(q: LinkedQuestion, c: Context, j: int, rank: Rank) -> Findings:
     """`top 5 products by revenue`: the ranking measure follows the entity."""
-    r.query.limit = rank.limit
     for k in range(j + 1, min(len(q.items), j + 9)):
         x = q.items[k]
-        if x.is_keyword("sup", "sup_adj", "sup_count", "common"):
-            r.query.limit = None
-            superlative_with_limit(q, r, k, rank.limit)
+        if x.is_keyword("sup", "sup_adj", "sup_count", "common"):  # `the 3 cities with the highest population`
+            yield Finding((k,), limit=0)
+            yield from superlative(q, c, k)
+            yield Finding(limit=rank.limit if c.query.limit is not None else None)
             return
         if x.lower in ("by", "according to", "based on", "terms of") or x.is_keyword("order"):
-            r.ranked_by = True
-            order_terms(q, r, k, "desc" if rank.descending else "asc", rank=True)
+            yield Finding(limit=rank.limit, changes={"ranked_by": True})
+            yield from order_terms(q, c, k, "desc" if rank.descending else "asc", rank=True)
             return
-    ranked = [e for e in r.query.select if e.function]
-    if r.query.order or (len(ranked) == 1 and j >= len(q.items) - 2):
-        if not r.query.order:
-            r.query.order.append((ranked[0], rank.descending))
-        return
-    r.draft.doubt("rank_open")
-
-
-def superlative_with_limit(q: LinkedQuestion, r: ReadingState, k: int, limit: int) -> None:
-    """A superlative whose number of rows came before it (`the 3 cities with the highest population`)."""
-    r.use(k)
-    superlative(q, r, k)
-    if r.query.limit is not None:
-        r.query.limit = limit
+    figures = [e for e in c.query.select if e.function]
+    if c.query.order:
+        yield Finding(limit=rank.limit)
+    elif len(figures) == 1 and j >= len(q.items) - 2:
+        yield Finding(order=((figures[0], rank.descending),), limit=rank.limit)
+    else:
+        yield Finding(limit=rank.limit, doubts=("rank_open",))

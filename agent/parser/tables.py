@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.parser import measures, projection
-from agent.parser.assembly import join
 from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding, Findings
 from eval.language.lexicon import word_set
 
 _EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
@@ -114,23 +113,23 @@ def _even_without(q: LinkedQuestion, i: int) -> bool:
     return False
 
 
-def measure_mention(q: LinkedQuestion, r: ReadingState, i: int) -> None:
+def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """A measure named at item i is shown, or waits for its verb's comparison. Without one, its words are a name."""
     mention = q.items[i].mention
     assert mention is not None
-    expression = measures.measure(q, r.entities, mention.measure)
+    expression = measures.measure(q, c.entities, mention.measure)
     if expression is None:
         if mention.tables:
-            join(q, r, table_mention(q, r, i))
+            yield table_mention(q, c, i)
         elif mention.columns:
-            projection.column(q, r, i)
+            yield from projection.column(q, c, i)
         return
     named = Finding((i,))
     if other := measures.other_total(q, expression):
         rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
         named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
-    if r.in_head and not r.functions and q.items[i].lower in _EARNING:
-        join(q, r, replace(named, changes={"verb_measure": expression}))
+    if c.in_head and not c.functions and q.items[i].lower in _EARNING:
+        yield replace(named, changes={"verb_measure": expression})
         return
-    shown = Expression(r.functions[0] if r.functions else "sum", expression.column, factor=expression.factor)
-    join(q, r, replace(named, shown=(shown,), changes={"functions": [], "counting": ""}))
+    shown = Expression(c.functions[0] if c.functions else "sum", expression.column, factor=expression.factor)
+    yield replace(named, shown=(shown,), changes={"functions": [], "counting": ""})

@@ -1,33 +1,30 @@
 """Time conditions: periods in a question become conditions on a date or year column, calendar words become groups.
 
-In: a reading at a period. Out: conditions and groups in its query.
+In: a reading at a period. Out: conditions and groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
-from agent.parser.conditions import add, target_column
-from agent.parser.interpretation import (
-    Condition,
-    Expression,
-    Operator,
-)
+from agent.parser.conditions import target_column
+from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding
 from agent.parser.stored_states import SAME_EVENT
 from eval.language.inflection import root, stem
 from eval.language.lexicon import word_set
 
 
-def period(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def period(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`in March 2024`, `last month`: restrict the date column of the current tables."""
     named = periods.period_at(q.tokens, q.items[i].start, q.today)
-    if named is None:
-        return False
-    if named.year_only is not None and not named.relative and not _year_here(q, i):
-        return False
-    return add_period(q, r, i, named, "=")
+    if named is None or (named.year_only is not None and not named.relative and not _year_here(q, i)):
+        return None
+    return in_period(q, c, i, named, "=")
 
 
 TIME_WORDS = word_set("when date day time week month year birth birthday deadline start end begin since until")
@@ -39,27 +36,35 @@ def _year_here(q: LinkedQuestion, i: int) -> bool:
     return i == 0 or q.items[i - 1].lower in _BEFORE_YEARS or q.items[i - 1].lower == "year is"
 
 
-def add_period(q: LinkedQuestion, r: ReadingState, i: int, period: periods.Period, operator: str) -> bool:
+def in_period(q: LinkedQuestion, c: Context, i: int, period: periods.Period, operator: str) -> Finding | None:
     """Restrict a date by the period at item i."""
-    column = _dated_by(q, r, i, period.year_only is not None and operator == "=")
+    column, doubtful = _dated_by(q, c, i, period.year_only is not None and operator == "=")
     if column is None:
-        return False
-    _use_until(q, r, i, q.items[i].start + period.tokens)
-    _assume(r, column, period)
-    if column.role == "year" and period.year_only is None:
-        r.draft.doubt("period_cut_to_year")
-    add(q, r, _within(column, period, operator))
-    r.last_column = (i, column)
-    return True
+        return None
+    cut = column.role == "year" and period.year_only is None
+    restricted = _restricted(q, i, q.items[i].start + period.tokens, column, (period,))
+    return replace(
+        restricted,
+        conditions=(_within(column, period, operator),),
+        doubts=(*doubtful.doubts, *(("period_cut_to_year",) if cut else ())),
+        rivals=doubtful.rivals,
+        changes={"last_column": (i, column)},
+    )
 
 
-def _assume(r: ReadingState, column: ColumnWord, period: periods.Period) -> None:
-    """Note the dates that the question does not say itself."""
-    if period.relative:
-        period_given = "is taken: no year is named" if period.any_year else "is taken from today's date"
-        r.draft.notes.append(f"{period.words} {period_given}")
-        r.draft.assumed.append((column.key, period.start))
-        r.draft.any_year = r.draft.any_year or period.any_year
+def _restricted(q: LinkedQuestion, i: int, end: int, column: ColumnWord, named: Sequence[periods.Period]) -> Finding:
+    """Periods from item i up to token `end` that restrict a column, with the dates that the question does not say
+    itself."""
+    relative = [period for period in named if period.relative]
+    return Finding(
+        [j for j in range(i, len(q.items)) if q.items[j].start < end],
+        notes=tuple(f"{period.words} {_NO_YEAR if period.any_year else _FROM_TODAY}" for period in relative),
+        assumed=tuple((column.key, period.start) for period in relative),
+        any_year=any(period.any_year for period in relative),
+    )
+
+
+_NO_YEAR, _FROM_TODAY = "is taken: no year is named", "is taken from today's date"
 
 
 def _within(column: ColumnWord, period: periods.Period, operator: str) -> Condition:
@@ -77,21 +82,14 @@ def _within(column: ColumnWord, period: periods.Period, operator: str) -> Condit
 _SIGNS: dict[str, Operator] = {"=": "=", "after": ">", "since": ">=", "before": "<", "until": "<="}
 
 
-def _use_until(q: LinkedQuestion, r: ReadingState, i: int, end: int) -> None:
-    """Mark the items from i on that start before token `end` as explained."""
-    for j in range(i, len(q.items)):
-        if q.items[j].start < end:
-            r.use(j)
-
-
-def _dated_by(q: LinkedQuestion, r: ReadingState, i: int, whole_year: bool = False) -> ColumnWord | None:
+def _dated_by(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False) -> tuple[ColumnWord | None, Finding]:
     """The column that a period restricts; a close choice is a doubt."""
-    column, other = date_column(q, r, i, whole_year)
-    if column is not None and other is not None:
-        r.draft.doubt("date_ambiguous")
-        name = other.name if other.table == column.table else f"{other.table}.{other.name}"
-        r.draft.rivals.append(f"the date is taken from {column.name}; {name} would be another choice")
-    return column
+    column, other = date_column(q, c, i, whole_year)
+    if column is None or other is None:
+        return column, Finding()
+    name = other.name if other.table == column.table else f"{other.table}.{other.name}"
+    rival = f"the date is taken from {column.name}; {name} would be another choice"
+    return column, Finding(doubts=("date_ambiguous",), rivals=(rival,))
 
 
 _EVENTS = word_set("order created start sale invoice payment transaction")
@@ -178,27 +176,24 @@ def _has_date(q: LinkedQuestion, table: str) -> bool:
     return any(w.role in ("date", "year") for w in q.vocabulary.by_table.get(table, ()))
 
 
-def between_periods(q: LinkedQuestion, r: ReadingState, i: int, j: int, first: periods.Period) -> bool:
+def between_periods(q: LinkedQuestion, c: Context, i: int, j: int, first: periods.Period) -> Finding | None:
     """`between March and May 2024`: the periods at item j and after it are the bounds."""
     end = q.items[j].start + first.tokens
     for k in range(j + 1, min(len(q.items), j + 6)):
         second = periods.period_at(q.tokens, q.items[k].start, q.today) if q.items[k].start >= end else None
         if second is None:
             continue
-        column = _dated_by(q, r, i)
+        column, doubtful = _dated_by(q, c, i)
         if column is None:
-            return False
-        _use_until(q, r, j, q.items[k].start + second.tokens)
-        for period in (first, second):
-            _assume(r, column, period)
-        left = Expression(column=column.key)
+            return None
+        left, years = Expression(column=column.key), (first.start.year, second.start.year)
         if column.role == "year":
-            years = (first.start.year, second.start.year)
-            add(q, r, Condition(left, "between", years if column.numeric else tuple(str(y) for y in years)))
+            within = Condition(left, "between", years if column.numeric else tuple(str(y) for y in years))
         else:
-            add(q, r, Condition(left, "between", (first.start, second.end), half_open=True))
-        return True
-    return False
+            within = Condition(left, "between", (first.start, second.end), half_open=True)
+        restricted = _restricted(q, j, q.items[k].start + second.tokens, column, (first, second))
+        return replace(restricted, conditions=(within,), doubts=doubtful.doubts, rivals=doubtful.rivals)
+    return None
 
 
 def dated(q: LinkedQuestion, c: Context, i: int) -> bool:
@@ -224,15 +219,13 @@ _CALENDAR = {
 }  # fmt: skip
 
 
-def calendar_group(q: LinkedQuestion, r: ReadingState, i: int) -> bool:
+def calendar_group(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`per month`, `of each year`: group by a part of the date."""
     part = calendar_word(q, i)
-    if not part or not (r.grouping or q.items[i].lower.endswith("ly")):
-        return False
-    column = _dated_by(q, r, i)
+    if not part or not (c.grouping or q.items[i].lower.endswith("ly")):
+        return None
+    column, doubtful = _dated_by(q, c, i)
     if column is None or column.role != "date":
-        return False
-    r.use(i)
-    r.grouping = False
-    r.groups.append(("column", Expression(column=column.key, part=part)))
-    return True
+        return None
+    group = ("column", Expression(column=column.key, part=part))
+    return replace(doubtful, used=(i,), groups=(group,), changes={"grouping": False})
