@@ -113,7 +113,7 @@ def _stored(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 def _rows_to_show(q: LinkedQuestion, c: Context, i: int, following: str) -> Finding:
     """`show 5 books` limits the rows; `one` has no meaning."""
     figure, single = q.items[i].number, q.items[i].lower in ("one", "1")
-    limits = c.in_head and following in ("table", "column") and not c.query.limit
+    limits = c.in_head and following in ("table", "column") and not c.query.limit and figure != 0
     limit = figure if limits and not single and isinstance(figure, int) else None
     return Finding((i,) if limits or single else (), limit=limit)
 

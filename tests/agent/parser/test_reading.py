@@ -52,6 +52,7 @@ def test_abstains_on_requests_to_write(question: str, ask: Ask) -> None:
         ("What is the weather in Leeds?", "weather"),
         ("Which books did the astronauts review?", "astronauts"),
         ("What is the temperature per city?", "temperature"),
+        ("Show 0 books", "0"),
     ],
 )
 def test_names_what_it_did_not_understand(question: str, word: str, ask: Ask) -> None:
