@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,9 @@ from eval.assessment.types import TaskResult
 from eval.run_benchmark import app
 from eval.run_folder import RunFolder, RunFolderError, load_run
 from experiments.reference_participants import serving
+from tests.eval.assessment.agent_script import AGENT
 from tests.eval.assessment.conftest import golds, place
+from tests.waiting import becomes
 
 __all__ = ["golds", "place"]
 
@@ -41,15 +41,6 @@ def ended(*arguments: object) -> tuple[int, str, str]:
         finally:
             process.kill()
     return process.returncode, out, err
-
-
-def becomes(true: Callable[[], bool], seconds: float = 20.0) -> bool:
-    until = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -136,27 +127,6 @@ def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place
     assert "1/1" in output
     assert "Not finished: 1 of 4 results" in (out / "summary.md").read_text()
     assert becomes(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
-
-
-AGENT = """
-import json, sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_error(404)
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        body = json.dumps({"sql": "SELECT COUNT(*) FROM customers"}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-print("ready", flush=True)
-HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
 
 
 def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path) -> None:

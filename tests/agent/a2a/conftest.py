@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
 
 from agent.a2a import build_app
 from agent.config import Settings
 from agent.models.protocol import Model, SqlReply, SqlRequest
+from tests import asgi_server
 from text2sql.testing import ScriptedModel
 
 CUSTOMERS = {"tables": [{"name": "customers", "columns": [{"name": "id", "type": "INTEGER", "primary_key": True}]}]}
@@ -53,20 +51,8 @@ class Slow(ScriptedModel):
 def serving(model: Model | None = None, **settings: Any) -> Iterator[str]:
     """The base URL of a running server."""
     config = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None, **settings)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        app = build_app(config, url, model=model)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        until = time.monotonic() + 30
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.02)
-        try:
-            yield url
-        finally:
-            server.should_exit = True
-            thread.join(15)
+    with asgi_server.serving(lambda url: build_app(config, url, model=model)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +68,3 @@ def slow() -> Iterator[tuple[str, Slow]]:
     model = Slow()
     with serving(model) as base:
         yield base, model
-
-
-Poll = Callable[[], bool]
-
-
-def becomes(true: Poll, seconds: float = 5.0) -> bool:
-    """Whether something comes true within that time."""
-    until = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True

@@ -17,7 +17,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -25,6 +24,7 @@ from eval.databases import Database, Limits, open_database
 from eval.databases.values import json_rows
 from eval.schema import Dialect
 from eval.sql.types import ReadStatement
+from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark
 
@@ -183,15 +183,7 @@ def postgres_scene(postgres_url: str, folder: Path) -> Iterator[Scene]:
 @pytest.fixture(scope="module")
 def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
     pymysql = pytest.importorskip("pymysql")
-    parts = urlsplit(mysql_url)
-    outside = pymysql.connect(
-        host=parts.hostname,
-        port=parts.port or 3306,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        database=parts.path[1:],
-        autocommit=True,
-    )
+    outside = pymysql.connect(**mysql_arguments(mysql_url), autocommit=True)
 
     def ask(sql: str) -> list[tuple[object, ...]]:
         with outside.cursor() as cursor:
@@ -223,7 +215,7 @@ def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
             return [ask(sql) for sql in wanted]
 
         def running() -> int:
-            name = parts.path[1:]
+            name = mysql_arguments(mysql_url)["database"]
             return sum(row[3] == name and row[4] == "Query" and row[7] != "SHOW PROCESSLIST" for row in processes())
 
         def processes() -> list[tuple[object, ...]]:
@@ -384,13 +376,7 @@ def test_the_canary_is_within_reach_of_an_ordinary_postgres_superuser(postgres_s
 
 def test_the_canary_is_within_reach_of_an_ordinary_mysql_root(mysql_scene: Scene, mysql_url: str) -> None:
     pymysql = pytest.importorskip("pymysql")
-    parts = urlsplit(mysql_url)
-    plain = pymysql.connect(
-        host=parts.hostname,
-        port=parts.port or 3306,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-    )
+    plain = pymysql.connect(**mysql_arguments(mysql_url))
     with plain, plain.cursor() as cursor:
         cursor.execute("SELECT LOAD_FILE(%s)", [str(mysql_scene.folder / "canary.txt")])
         (content,) = cursor.fetchone()

@@ -6,11 +6,10 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -21,6 +20,8 @@ from eval.databases.values import json_rows
 from eval.schema import ForeignKey
 from eval.sql import check, parse
 from eval.sql.types import ReadStatement
+from eval.tasks.load import mysql_arguments
+from tests.waiting import becomes
 
 pymysql = pytest.importorskip("pymysql")
 
@@ -42,17 +43,9 @@ class Outside:
     """A plain connection beside the one under test."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self.name = parts.path[1:]
-        self.connection = pymysql.connect(
-            host=parts.hostname,
-            port=parts.port or 3306,
-            user=unquote(parts.username or ""),
-            password=unquote(parts.password or ""),
-            database=self.name,
-            charset="utf8mb4",
-            autocommit=True,
-        )
+        arguments = mysql_arguments(url)
+        self.name = arguments["database"]
+        self.connection = pymysql.connect(**arguments, autocommit=True)
 
     def __call__(self, sql: str) -> Any:
         with self.connection.cursor() as cursor:
@@ -133,7 +126,7 @@ def test_values_survive(database: Database) -> None:
 def test_rows_caps_and_errors(database: Database, outside: Outside) -> None:
     result = database.execute(read("SELECT n, n FROM many ORDER BY n"), limits=Limits(rows=700))
     assert (len(result.rows), result.truncated, result.columns) == (700, True, ("n", "n"))
-    wait_for(lambda: not outside.busy())
+    assert becomes(lambda: not outside.busy())
     empty = database.execute(read("SELECT n FROM many WHERE FALSE"))
     assert (empty.status, empty.columns, empty.rows) == ("success", ("n",), ())
     assert database.execute(read("SELECT '100%d'")).rows == (("100%d",),)
@@ -156,7 +149,7 @@ def test_the_deadline_interrupts_in_the_server(database: Database, outside: Outs
     result = database.execute(read(sql), limits=Limits(seconds=0.3))
     assert result.status == "timeout"
     assert result.execution_time_ms < 300 + 3000  # the statement itself would take hours
-    wait_for(lambda: outside.busy() == [])
+    assert becomes(lambda: outside.busy() == [])
 
 
 def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Database, outside: Outside) -> None:
@@ -208,7 +201,7 @@ def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside
         before = len(sessions(outside))
         for _ in range(5):
             assert database.execute(read(sql), limits=Limits(seconds=0.1)).status == "timeout"
-        wait_for(lambda: len(sessions(outside)) <= before)
+        assert becomes(lambda: len(sessions(outside)) <= before)
     finally:
         gc.enable()
 
@@ -216,14 +209,6 @@ def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside
 def sessions(outside: Outside) -> list[Any]:
     own = outside.connection.thread_id()
     return [row for row in outside("SHOW PROCESSLIST") if row[0] != own and row[3] == outside.name]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something has happened on the server, 20 s at most."""
-    until = time.monotonic() + 20
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert condition()
 
 
 def test_no_statement_is_added_to_many_that_run_on_in_the_server(
@@ -235,7 +220,7 @@ def test_no_statement_is_added_to_many_that_run_on_in_the_server(
         sleeping = [threads.submit(other, "DO SLEEP(60)") for other in others]
         database._left_running |= {other.connection.thread_id() for other in others}
         try:
-            wait_for(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
+            assert becomes(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
             with open_database(mysql_url) as again:  # counted for the database, not for one opening of it
                 assert "earlier statements run on" in (again.execute(read("SELECT 1")).error or "")
                 assert again.schema().tables
@@ -243,7 +228,7 @@ def test_no_statement_is_added_to_many_that_run_on_in_the_server(
             for other in others:
                 outside(f"KILL {other.connection.thread_id()}")
     assert all(done.exception() for done in sleeping)
-    wait_for(lambda: database.execute(read("SELECT 1")).ok)
+    assert becomes(lambda: database.execute(read("SELECT 1")).ok)
     assert database.execute(read("SELECT 1")).rows == ((1,),)
     assert len(database._left_running) < MOST_LEFT_RUNNING
 
@@ -265,16 +250,16 @@ def test_cancelling(database: Database, outside: Outside) -> None:
     timer.join()
     assert result.status == "cancelled"
     assert result.execution_time_ms < 100 + 3000  # the statement itself would take 30 s
-    wait_for(lambda: not outside.busy())  # the server may still be sending the error
+    assert becomes(lambda: not outside.busy())  # the server may still be sending the error
 
 
 async def test_cancelling_the_task(database: Database, outside: Outside) -> None:
     task = asyncio.create_task(database.execute_async(read("SELECT SLEEP(30)")))
-    await asyncio.to_thread(wait_for, lambda: len(outside.busy()) == 1)
+    assert await asyncio.to_thread(becomes, lambda: len(outside.busy()) == 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.to_thread(wait_for, lambda: not outside.busy())  # the statement itself would take 30 s
+    assert await asyncio.to_thread(becomes, lambda: not outside.busy())  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> None:
@@ -284,7 +269,7 @@ def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> 
         if process[0] != own and process[3] == outside.name:
             outside(f"KILL {process[0]}")
     ours = f"SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{outside.name}' AND id <> {own}"
-    wait_for(lambda: outside(ours) == ((0,),))
+    assert becomes(lambda: outside(ours) == ((0,),))
     assert database.execute(read("SELECT 1")).rows == ((1,),)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
@@ -21,6 +21,7 @@ from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
 from eval.sql.types import ReadStatement
+from tests.waiting import becomes
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -152,20 +153,12 @@ def test_the_deadline_interrupts_in_the_server(database: Database, outside: Any,
     result = database.execute(read(sql), limits=Limits(seconds=0.3))
     assert result.status == "timeout"
     assert result.execution_time_ms < 300 + 3000  # the statement itself would take hours
-    wait_for(lambda: busy(outside) == 0)
+    assert becomes(lambda: busy(outside) == 0)
 
 
 def test_sql_cannot_lift_the_deadline(database: Database) -> None:
     sql = "SELECT set_config('statement_timeout', '0', false), pg_sleep(30)"
     assert "set_config may not be used" in (database.execute(read(sql)).error or "")
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something has happened on the server, 20 s at most."""
-    until = time.monotonic() + 20
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert condition()
 
 
 def test_no_statement_is_added_to_many_that_run_on_in_the_server(
@@ -177,7 +170,7 @@ def test_no_statement_is_added_to_many_that_run_on_in_the_server(
         sleeping = [threads.submit(other.execute, "SELECT pg_sleep(60)") for other in others]
         database._left_running |= {other.info.backend_pid for other in others}
         try:
-            wait_for(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
+            assert becomes(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
             assert "earlier statements run on" in (database.execute(read("SELECT 1")).error or "")
             assert database.schema().tables
         finally:
@@ -186,7 +179,7 @@ def test_no_statement_is_added_to_many_that_run_on_in_the_server(
     assert all(done.exception() for done in sleeping)
     for other in others:
         other.close()
-    wait_for(lambda: database.execute(read("SELECT 1")).ok)
+    assert becomes(lambda: database.execute(read("SELECT 1")).ok)
     assert database.execute(read("SELECT 1")).rows == ((1,),)
     assert len(database._left_running) < MOST_LEFT_RUNNING
 
@@ -199,23 +192,23 @@ def test_cancelling(database: Database, outside: Any) -> None:
     timer.join()
     assert result.status == "cancelled"
     assert result.execution_time_ms < 100 + 3000  # the statement itself would take hours
-    wait_for(lambda: busy(outside) == 0)
+    assert becomes(lambda: busy(outside) == 0)
 
 
 async def test_cancelling_the_task(database: Database, outside: Any) -> None:
     task = asyncio.create_task(database.execute_async(read("SELECT pg_sleep(30)")))
-    await asyncio.to_thread(wait_for, lambda: busy(outside) == 1)
+    assert await asyncio.to_thread(becomes, lambda: busy(outside) == 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.to_thread(wait_for, lambda: not busy(outside))  # the statement itself would take 30 s
+    assert await asyncio.to_thread(becomes, lambda: not busy(outside))  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Any) -> None:
     assert database.execute(read("SELECT 1")).ok
     ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'text2sql'"
     outside.execute(f"SELECT pg_terminate_backend(pid) {ours}")
-    wait_for(lambda: outside.execute(f"SELECT count(*) {ours}").fetchone() == (0,))
+    assert becomes(lambda: outside.execute(f"SELECT count(*) {ours}").fetchone() == (0,))
     assert database.execute(read("SELECT 1")).rows == ((1,),)
 
 

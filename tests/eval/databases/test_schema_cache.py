@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -13,6 +12,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.urls import Target, parse_target
+from eval.tasks.load import mysql_arguments
 
 
 @pytest.fixture
@@ -116,15 +116,7 @@ def test_postgres_asks_one_statement_and_notices_ddl(postgres_url: str, monkeypa
 
 def test_mysql_notices_ddl(mysql_url: str) -> None:
     pymysql = pytest.importorskip("pymysql")
-    parts = urlsplit(mysql_url)
-    outside = pymysql.connect(
-        host=parts.hostname,
-        port=parts.port or 3306,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        database=parts.path[1:],
-        autocommit=True,
-    )
+    outside = pymysql.connect(**mysql_arguments(mysql_url), autocommit=True)
     with outside, outside.cursor() as cursor, open_database(mysql_url) as database:
         cursor.execute("DROP TABLE IF EXISTS cached")
         cursor.execute("CREATE TABLE cached (a int)")

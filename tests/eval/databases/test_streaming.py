@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
 from eval.sql.types import ReadStatement
+from eval.tasks.load import mysql_arguments
 
 ROWS = 5000
 SLOW = {
@@ -55,15 +55,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         target = str(request.getfixturevalue("mysql_url"))
         import pymysql
 
-        parts = urlsplit(target)
-        server = pymysql.connect(
-            host=parts.hostname,
-            port=parts.port or 3306,
-            user=unquote(parts.username or ""),
-            password=unquote(parts.password or ""),
-            database=parts.path[1:],
-            autocommit=True,
-        )
+        server = pymysql.connect(**mysql_arguments(target), autocommit=True)
         with server, server.cursor() as cursor:
             for sql in filling():
                 cursor.execute(sql)

@@ -14,6 +14,7 @@ from eval.examination import Query, examine
 from eval.scoring import Score, score
 from eval.sql import ReadStatement
 from eval.sql.types import Verdict
+from eval.tasks.load import mysql_arguments
 
 ROWS = 12_000
 """Of the large table: more than the 10,000 from which a full scan is charged."""
@@ -80,19 +81,9 @@ def _postgres(_: Path, request: pytest.FixtureRequest) -> str:
 
 def _mysql(_: Path, request: pytest.FixtureRequest) -> str:
     url: str = request.getfixturevalue("mysql_url")
-    from urllib.parse import unquote, urlsplit
-
     import pymysql
 
-    parts = urlsplit(url)
-    connection = pymysql.connect(
-        host=parts.hostname,
-        port=parts.port or 3306,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        database=parts.path.strip("/"),
-        autocommit=True,
-    )
+    connection = pymysql.connect(**mysql_arguments(url), autocommit=True)
     with connection, connection.cursor() as cursor:
         for statement in TABLES:
             cursor.execute(statement)

@@ -23,28 +23,10 @@ from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
 from tests.commands import Process, run
+from tests.eval.assessment.agent_script import AGENT
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
-
-PARTICIPANT = """
-import json, sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_error(404)
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        body = json.dumps({"sql": "SELECT COUNT(*) FROM customers"}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
 
 
 def started(*arguments: str) -> Process:
@@ -90,7 +72,7 @@ def test_it_refuses_in_words() -> None:
 
 def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
     """The evaluator, a participant that is started with it, and one that is not there."""
-    (folder / "participant.py").write_text(PARTICIPANT)
+    (folder / "participant.py").write_text(AGENT)
     green = f"python -m eval.green_agent --port {ports[0]} --tasks '{place / 'tasks.jsonl'}'"
     text = f"""
         [green_agent]

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from eval.schema import Dialect
+from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.eval.sql.fixture_files import FIXTURES
 
@@ -97,13 +97,4 @@ def _connect(dialect: Dialect, url: str | None) -> Any:
         return client
     import pymysql
 
-    parts = urlsplit(url or "")
-    return pymysql.connect(
-        host=parts.hostname,
-        port=parts.port or 3306,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        database=parts.path.lstrip("/"),
-        charset="utf8mb4",
-        autocommit=True,
-    )
+    return pymysql.connect(**mysql_arguments(url or ""), autocommit=True)
