@@ -60,18 +60,16 @@ class Result:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
 class Run:
-    def __init__(
-        self,
-        journal: Journal,
-        parts: Sequence[Split],
-        evolver: Evolver,
-        measurer: Measurer,
-        writer: Model | str,
-        on_event: Callable[[str], None] = lambda text: None,  # noqa: ARG005
-    ) -> None:
-        self.journal, self.splits, self.evolver = journal, parts, evolver
-        self.measurer, self.writer, self.on_event = measurer, writer, on_event
+    journal: Journal
+    splits: Sequence[Split]
+    evolver: Evolver
+    measurer: Measurer
+    writer: Model | str
+    """The model that writes kits."""
+    on_event: Callable[[str], None]
+    """Called with each event in words."""
 
     async def finish(self) -> Result:
         """Take steps until the end. Raises LabStopped where the model is away."""

@@ -37,8 +37,20 @@ _YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
 
 
 @dataclass
+class _Column:
+    """What is known of a column so far."""
+
+    kinds: list[str] = field(default_factory=lambda: list(READINGS))
+    """The readings that fit all of its values."""
+    filled: int = 0
+    """Values that are not missing."""
+    missing: int = 0
+    """Values such as `NA`, without empty ones."""
+
+
+@dataclass
 class _Form:
-    """The format of a file and the types of its columns."""
+    """The format of a file and its columns."""
 
     encoding: str
     delimiter: str
@@ -47,9 +59,7 @@ class _Form:
     rows: int = 0
     widths: Counter[int] = field(default_factory=Counter)
     odd_row: int = 0
-    kinds: list[list[str]] = field(default_factory=list)
-    filled: list[int] = field(default_factory=list)
-    missing: list[int] = field(default_factory=list)
+    columns: list[_Column] = field(default_factory=list)
 
 
 def import_delimited(
@@ -147,8 +157,7 @@ def _surveyed(path: Path, encoding: str, max_rows: int, max_columns: int) -> _Fo
             _narrow(form, batch)
     if len(form.first) > max_columns:
         raise SourceTooLarge(f"the file has more than {max_columns:,} columns")
-    while len(form.kinds) < len(form.first):
-        _add_column(form)
+    form.columns += [_Column() for _ in form.first[len(form.columns) :]]
     form.has_header = _looks_like_header(form)
     if not form.has_header:
         _narrow(form, [form.first])
@@ -156,33 +165,24 @@ def _surveyed(path: Path, encoding: str, max_rows: int, max_columns: int) -> _Fo
     return form
 
 
-def _add_column(form: _Form) -> None:
-    form.kinds.append(list(READINGS))
-    form.filled.append(0)
-    form.missing.append(0)
-
-
 def _narrow(form: _Form, batch: Sequence[Sequence[str]]) -> None:
     """Remove from each column's types those that these values do not fit."""
-    for i, column in enumerate(zip_longest(*batch, fillvalue="")):
-        if i == len(form.kinds):
-            _add_column(form)
-        values = [cell for cell in column if cell not in _MISSING]
-        form.filled[i] += len(values)
-        form.missing[i] += sum(cell != "" for cell in column) - len(values)
-        form.kinds[i] = [kind for kind in form.kinds[i] if all(map(READINGS[kind], values))]
+    for i, cells in enumerate(zip_longest(*batch, fillvalue="")):
+        if i == len(form.columns):
+            form.columns.append(_Column())
+        column, values = form.columns[i], [cell for cell in cells if cell not in _MISSING]
+        column.filled += len(values)
+        column.missing += sum(cell != "" for cell in cells) - len(values)
+        column.kinds = [kind for kind in column.kinds if all(map(READINGS[kind], values))]
 
 
 def _looks_like_header(form: _Form) -> bool:
     """Whether the first row is a header: it is, unless it fits the types of the rows below it."""
-    typed = [i for i, kinds in enumerate(form.kinds) if kinds and form.filled[i] and i < len(form.first)]
+    typed = [(cell, c.kinds) for cell, c in zip(form.first, form.columns, strict=False) if c.kinds and c.filled]
     years = [cell for cell in form.first if _YEAR(cell)]
     if len(years) == len(set(years)) >= 2 and not all(_YEAR(cell) for cell in form.first):
         return True  # a column for each year
-    fits = [
-        i for i in typed if form.first[i] not in _MISSING and any(READINGS[k](form.first[i]) for k in form.kinds[i])
-    ]
-    if fits:
+    if any(cell not in _MISSING and any(READINGS[kind](cell) for kind in kinds) for cell, kinds in typed):
         return False
     if not typed:
         return not any(READINGS["REAL"](cell) or READINGS["DATE"](cell) for cell in form.first)
@@ -216,11 +216,10 @@ def _records(path: Path, form: _Form) -> Generator[list[str], None, None]:
 def _written(database: sqlite3.Connection, path: Path, table: str, form: _Form) -> list[str]:
     """Create the table and fill it; returns notes."""
     used: set[str] = set()
-    width = len(form.kinds)
+    width = len(form.columns)
     heads = [*form.first, *[""] * width][:width] if form.has_header else [""] * width
     names = [unique_name(plain_name(head, f"column_{i}"), used) for i, head in enumerate(heads, 1)]
-    fitting = [kinds if filled else [] for kinds, filled in zip(form.kinds, form.filled, strict=True)]
-    kinds = chosen(fitting, semicolons=form.delimiter == ";")
+    kinds = chosen([c.kinds if c.filled else [] for c in form.columns], semicolons=form.delimiter == ";")
     declared = ", ".join(f"{quoted((n,), 'sqlite')} {sql_type(kind)}" for n, kind in zip(names, kinds, strict=True))
     place = quoted((table,), "sqlite")
     database.execute(f"CREATE TABLE {place} ({declared})")
@@ -261,11 +260,11 @@ def _notes(form: _Form, heads: Sequence[str], names: Sequence[str], kinds: Seque
     renamed = [f"{head!r} is {name}" for head, name in pairs if head != name]
     if renamed:
         notes.append(f"columns renamed: {', '.join(renamed[:10])}{', …' if len(renamed) > 10 else ''}")
-    for name, kind, fitting in zip(names, kinds, form.kinds, strict=True):
+    for name, kind, column in zip(names, kinds, form.columns, strict=True):
         if (how := note(kind)) is not None:
-            doubt = "; day and month could also be the other way round" if is_ambiguous(fitting) else ""
+            doubt = "; day and month could also be the other way round" if is_ambiguous(column.kinds) else ""
             notes.append(f"{name} read as {how}{doubt}")
-    for name, kind, missing in zip(names, kinds, form.missing, strict=True):
-        if missing and kind != "TEXT":
-            notes.append(f"{counted(missing, 'value')} of {name} such as NA read as NULL")
+    for name, kind, column in zip(names, kinds, form.columns, strict=True):
+        if column.missing and kind != "TEXT":
+            notes.append(f"{counted(column.missing, 'value')} of {name} such as NA read as NULL")
     return notes

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.recorded.chat import JSON, as_object, failure
@@ -84,25 +85,18 @@ class RecordingProxy:
         return _Passing(received, asked, _keys(request.headers), self._recorder, started)
 
 
+@dataclass(slots=True)
 class _Passing:
     """One reply on its way back, as an ASGI response; it is recorded once it is complete.
 
     A reply that the client did not wait for is not recorded; a reply that the server broke off is recorded as cut."""
 
-    def __init__(
-        self,
-        received: httpx.Response,
-        asked: dict[str, Any] | None,
-        keys: tuple[str, ...],
-        recorder: Recorder,
-        started: float,
-    ) -> None:
-        self._received = received
-        self._asked = asked
-        self._keys = keys
-        self._recorder = recorder
-        self._started = started
-        self._body = bytearray()
+    _received: httpx.Response
+    _asked: dict[str, Any] | None
+    _keys: tuple[str, ...]
+    _recorder: Recorder
+    _started: float
+    _body: bytearray = field(default_factory=bytearray)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         import httpx

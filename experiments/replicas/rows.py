@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from eval.schema import ForeignKey, Schema, Table
 from experiments.replicas.files import Original, Row
@@ -55,17 +55,16 @@ def invented(original: Original, schema: Schema, constants: Constants, seed: int
     return inventor.rows
 
 
+@dataclass(slots=True)
 class _Inventor:
-    def __init__(
-        self, original: Original, schema: Schema, constants: Constants, manner: Manner, dice: random.Random
-    ) -> None:
-        self.rows: dict[str, list[Row]] = {}
-        self._original = original
-        self._schema = schema
-        self._constants = constants
-        self._manner = manner
-        self._dice = dice
-        self._open: set[str] = set()
+    _original: Original
+    _schema: Schema
+    _constants: Constants
+    _manner: Manner
+    _dice: random.Random
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
+    """Tables whose references are being filled."""
 
     def fill(self, table: Table) -> None:
         """Generate rows for the table, after those of the tables it refers to; a cycle of references is cut where it
