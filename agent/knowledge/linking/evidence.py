@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -39,8 +39,8 @@ _NUMBERED = word_set("number code no num")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    tables: dict[str, Row]
-    columns: dict[Key, Row]
+    tables: Mapping[str, Row]
+    columns: Mapping[Key, Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +84,18 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
         own["referenced"] = min(1.0, referenced.get(name, 0) / 4)
         own["unknown"] = asked.unknown * float(bool(known.name_columns(name)))
         for place, column in enumerate(known.by_table[name]):
-            row = _of_column(column, asked, known, hit, comments.get(column.key, frozenset()))
-            columns[column.key] = row | {"table_name": cover, "table_full": full, "early": 1 / (1 + place)}
-            columns[column.key]["referenced"] = own["referenced"]
             shared = min(1.0, (owners[column.name.casefold()] - 1) / 2)
-            columns[column.key]["shared"] = shared
-            columns[column.key]["value_alone"] = float(column.key in alone)
-            columns[column.key]["shared_id"] = shared if column.role == "id" else 0.0
+            columns[column.key] = _of_column(column, asked, known, hit, comments.get(column.key, frozenset())) | {
+                "table_name": cover,
+                "table_full": full,
+                "early": 1 / (1 + place),
+                "referenced": own["referenced"],
+                "shared": shared,
+                "value_alone": float(column.key in alone),
+                "shared_id": shared if column.role == "id" else 0.0,
+            }
         own["comment"] = _share(comments.get((name, ""), frozenset()), asked)
-        ranked = sorted((_lexical(columns[c.key]) for c in known.by_table[name]), reverse=True)
-        own["best_column"] = ranked[0] if ranked else 0.0
-        own["second_column"] = ranked[1] if len(ranked) > 1 else 0.0
+        own["best_column"], own["second_column"] = _two_best(_lexical(columns[c.key]) for c in known.by_table[name])
         own["value"] = max((hit.get(c.key, 0.0) for c in known.by_table[name]), default=0.0)
         own["value_alone"] = float(any(c.key in alone for c in known.by_table[name]))
         own["bridge"] = float(table.bridge)
@@ -104,7 +105,7 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
         row["table_best"] = around["best_column"]
         row["table_value"] = around["value"]
         row["table_near"] = around["near"]
-    return Evidence(dict(tables), dict(columns))
+    return Evidence(tables, columns)
 
 
 def probability(row: Row, weights: Row) -> float:
@@ -316,6 +317,10 @@ def _neighbours(schema: Schema, tables: dict[str, dict[str, float]]) -> None:
                 near[table.name].append(strength[key.ref_table])
                 near[key.ref_table].append(strength[table.name])
     for name, row in tables.items():
-        ranked = sorted(near[name], reverse=True)
-        row["near"] = ranked[0] if ranked else 0.0
-        row["between"] = ranked[1] if len(ranked) > 1 else 0.0
+        row["near"], row["between"] = _two_best(near[name])
+
+
+def _two_best(values: Iterable[float]) -> tuple[float, float]:
+    """The two greatest of values that are not negative; 0 for those that are not there."""
+    best, second, *_ = (*sorted(values, reverse=True), 0.0, 0.0)
+    return best, second
