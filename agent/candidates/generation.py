@@ -60,12 +60,14 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
     replies, failures = await _wave(request, question, range(min(FIRST, total)), context)
     refused = any(isinstance(failure, ModelAuthError) for failure in failures)
     enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
-    if total > FIRST and enough and not refused and not await _settled(replies, question, context):
+    ran, choice = await _compared(replies, question, context)
+    if total > FIRST and enough and not refused and not _settled(choice):
         more, failed = await _wave(request, question, range(FIRST, total), context)
         replies, failures = [*replies, *more], [*failures, *failed]
+        ran, choice = await _compared(replies, question, context)
     if not replies:
         raise failures[0] if failures else TimeoutError
-    return await _chosen_first(replies, question, context)
+    return _chosen_first(replies, ran, choice)
 
 
 async def _wave(
@@ -133,14 +135,12 @@ async def _compared(
     return ran, choose(ran, len(replies))
 
 
-async def _settled(replies: Sequence[SqlReply], question: str, context: RunContext) -> bool:
+def _settled(choice: Choice | None) -> bool:
     """All that were asked for came, agree, and are likely right."""
-    _, choice = await _compared(replies, question, context)
     return choice is not None and choice.agreeing == FIRST and choice.probability >= ENOUGH_CANDIDATES
 
 
-async def _chosen_first(replies: Sequence[SqlReply], question: str, context: RunContext) -> tuple[Written, ...]:
-    ran, choice = await _compared(replies, question, context)
+def _chosen_first(replies: Sequence[SqlReply], ran: Sequence[Examined], choice: Choice | None) -> tuple[Written, ...]:
     total = len(replies)
     agreeing = {replies[int(one.candidate.system)].sql: sum(o.result == one.result for o in ran) for one in ran}
     first = int(choice.candidate.system) if choice else next((i for i, r in enumerate(replies) if r.sql), 0)
