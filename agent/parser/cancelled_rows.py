@@ -6,7 +6,6 @@ and the question names none.
 
 from __future__ import annotations
 
-from agent.parser.interpretation import Condition
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.lexicon import word_set
@@ -24,10 +23,9 @@ def note_cancelled(draft: Draft, q: LinkedQuestion) -> None:
         return
     summed = {t for e in query.select if e.function == "sum" for t in e.tables}
     parents = {e.right for t in summed for e in q.graph.edges(t) if e.left == t}
-    conditions = [c for clause in query.where for c in clause if isinstance(c, Condition)]
     for table in (*sorted(summed), *sorted(parents - summed)):
         for column in q.vocabulary.by_table[table]:
-            if column.words[-1] not in _STATUS or any(c.left.column == column.key for c in conditions):
+            if column.words[-1] not in _STATUS or any(c.left.column == column.key for c in query.conditions()):
                 continue
             stored = q.values.values(*column.key)
             undone = [v for v in stored if v.lower() in _UNDONE] if len(stored) <= _FEW else []

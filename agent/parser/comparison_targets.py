@@ -30,15 +30,11 @@ def _after_number(q: LinkedQuestion, j: int) -> int:
     """The item after the number at j, skipping function words."""
     k = j + 1
     while k < len(q.items) and (
-        (q.sorts[k] == "word" and q.items[k].lower in ("of", "different", "distinct", "the", "in"))
+        (q.sort(k) == "word" and q.items[k].lower in ("of", "different", "distinct", "the", "in"))
         or q.items[k].is_keyword("distinct", "post")
     ):
         k += 1
     return k
-
-
-def _sort(q: LinkedQuestion, k: int) -> str:
-    return q.sorts[k] if k < len(q.items) else ""
 
 
 def _times_happened(q: LinkedQuestion, c: Context, k: int) -> Target | None:
@@ -55,7 +51,7 @@ def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Ta
     amount = c.verb_measure
     if money and amount is None and any(x.lower in _SOLD for x in q.items[max(0, i - 3) : i]):
         amount = measure(q, c.entities, "sale")
-    if amount is None or _sort(q, k) in ("table", "column"):
+    if amount is None or q.sort(k) in ("table", "column"):
         return None
     summed = Expression("sum", amount.column, factor=amount.factor)
     return summed, Finding(changes={"verb_measure": amount})
@@ -64,7 +60,7 @@ def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Ta
 def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Target | None:
     """`customers with revenue above 100`: a measure that each customer has in several rows is summed."""
     mention = q.items[i - 1].mention if i and i - 1 in c.consumed else None
-    if mention is None or not mention.measure or _sort(q, k) in ("table", "column") or not c.entities:
+    if mention is None or not mention.measure or q.sort(k) in ("table", "column") or not c.entities:
         return None
     amount = measure(q, c.entities, mention.measure)
     if amount is None or amount.column is None or not q.many_of(c.head_entity or c.entities[0], amount.column[0]):
@@ -83,9 +79,9 @@ def named_target(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None
 
 def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     k = _after_number(q, j)
-    if _sort(q, k) in ("qualifier", "value") and _sort(q, k + 1) == "table":  # `two or more unpaid bills`
+    if q.sort(k) in ("qualifier", "value") and q.sort(k + 1) == "table":  # `two or more unpaid bills`
         return _rows_of(q.table_of(k + 1), k + 1)
-    before, after = target_column(q, c, i), _sort(q, k)
+    before, after = target_column(q, c, i), q.sort(k)
     named_at = c.last_column[0] if c.last_column else -9
     loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)
     beside = after == "table" and k == j + 1 and loose

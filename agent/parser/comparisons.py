@@ -243,9 +243,9 @@ def _column_after(q: LinkedQuestion, j: int) -> int | None:
     """The item after the number at j that names its column: `between 5 and 10 dollars of revenue`."""
     linking = ("of", "in", "the", "dollars", "years", "points")
     k = j + 1
-    while k < len(q.items) and q.sorts[k] == "word" and q.items[k].lower in linking:
+    while q.sort(k) == "word" and q.items[k].lower in linking:
         k += 1
-    return k if q.sorts[k : k + 1] == ("column",) and not q.items[k].is_keyword() else None
+    return k if q.sort(k) == "column" else None
 
 
 def compare(
@@ -325,9 +325,9 @@ def _against_aggregate(
     if function == "sum" or operator not in (">", "<", ">=", "<=", "=", "<>"):
         return None
     k = j + 1
-    while k < len(q.items) and q.sorts[k] == "word" and q.items[k].lower in ("of", "the", "all", "value", "for"):
+    while q.sort(k) == "word" and q.items[k].lower in ("of", "the", "all", "value", "for"):
         k += 1
-    named = q.sorts[k : k + 1] == ("column",)
+    named = q.sort(k) == "column"
     column = c.column_of(k, "number") if named else None
     if target is None:
         chosen = target_column(q, c, i) or column or _last_shown(q, c)

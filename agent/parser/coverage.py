@@ -96,7 +96,7 @@ def unaccounted(
 
 def _dates_rows(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """`reported before 1978`: a date column that is compared is called like the verb."""
-    compared = [c.left.column for clause in draft.query.where for c in clause if isinstance(c, Condition)]
+    compared = [c.left.column for c in draft.query.conditions()]
     dates = [q.vocabulary.columns[key] for key in compared if key is not None]
     verbs = {root(word.lower()), *map(root, SAME_EVENT.get(word.lower(), "").split())}
     return participle(word.lower()) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in dates)
@@ -109,7 +109,7 @@ def _tells_place(word: str, q: LinkedQuestion) -> bool:
     """`live in Brazil`: the verb says no more than the place does."""
     at = _position(word, q)
     placed = word.lower() in _LIVING and [x.lower for x in q.items[at + 1 : at + 2]] in (["in"], ["from"])
-    return placed and list(q.sorts[at + 2 : at + 3]) == ["value"]
+    return placed and q.sort(at + 2) == "value"
 
 
 def _position(word: str, q: LinkedQuestion) -> int:
@@ -173,7 +173,7 @@ def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
 
     def walk(q: Query) -> None:
         tables.update(q.tables)
-        for e in (*q.select, *q.group, *q.within, *(e for e, _ in q.order)):
+        for e in (*q.select, *q.group, *q.within, *q.ordered_by()):
             take(e)
         for part in (*(c for clause in (*q.where, *q.base) for c in clause), *q.having):
             condition(part)

@@ -19,8 +19,7 @@ Seen = Callable[[Query], dict[str, float]]
 def less_discounts(draft: Draft, words: Vocabulary, observed: Seen) -> None:
     """Reduce the products of the draft's query in place."""
     query = draft.query
-    shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
-    products = {e for e in shown if e.factor is not None and e.column is not None}
+    products = {e for e in query.expressions() if e.factor is not None and e.column is not None}
     for table in sorted({t for e in products for t in e.tables}):
         discounts = [c for c in words.by_table[table] if "discount" in c.words and c.numeric]
         if not discounts:

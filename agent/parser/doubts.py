@@ -83,7 +83,7 @@ def _meaning(q: LinkedQuestion, query: Query, i: int) -> str:
 
 def _figure(query: Query) -> str:
     """The columns of the first figure: `orders.total`, `order_items.price × quantity`."""
-    for e in (*query.select, *(e for e, _ in query.order)):
+    for e in (*query.select, *query.ordered_by()):
         if e.function and e.column:
             factor = f" × {e.factor[1]}" if e.factor else ""
             return f"{'.'.join(e.column)}{factor}"

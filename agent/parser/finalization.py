@@ -47,7 +47,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         join(q, r, _shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
     if r.figure_ranked:
-        query.select.extend(e for e, _ in query.order if e.function and e not in query.select)
+        query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
         join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
     group_by.group(q, r)
@@ -127,8 +127,7 @@ def _absent_by_verb(q: LinkedQuestion, c: Context) -> Finding:
     entity = c.main_entity
     if not entity or c.query.where:
         return Finding()
-    edges = q.graph.edges(entity)
-    below = list(dict.fromkeys(e.left for e in edges if e.right == entity and e.left != entity and not e.single))
+    below = q.graph.referring(entity, many=True)
     left_over = [k for k, x in enumerate(q.items) if k not in c.consumed and q.tokens[x.start].kind == "word"]
     verbs = [k for k in left_over if q.items[k].lower.endswith(("ed", "ing")) or q.items[k].lower in _USING]
     verb_roots = {root(q.items[k].lower) for k in verbs}
@@ -178,10 +177,8 @@ def _counts(c: Context) -> bool:
 def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:
     if entities:
         query.select.append(Expression("count", table=entities[0]))
-    elif any(isinstance(c, Condition) and c.left.column for clause in query.where for c in clause):
-        first = next(c for clause in query.where for c in clause if isinstance(c, Condition) and c.left.column)
-        assert first.left.column is not None
-        query.select.append(Expression("count", table=first.left.column[0]))
+    elif compared := [c.left.column for c in query.conditions() if c.left.column]:
+        query.select.append(Expression("count", table=compared[0][0]))
         draft.doubt("entity_guessed")
 
 
@@ -202,9 +199,9 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     is_place = bool(set(_PLACES) & set(q.vocabulary.tables[entity].words))
     is_open = q.tokens[0].lower == "when" or (q.tokens[0].lower == "where" and not is_place)
     names = q.naming_columns(entity)
-    shown = [Expression(column=n.key) for n in names]
+    shown = list(q.named_by(entity))
     if query.limit is not None and all(n.role == "id" for n in names):  # a key alone does not show why its row is first
-        shown.extend(e for e, _ in query.order if e.column and not e.function and e not in shown)
+        shown.extend(e for e in query.ordered_by() if e.column and not e.function and e not in shown)
     doubts = (*guessed, *(("place_or_time_open",) if is_open else ()), "shown_by_default")
     return Finding(shown=tuple(shown), doubts=doubts)
 
@@ -212,7 +209,7 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
 def _tables_compared(query: Query) -> list[str]:
     """The table of the first column compared in each clause, otherwise of the column that rows are ranked by."""
     conditions = [[c for c in clause if isinstance(c, Condition) and c.left.column] for clause in query.where]
-    compared = [clause[0].left for clause in conditions if clause] or [e for e, _ in query.order[:1]]
+    compared = [clause[0].left for clause in conditions if clause] or query.ordered_by()[:1]
     return [e.column[0] for e in compared if e.column]
 
 
@@ -235,7 +232,7 @@ def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | 
         return priced[0].key if priced else None
     if first == "when":
         dated = [c for c in columns if c.role in ("date", "year")]
-        ranked = [c for c in dated if any(e.column == c.key for e, _ in query.order)]
+        ranked = [c for c in dated if any(e.column == c.key for e in query.ordered_by())]
         return (ranked or dated)[0].key if len(ranked or dated) == 1 else None
     return None
 
@@ -367,7 +364,7 @@ def _intersect(entities: Sequence[str], query: Query, one: int, other: int) -> N
 def _name_tables(query: Query) -> None:
     """Put the entity first: the table of what is shown."""
     first = [t for e in query.select for t in e.tables]
-    absent = {c.table for clause in query.where for c in clause if isinstance(c, Membership)}
+    absent = {m.table for m in query.restrictions() if isinstance(m, Membership)}
     query.tables = [t for t in dict.fromkeys([*first, *query.tables]) if t not in absent or t in first]
     if query.intersect is not None:
         query.intersect.tables = list(query.tables)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _DEPTH = 3
@@ -68,8 +68,8 @@ def parsed(lines: Sequence[str]) -> Forest:
     return Forest(bias, tuple(_tree(iter(line.split("\t"))) for line in lines[1:]))
 
 
-def _tree(parts: object) -> Node:
-    part = next(parts)  # type: ignore[call-overload]
+def _tree(parts: Iterator[str]) -> Node:
+    part = next(parts)
     feature, split, threshold = part.rpartition("<")
     if not split:
         return Node(value=float(part))

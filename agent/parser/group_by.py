@@ -49,7 +49,7 @@ def group(q: LinkedQuestion, r: ReadingState) -> None:
     _sum_for_rank(q, r.query, r.ranked_by)
     _sum_for_groups(q, r.query, r.groups)
     _rank_by_shown_figures(query)
-    aggregated = query.aggregates() or any(e.function for e, _ in query.order) or bool(query.having)
+    aggregated = any(e.function for e in query.expressions())
     if not aggregated:
         for kind, what in r.groups:
             if kind == "column" and isinstance(what, Expression) and what not in query.select:
@@ -85,7 +85,7 @@ def _group_keys(
     for kind, what in groups:
         if kind == "table":
             table = str(what)
-            shown = [Expression(column=c.key) for c in q.naming_columns(table)]
+            shown = q.named_by(table)
             key = _entity_key(q, table)
             own = [p for p in plain if (p.column and p.column[0] == table) or p in shown]
             if key is not None and not any(p.column == key for p in own):
@@ -118,7 +118,7 @@ def _rank_within(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, ob
     ranked, _ = query.order[0]
     within: list[Expression] = []
     for kind, what in groups:
-        within.extend([Expression(column=c.key) for c in q.naming_columns(str(what))] if kind == "table" else [what])  # type: ignore[list-item]
+        within.extend(q.named_by(str(what)) if kind == "table" else [what])  # type: ignore[list-item]
     grouped = {t for e in within for t in e.tables}
     plain = [e for e in query.select if e not in within and not e.function and e.column]
     if not plain or ({e.tables[0] for e in plain} & grouped and any(k == "table" for k, _ in groups)):
@@ -160,7 +160,7 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
 
 def _commonest(c: Context) -> bool:
     """Whether rows are ranked by the frequency of the value shown (`the most common type`)."""
-    return any(e == Expression("count") for e, _ in c.query.order) and len(c.entities) <= 1
+    return Expression("count") in c.query.ordered_by() and len(c.entities) <= 1
 
 
 def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
@@ -199,7 +199,7 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
         and not c.query.having
         and c.query.limit is None
         and c.query.intersect is None
-        and all(t in groups for clause in c.query.where for c in clause for t in c.tables)
+        and all(t in groups for part in c.query.restrictions() for t in part.tables)
     )
 
 
@@ -208,5 +208,5 @@ def _lists_below(q: LinkedQuestion, c: Context) -> bool:
     first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
     others = [t for t in c.entities if t != first]
     whole = c.query.limit is None and c.query.intersect is None
-    own = all(t == first for clause in c.query.where for c in clause for t in c.tables)
+    own = all(t == first for part in c.query.restrictions() for t in part.tables)
     return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)

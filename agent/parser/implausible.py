@@ -35,7 +35,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_named_value_shown", _shows_what_was_named(query, q)),
         ("value_of_pieces", _adds_pieces_for_value(query, q)),
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
-        ("only_open", _says_only(q) and not any(isinstance(c, Membership) for part in query.where for c in part)),
+        ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
@@ -65,12 +65,6 @@ def _totals_a_rank(query: Query) -> bool:
     return totals and not query.group and not query.within and (query.limit or 1) > 1 and query.shape is None
 
 
-def _figures(query: Query) -> Iterator[Expression]:
-    yield from query.select
-    yield from (e for e, _ in query.order)
-    yield from (c.left for c in query.having)
-
-
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
     """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id)."""
     return any(
@@ -80,14 +74,14 @@ def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
         and e.until is None
         and not e.part
         and q.vocabulary.columns[e.column].role in ("date", "id")
-        for e in _figures(query)
+        for e in query.expressions()
     )
 
 
 def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
     """Groups by the key of the only table: each count is 1."""
-    tables = {t for e in (*_figures(query), *query.group) for t in e.tables} | set(query.tables)
-    if len(tables) != 1 or query.within or not any(e.function for e in _figures(query)):
+    tables = {t for e in (*query.expressions(), *query.group) for t in e.tables} | set(query.tables)
+    if len(tables) != 1 or query.within or not any(e.function for e in query.expressions()):
         return False
     table = next(iter(tables))
     key = q.vocabulary.key_column(table)
@@ -99,12 +93,9 @@ def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
 
 def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
     """The date columns that are ordered, compared or cut into parts."""
-    ranked = [e for e, _ in query.order]
     parted = [e for e in (*query.select, *query.group) if e.part or e.since or e.until or e.function in ("min", "max")]
-    compared = [
-        c.left for clause in query.where for c in clause if isinstance(c, Condition) and c.operator[:1] in "<>b"
-    ]
-    for e in (*ranked, *parted, *compared):
+    compared = [c.left for c in query.conditions() if c.operator[:1] in "<>b"]
+    for e in (*query.ordered_by(), *parted, *compared):
         if e.column is not None and q.vocabulary.columns[e.column].role == "date":
             yield e.column
 
@@ -120,7 +111,7 @@ def _other_format(q: LinkedQuestion, key: ColumnKey) -> bool:
 def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
     """`the trainer with the best rating`, who has many: by the highest single one, or by their average?"""
     shown = {t for e in query.select if not e.function for t in e.tables}
-    for e, _ in query.order if query.limit is not None else ():
+    for e in query.ordered_by() if query.limit is not None else ():
         if e.column is None or e.function or len(shown) != 1 or e.column[0] in shown:
             continue
         if _RATINGS & set(q.vocabulary.columns[e.column].words) and q.many_of(next(iter(shown)), e.column[0]):
@@ -134,17 +125,16 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
         return False
     if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
         return False
-    return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e, _ in query.order)
+    return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e in query.ordered_by())
 
 
 def _shares_part(query: Query, q: LinkedQuestion) -> bool:
     """`percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?"""
     if query.shape is None or query.shape.kind != "share":
         return False
-    conditions = [c for clause in query.where for c in clause]
     return any(
         not isinstance(c, Condition) or (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
-        for c in conditions
+        for c in query.restrictions()
     )
 
 
@@ -160,7 +150,7 @@ def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
     asked = any(x.lower in ("value", "worth") for x in q.items)  # as a word of its own, and not in the name of a metric
     added = [
         q.vocabulary.columns[e.column]
-        for e in _figures(query)
+        for e in query.expressions()
         if e.function in ("sum", "avg") and e.column and not e.factor
     ]
     return asked and any(_PIECES & set(c.words) for c in added)
@@ -260,9 +250,8 @@ def _counts_named_thing(query: Query, q: LinkedQuestion) -> bool:
     counted = [e.table for e in query.select if e.function == "count"]
     named = {
         c.left.column[0]
-        for clause in query.where
-        for c in clause
-        if isinstance(c, Condition) and c.operator == "=" and c.left.column and not c.left.function
+        for c in query.conditions()
+        if c.operator == "=" and c.left.column and not c.left.function
         and (c.left.column in {n.key for n in q.vocabulary.name_columns(c.left.column[0])}
              or q.vocabulary.columns[c.left.column].role in ("id", "name"))
     }  # fmt: skip

@@ -201,3 +201,17 @@ class Query:
 
     def aggregates(self) -> bool:
         return any(e.function for e in self.select)
+
+    def ordered_by(self) -> list[Expression]:
+        return [e for e, _ in self.order]
+
+    def expressions(self) -> list[Expression]:
+        """What is shown, ordered by, or compared for each group."""
+        return [*self.select, *self.ordered_by(), *(c.left for c in self.having)]
+
+    def restrictions(self) -> list[Condition | Membership]:
+        """All that restricts the rows, alternatives included."""
+        return [part for clause in self.where for part in clause]
+
+    def conditions(self) -> list[Condition]:
+        return [part for part in self.restrictions() if isinstance(part, Condition)]

@@ -171,6 +171,11 @@ class JoinGraph:
     def between(self, one: str, other: str) -> tuple[Edge, ...]:
         return tuple(e for e in self._edges.get(one, ()) if e.other(one) == other)
 
+    def referring(self, table: str, many: bool = False) -> list[str]:
+        """The other tables whose rows refer to this one; with `many`, only those that may have several for one row."""
+        below = (e.left for e in self.edges(table) if e.right == table != e.left and not (many and e.single))
+        return list(dict.fromkeys(below))
+
     def _distance(self, one: str, other: str) -> float:
         """Cost of the cheapest path; infinity when there is none."""
         path = self._path({one}, other, frozenset(), frozenset())

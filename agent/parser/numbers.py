@@ -36,7 +36,7 @@ def number(q: LinkedQuestion, c: Context, i: int) -> Finding:
         return _equal(column, item.number if column.numeric else q.tokens[item.start].text, i)
     if dated is not None:
         return dated
-    following = q.sorts[i + 1] if i + 1 < len(q.items) else ""
+    following = q.sort(i + 1)
     if following == "table" and not c.in_head and item.number is not None:
         return compare(q, c, i, i, "=")
     return _stored(q, c, i) or _rows_to_show(q, c, i, following)
@@ -68,7 +68,7 @@ def _first_rows(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     figure = q.items[i].number
     if not i or q.items[i - 1].lower != "first" or not isinstance(figure, int) or figure >= 1000:
         return None
-    if not c.main_entity and q.sorts[i + 1 : i + 2] != ("table",):
+    if not c.main_entity and q.sort(i + 1) != "table":
         return None
     return Finding((i - 1, i), limit=c.query.limit or max(1, figure))
 
@@ -76,7 +76,7 @@ def _first_rows(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 def _before_its_column(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`with 4 doors`: the column that holds the number follows it."""
     fresh = c.last_column is None or (i > 0 and q.items[i - 1].is_keyword("and"))
-    if c.in_head or not fresh or q.sorts[i + 1 : i + 2] != ("column",):
+    if c.in_head or not fresh or q.sort(i + 1) != "column":
         return None
     column = c.column_of(i + 1, "number")
     return _equal(column, q.items[i].number, i, i + 1) if column.numeric and column.role == "number" else None

@@ -103,8 +103,7 @@ def _order_term(q: LinkedQuestion, c: Context, i: int, j: int, terms: _Terms) ->
     elif sort == "table" and (words := _words_of_owner(q, j, terms)):
         return Finding(range(j, j + words), (q.table_of(j),)), j + words
     elif sort == "table" and not terms.has_term:
-        shown = q.naming_columns(q.table_of(j))
-        expression = Expression(column=shown[0].key) if shown else None
+        expression = next(iter(q.named_by(q.table_of(j))), None)
     elif sort == "measure":
         assert x.mention is not None
         known = measure(q, c.entities, x.mention.measure)
@@ -153,8 +152,7 @@ def _with_term(q: LinkedQuestion, c: Context, named: Finding, expression: Expres
 def _column_called_total(q: LinkedQuestion, c: Context) -> ColumnWord | None:
     """`customers by total`: the word is the name of their column, or of a column of the rows that refer to them."""
     entity = c.main_entity
-    below = [e.left for e in q.graph.edges(entity) if e.right == entity] if entity else []
-    for table in dict.fromkeys((*c.entities, *below)):
+    for table in dict.fromkeys((*c.entities, *q.graph.referring(entity))):
         totals = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
         if totals:
             return totals[0]
@@ -171,7 +169,7 @@ def _more_is_better(q: LinkedQuestion, expression: Expression) -> bool:
 
 def _its_column(q: LinkedQuestion, j: int) -> bool:
     """`by payment amount`: a column of the table at item j follows it."""
-    return j + 1 < len(q.items) and q.sorts[j + 1] == "column" and q.holds(j + 1, q.table_of(j))
+    return q.sort(j + 1) == "column" and q.holds(j + 1, q.table_of(j))
 
 
 def clause_starts(q: LinkedQuestion, in_head: bool, j: int) -> bool:
@@ -200,5 +198,5 @@ def direction(q: LinkedQuestion, c: Context, argument: str, i: int) -> Finding:
     if plain:
         best = next((e for e in plain if e.column and q.vocabulary.columns[e.column].role == "name"), plain[0])
         return Finding(order=((best, descending),))
-    shown = q.naming_columns(c.entities[0])[:1] if c.entities else ()
-    return Finding(order=tuple((Expression(column=n.key), descending) for n in shown))
+    shown = q.named_by(c.entities[0])[:1] if c.entities else ()
+    return Finding(order=tuple((e, descending) for e in shown))

@@ -49,9 +49,10 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
         yield conditions.flag(q, column, c.negated)
     elif listed := _listed_with(q, c, i, column):
-        names = () if c.query.select else q.naming_columns(c.head_entity or c.entities[0])
-        shown = tuple(Expression(column=n.key) for n in (*names, *listed))
-        yield Finding(shown=shown, changes={"last_column": (i, listed[0])})
+        names = () if c.query.select else q.named_by(c.head_entity or c.entities[0])
+        yield Finding(
+            shown=(*names, *(Expression(column=n.key) for n in listed)), changes={"last_column": (i, listed[0])}
+        )
     elif not c.in_head:
         yield _restricted(q, c, i, column, mention.opposite)
     else:
@@ -99,7 +100,7 @@ def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
 
 def _group_by(q: LinkedQuestion, c: Context, i: int) -> Finding:
     column = c.column_of(i)
-    if is_flag(q.values, column) and _holds_table_next(q, i):
+    if is_flag(q.values, column) and q.sort(i + 1) == "table":
         return replace(conditions.flag(q, column, c.negated), used=(i,))
     if _only_prefix(q, i, column):
         return Finding((i,))
@@ -113,7 +114,7 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
         return other
     if c.in_head and _only_context(q, c, i):
         return Finding((i,), doubts=("column_context",))
-    verb = i + 1 < len(q.items) and q.sorts[i + 1] == "column" and _verb_of(q, i)
+    verb = q.sort(i + 1) == "column" and _verb_of(q, i)
     return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
 
 
@@ -145,7 +146,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     """Show the column, count it, or sum it."""
     follows_entity = q.previous_word(i) in ("and", "and the", "and their", ",") and c.head_entity
     if follows_entity and not c.query.select and plain:
-        yield Finding(shown=tuple(Expression(column=n.key) for n in q.naming_columns(c.head_entity or "")))
+        yield Finding(shown=q.named_by(c.head_entity or ""))
     whole = _whole_name(q, c, i, column)
     if whole and plain:
         shown = tuple(Expression(column=n.key) for n in whole)
@@ -226,22 +227,18 @@ def _units_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
     return plain and "quantity" in column.words and holds_figures(q, column)
 
 
-def _holds_table_next(q: LinkedQuestion, i: int) -> bool:
-    return i + 1 < len(q.items) and q.sorts[i + 1] == "table"
-
-
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`current subscriptions`, `current price`: a yes-or-no column directly before what it describes."""
-    if i + 1 >= len(q.items) or not is_flag(q.values, column):
+    if not is_flag(q.values, column):
         return False
-    if q.sorts[i + 1] == "table":
+    if q.sort(i + 1) == "table":
         return q.table_of(i + 1) == column.table
-    return q.sorts[i + 1] == "column" and q.holds(i + 1, column.table) and q.previous_word(i) not in ("and", ",")
+    return q.sort(i + 1) == "column" and q.holds(i + 1, column.table) and q.previous_word(i) not in ("and", ",")
 
 
 def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
     """A yes-or-no column that describes the entity: `current customers`, `customers receive the newsletter`."""
-    if _holds_table_next(q, i):
+    if q.sort(i + 1) == "table":
         return True
     before = q.previous_word(i)
     return bool(c.query.aggregates() or c.entities) and before not in ("and", ",", "by", "show", "list", "the")
@@ -254,8 +251,7 @@ def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     return (
         column.role == "id"
         and mention.columns[0][1] < 0.9
-        and i + 1 < len(q.items)
-        and q.sorts[i + 1] == "column"
+        and q.sort(i + 1) == "column"
         and q.holds(i + 1, column.table)
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.interpretation import Expression
 from agent.parser.joins import Edge, JoinGraph
 from agent.parser.mentions import Item
 from eval.language.inflection import root
@@ -65,6 +66,10 @@ class LinkedQuestion:
         mention = self.items[i].mention
         return mention is not None and any(c.table == table and s >= 0.6 for c, s in mention.columns)
 
+    def sort(self, i: int) -> str:
+        """The sort of item i; empty where there is none."""
+        return self.sorts[i] if 0 <= i < len(self.sorts) else ""
+
     def next_mention(self, i: int) -> int | None:
         """The next mention after i, skipping function words."""
         for j in range(i + 1, len(self.items)):
@@ -104,6 +109,10 @@ class LinkedQuestion:
         key = self.vocabulary.key_column(table)
         return (key,) if key else self.vocabulary.by_table[table][:1]
 
+    def named_by(self, table: str) -> tuple[Expression, ...]:
+        """The columns that represent a row of this table, as they are shown."""
+        return tuple(Expression(column=c.key) for c in self.naming_columns(table))
+
     def kind_of(self) -> str:
         """The table whose rows are of a kind that is named alone: `how many dogs` counts pets, where a table of species
         holds the kinds and only pets refer to it. Empty where the question names a table, or the value is a name."""
@@ -125,8 +134,8 @@ class LinkedQuestion:
         named = {c.name for c in self.vocabulary.name_columns(table)}
         if any(c.foreign for c in own) or len(own) > _KIND_COLUMNS or not columns <= named:
             return ""
-        below = {e.left for e in self.graph.edges(table) if e.right == table != e.left}
-        return next(iter(below)) if len(below) == 1 and not self.vocabulary.tables[min(below)].bridge else ""
+        below = self.graph.referring(table)
+        return below[0] if len(below) == 1 and not self.vocabulary.tables[below[0]].bridge else ""
 
     def many_of(self, one: str, other: str) -> bool:
         """Whether a row of one table may have several of the other."""

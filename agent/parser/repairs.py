@@ -43,7 +43,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
 
 def _dated_only(query: Query, q: LinkedQuestion) -> None:
     """`parcels collected per month`: rows without the date belong to no month."""
-    restricted = {c.left.column for clause in query.where for c in clause if isinstance(c, Condition)}
+    restricted = {c.left.column for c in query.conditions()}
     dates = [e.column for e in query.group if e.part and e.column is not None and not query.keep_empty]
     for date in dates:
         if date not in restricted and q.vocabulary.columns[date].column.nullable:
@@ -62,11 +62,11 @@ def _share_of_groups(query: Query) -> None:
 
 def _without_repeats(query: Query, q: LinkedQuestion) -> None:
     """`customers with orders in 2023 but none in 2024`: each customer once, regardless of the number of orders."""
-    absent = any(isinstance(c, Membership) for clause in query.where for c in clause)
+    absent = any(isinstance(part, Membership) for part in query.restrictions())
     shown = {e.column[0] for e in query.select if e.column and not e.function}
     if not absent or query.aggregates() or query.group or query.order or len(shown) != 1:
         return
-    others = {t for clause in query.where for c in clause if isinstance(c, Condition) for t in c.tables} - shown
+    others = {t for c in query.conditions() for t in c.tables} - shown
     query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
 
 
@@ -85,7 +85,7 @@ def _person_with_most(query: Query, q: LinkedQuestion) -> None:
     if key is None:
         return
     figure = replace(ranked, function="sum")
-    shown = [Expression(column=c.key) for c in q.naming_columns(key.table)]
+    shown = q.named_by(key.table)
     query.select, query.order = [*shown, figure], [(figure, descending)]
     query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
     query.tables = list(dict.fromkeys([key.table, *query.tables]))
@@ -100,9 +100,7 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
     shown = query.select[0]
     column = q.vocabulary.columns.get(shown.column) if shown.column and not (shown.function or shown.part) else None
     dated = any(
-        isinstance(c, Condition) and c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year")
-        for clause in query.where
-        for c in clause
+        c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year") for c in query.conditions()
     )
     figure = column is not None and column.role == "number" and not column.foreign and column.numeric
     if column is not None and figure and dated and not query.distinct and not _NOT_ADDED & set(column.words):
@@ -171,7 +169,7 @@ def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) ->
     rest = [e for e in query.select if e.function and e not in figures and e not in counts]
     if rest or any(e.column and e.column[0] != entity and not e.function for e in query.select):
         return
-    shown = [Expression(column=c.key) for c in q.naming_columns(entity)]
+    shown = q.named_by(entity)
     query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
     if counts and all(e not in figures for e in counts):
         query.shape = Shape("count")
@@ -190,7 +188,7 @@ def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
         return
     table, figure = q.table_of(0), query.select[0]
     key = q.vocabulary.key_column(table)
-    shown = [Expression(column=c.key) for c in q.naming_columns(table)]
+    shown = q.named_by(table)
     query.select = [*shown, figure]
     query.group = list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *shown]))
     query.order = [(figure, True)]
@@ -230,12 +228,13 @@ def _times_of_event(query: Query, q: LinkedQuestion) -> None:
     if not asks_how_often(q) or len(query.select) != 1 or query.select[0].function != "count" or query.group:
         return
     thing = query.select[0].table
-    if thing is None or thing not in {t for clause in query.where for c in clause for t in c.tables}:
+    restricted = {t for part in query.restrictions() for t in part.tables}
+    if thing is None or thing not in restricted:
         return
-    below = [e.left for e in q.graph.edges(thing) if e.right == thing != e.left]
+    below = q.graph.referring(thing)
     dated = [t for t in below if any(c.role == "date" for c in q.vocabulary.by_table[t])]
-    used = [t for t in (dated or below) if any(t in c.tables for clause in query.where for c in clause)]
-    events = list(dict.fromkeys(used or dated or below))
+    used = [t for t in (dated or below) if t in restricted]
+    events = used or dated or below
     if len(events) == 1:
         query.select = [Expression("count", table=events[0])]
         query.tables = list(dict.fromkeys([events[0], *query.tables]))

@@ -6,6 +6,7 @@ comparison with the other row.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import takewhile
 
 from agent.knowledge.vocabulary import ColumnWord
@@ -28,12 +29,12 @@ def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     column = next(own, None)
     if column is None:
         return None
-    named = [Expression(column=n.key) for n in q.naming_columns(column.table)]
+    named = q.named_by(column.table)
     between = q.items[c.last_column[0] + 1 : i] if c.last_column is not None else []
     whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
     names = list(takewhile(lambda e: whose and _is_name(q, e), reversed(c.query.select)))
-    first = named if len(names) == len(c.query.select) else []
-    others = [Expression(column=e.column, via=column.name) for e in named]
+    first = named if len(names) == len(c.query.select) else ()
+    others = [replace(e, via=column.name) for e in named]
     used = [k for k in (i + 1, i + 2) if k < len(q.items) and q.items[k].lower in ("'s", "name", "names")]
     return Finding((*used, i), hidden=names, shown=(*first, *others))
 
@@ -53,7 +54,7 @@ def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
         return None
     for column, _ in mention.columns[:6]:
         if _refers_to_own(q, column):
-            named = tuple(Expression(column=n.key, via=column.name) for n in q.naming_columns(column.table))
+            named = tuple(replace(e, via=column.name) for e in q.named_by(column.table))
             return Finding((i,), (column.table,), named)
     return None
 
@@ -71,7 +72,7 @@ def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
             continue
         where: list[Clause] = []
         at = following
-        while at < len(q.items) and q.sorts[at] == "value":
+        while q.sort(at) == "value":
             named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
             stored = q.items[at].mention
             hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []

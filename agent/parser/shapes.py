@@ -86,7 +86,7 @@ def _with_duration(query: Query, shape: Shape) -> bool:
 def _first_events(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     """A count of events, restricted and grouped by one date alone, as a count of the people's first events."""
     figures = [e for e in query.select if e.function == "count" and e.table]
-    restricted = [c.left.column if isinstance(c, Condition) else None for clause in query.where for c in clause]
+    restricted = [c.left.column if isinstance(c, Condition) else None for c in query.restrictions()]
     dates = {*restricted, *(e.column for e in query.group)}
     if len(figures) != 1 or len(dates) != 1 or None in dates or query.limit is not None or query.having:
         return False
@@ -116,7 +116,7 @@ def _unlimited(query: Query) -> bool:
     if query.limit != ALL_ROWS or not query.order:
         return False
     query.limit = None
-    query.select.extend(e for e, _ in query.order if e not in query.select)
+    query.select.extend(e for e in query.ordered_by() if e not in query.select)
     return True
 
 

@@ -11,7 +11,6 @@ from typing import Literal
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import comparisons, order_by, ranks, stored_values, superlatives
 from agent.parser.conditions import stock
-from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.time_conditions import period
@@ -85,8 +84,7 @@ def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     if phrase not in _LISTING and "corresponding" not in phrase:
         return Finding()
     unnamed = not c.query.select and c.head_entity is not None and not c.functions and not c.counting
-    names = q.naming_columns(c.head_entity or "") if unnamed else ()
-    return Finding(shown=tuple(Expression(column=n.key) for n in names), changes={"in_head": True})
+    return Finding(shown=q.named_by(c.head_entity or "") if unnamed else (), changes={"in_head": True})
 
 
 def _relative(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:

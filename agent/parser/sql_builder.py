@@ -7,6 +7,7 @@ concatenated as text: every name is an identifier, quoted when necessary, and ev
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -39,11 +40,14 @@ _ONE_LINE = 100
 def readable(tree: exp.Expression, dialect: Dialect) -> str:
     """The statement as text: on one line if it is short and reads one table, otherwise one clause and one column per
     line."""
-    line = render(tree, dialect) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect)
-    simple = len(line) <= _ONE_LINE and len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
-    if simple:
-        return line
-    return render(tree, dialect, pretty=True) if dialect in WRITTEN_DIALECTS else tree.sql(dialect=dialect, pretty=True)
+
+    def text(pretty: bool) -> str:
+        written = dialect in WRITTEN_DIALECTS
+        return render(tree, dialect, pretty) if written else tree.sql(dialect=dialect, pretty=pretty)
+
+    simple = len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
+    line = text(False) if simple else ""
+    return line if line and len(line) <= _ONE_LINE else text(True)
 
 
 class TreeBuilder:
@@ -83,7 +87,7 @@ class TreeBuilder:
         table = next(iter(tables))
         names = {c.key for c in self._vocabulary.name_columns(table)}
         key = self._vocabulary.key_column(table)
-        own = [c for clause in query.where for c in clause if table in c.tables]
+        own = any(table in part.tables for part in query.restrictions())
         return key.key if key is not None and not own and names and set(shown) <= names else None
 
     def _also_among(self, tree: exp.Select, other: Query, key: ColumnKey) -> exp.Select:
@@ -120,33 +124,27 @@ class TreeBuilder:
         if query.within and query.order and query.limit:
             return self._ranked_within(select, query, plan, alone)
         if order := query.order or query.default_order:
-            select = select.order_by(
-                *(
-                    exp.Ordered(
-                        this=self._expression(e, plan, alone, query, ordered=True),
-                        desc=descending,
-                        nulls_first=not descending,
-                    )
-                    for e, descending in order
-                ),
-                copy=False,
-            )
+            select = select.order_by(*self._ordered(order, query, plan, alone), copy=False)
         if query.limit is not None:
             select = select.limit(query.limit, copy=False)
             if query.offset:
                 select = select.offset(query.offset, copy=False)
         return select
 
+    def _ordered(
+        self, order: Sequence[tuple[Expression, bool]], query: Query, plan: JoinPlan, alone: bool
+    ) -> list[exp.Ordered]:
+        """The terms of an order; NULL counts as the lowest value."""
+        return [
+            exp.Ordered(
+                this=self._expression(e, plan, alone, query, ordered=True), desc=descending, nulls_first=not descending
+            )
+            for e, descending in order
+        ]
+
     def _ranked_within(self, select: exp.Select, query: Query, plan: JoinPlan, alone: bool) -> exp.Select:
         """The first rows of each group: a subquery numbers the rows, and the outer statement keeps the first ones."""
-        ranks = [
-            exp.Ordered(
-                this=self._expression(e, plan, alone, query, ordered=True),
-                desc=descending,
-                nulls_first=not descending,
-            )
-            for e, descending in query.order
-        ]
+        ranks = self._ordered(query.order, query, plan, alone)
         parts = [self._expression(e, plan, alone, query) for e in query.within]
         place = exp.Window(
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
@@ -163,10 +161,8 @@ class TreeBuilder:
     def _plan(self, query: Query) -> JoinPlan:
         needed: list[str] = [t for e in query.group for t in e.tables] if query.keep_empty else []
         if query.within:
-            ranked = [e for e, _ in query.order]
-            needed = [t for e in (*query.select, *ranked) if e not in query.within for t in e.tables]
-        for e in (*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)):
-            needed.extend(e.tables)
+            needed = [t for e in (*query.select, *query.ordered_by()) if e not in query.within for t in e.tables]
+        needed.extend(t for e in query.expressions() for t in e.tables)
         needed.extend(query.tables)
         needed.extend(t for e in query.group for t in e.tables)
         for clause in (*query.where, *query.base):
@@ -347,14 +343,7 @@ class TreeBuilder:
 
 def _references(query: Query) -> list[tuple[str, str]]:
     """The tables whose rows refer to other rows of theirs in this query, with the referring columns."""
-    compared = (
-        v
-        for clause in query.where
-        for c in clause
-        if isinstance(c, Condition)
-        for v in c.values
-        if isinstance(v, Expression)
-    )
+    compared = (v for c in query.conditions() for v in c.values if isinstance(v, Expression))
     return list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
 
 

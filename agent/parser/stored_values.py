@@ -62,7 +62,7 @@ def _column_of_last_value(q: LinkedQuestion, c: Context, i: int, hits: Sequence[
 
 def _column_after(q: LinkedQuestion, i: int, hits: Sequence[ValueHit]) -> ColumnWord | None:
     """`the Jazz genre`: the column named after the value, if it holds the value."""
-    following = q.items[i + 1].mention if q.sorts[i + 1 : i + 2] == ("column",) else None
+    following = q.items[i + 1].mention if q.sort(i + 1) == "column" else None
     keys = {(h.table, h.column) for h in hits}
     columns = following.columns if following is not None else ()
     return next((column for column, score in columns if column.key in keys and score >= 0.7), None)
@@ -91,7 +91,7 @@ def _other_spellings(q: LinkedQuestion, key: ColumnKey, value: str) -> list[str]
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:
     """Tables that hold the values at items i and k in two columns of names (`Ada` `Lovelace`)."""
-    beside = q.items[k].mention if 0 <= k < len(q.items) and q.sorts[k] == "value" else None
+    beside = q.items[k].mention if q.sort(k) == "value" else None
     own = q.items[i].mention
     if beside is None or own is None:
         return set()

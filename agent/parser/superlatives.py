@@ -48,10 +48,10 @@ _THEIRS = ("and their", "with their", "and its", "with its", "and his", "along w
 
 def _of_each(q: LinkedQuestion, c: Context, i: int, keyword: Keyword) -> Finding | None:
     """`customers and their latest order date`: the extreme value of each customer is listed beside its name."""
-    at = next((j for j in (i + 1, i + 2) if q.sorts[j : j + 1] == ("column",)), None)
+    at = next((j for j in (i + 1, i + 2) if q.sort(j) == "column"), None)
     if c.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
         return None
-    column, named = c.column_of(at), [Expression(column=n.key) for n in q.naming_columns(c.head_entity)]
+    column, named = c.column_of(at), list(q.named_by(c.head_entity))
     if column.role not in ("date", "year", "number") or column.table == c.head_entity:
         return None
     if c.query.select not in ([], named):
@@ -149,7 +149,7 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     elif following is not None and named == "table":
         table = q.table_of(following)
         yield Finding((following,), (table,), changes={"head_entity": c.head_entity or table})
-        part = q.sorts[following + 1 :][:1] == ("column",)
+        part = q.sort(following + 1) == "column"
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
     yield ranks.ranked(Expression("count", table=chosen), rank)
@@ -191,7 +191,7 @@ def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tupl
     j = i + 1
     while j < len(q.items):
         x = q.items[j]
-        owner = q.sorts[j] == "table" and q.sorts[j + 1 : j + 2] == ("column",) and q.holds(j + 1, q.table_of(j))
+        owner = q.sorts[j] == "table" and q.sort(j + 1) == "column" and q.holds(j + 1, q.table_of(j))
         if x.is_keyword("count"):
             counting = True
             used.append(j)
@@ -236,7 +236,7 @@ def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:
     table = shown[0] if shown else (c.head_entity or "")
     if not table or len({*c.entities, table}) > 1 or not _names_rows(q, shown or q.naming_columns(table)[0].key):
         return None, Finding()
-    below = list(dict.fromkeys(e.left for e in q.graph.edges(table) if e.right == table != e.left and not e.single))
+    below = q.graph.referring(table, many=True)
     if len(below) != 1:
         return None, Finding(doubts=("superlative_open",))
     return below[0], Finding(entities=(table, below[0]), doubts=("popularity_guessed",))

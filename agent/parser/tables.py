@@ -42,8 +42,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         if amount is not None or c.functions == ["sum"]:
             expression = Expression(c.functions[-1], amount.key) if amount else Expression("count", table=table)
             return replace(named, shown=(expression,), changes={"functions": []})
-    names = tuple(Expression(column=n.key) for n in q.naming_columns(table))
-    heads = tuple(Expression(column=n.key) for n in q.naming_columns(c.head_entity or table))
+    names = q.named_by(table)
+    heads = q.named_by(c.head_entity or table)
     other = c.head_entity not in (None, table) and not c.query.select
     if c.counting and (c.in_head or c.share):
         count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
@@ -96,7 +96,7 @@ def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
     """`not the Psychology department`, `not in department "X"`: a value selects the rows of the table that are
     excluded."""
     for k in (i - 1, i + 1, i + 2):
-        if 0 <= k < len(q.items) and q.sorts[k] in ("value", "literal"):
+        if q.sort(k) in ("value", "literal"):
             mention = q.items[k].mention
             return mention is not None and (k < i or any(h.table == table for h in mention.values))
     return False

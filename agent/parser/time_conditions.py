@@ -118,7 +118,7 @@ def date_column(
     stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
     roots |= {root(same) for t in before for same in SAME_EVENT.get(t.lower, "").split()}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
-    figures = (e for e in (*c.query.select, *(e for e, _ in c.query.order)) if e.function in ("sum", "avg"))
+    figures = (e for e in (*c.query.select, *c.query.ordered_by()) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
     measured = measured or _counted_per(q, c)
     near = {} if measured else c.near_tables(i)
@@ -157,7 +157,7 @@ def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
     """`parcels per family in 2025`, `family with the most parcels in 2025`: 2025 is a date of the rows that are counted
     for each of the others, or of what they belong to."""
     counted = {e.table for e in c.query.select if e.function == "count" and e.table}
-    ranked = {e.table for e, _ in c.query.order if e.function == "count" and e.table}
+    ranked = {e.table for e in c.query.ordered_by() if e.function == "count" and e.table}
     others = {str(what) for kind, what in c.groups if kind == "table"} | (set(c.entities) if ranked else set())
     others -= ranked
     return {
