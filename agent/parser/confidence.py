@@ -33,64 +33,57 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
     query, tokens, items, vocabulary = draft.query, q.tokens, q.items, q.vocabulary
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
-    named_features: dict[str, float] = {
-        f"doubt {name}": min(amount, 3.0) for name, amount in draft.doubts.items() if name != "shown_by_default"
-    }
-    named_features["figure dropped"] = float(
-        any(i.kind in ("number", "literal") and not draft.used.intersection(range(i.start, i.end)) for i in items)
-    )
-    named_features["default shown, nouns unread"] = float(
-        "shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0
-    )
     scores = [
         max(i.mention.schema_score, i.mention.value_score, 0.98 if i.mention.measure else 0.0)
         for i in items
         if i.mention is not None and i.kind == "mention"
     ]
     conditions = [c for clause in _asked(query) for c in clause]
-    named_features.update(
-        {
-            "unread words": float(min(len(unread), 5)),
-            "some unread": float(bool(unread)),
-            "unread nouns": float(_nouns(tokens, unread)),
-            "unread name": float(any(w[:1].isupper() or w[:1].isdecimal() for w in unread)),
-            "unread operation": float(any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split())),
-            "listing only": float(not query.where and not query.order and not query.group and not query.aggregates()),
-            "one plain column": float(
-                len(query.select) == 1 and not query.aggregates() and not query.distinct and not query.group
-            ),
-            "unread share": len(unread) / max(1, len(content)),
-            "weakest link": 1 - min(scores, default=0.5),
-            "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
-            "joins": float(min(len(plan.steps), 4)),
-            "joins by chance": float(min(plan.by_chance, 3)),
-            "inferred joins": float(min(plan.inferred, 3)),
-            "unnamed tables": float(len(set(plan.tables) - set(query.tables))),
-            "fan-out over an unnamed table": float(any(p.fan_outs() - set(query.tables) for p in plans)),
-            "fan-out under an aggregate": float(
-                bool(plan.fan_outs()) and any(e.function in ("sum", "avg") for e in query.select)
-            ),
-            "conditions": float(min(len(conditions), 4)),
-            "negation": float(any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions)),
-            "alternatives": float(any(len(clause) > 1 for clause in _asked(query))),
-            "subquery": float(any(isinstance(c, Condition) and c.against is not None for c in conditions)),
-            "aggregates": float(sum(bool(e.function) for e in query.select)),
-            "several shown": float(max(0, _things_shown(draft, vocabulary) - 2)),
-            "group": float(bool(query.group)),
-            "having": float(bool(query.having)),
-            "superlative": float(query.limit is not None),
-            "count superlative": float(query.limit is not None and any(e.function == "count" for e, _ in query.order)),
-            "ordered": float(bool(query.order)),
-            "distinct": float(query.distinct),
-            "intersect": float(query.intersect is not None),
-            "entities": float(min(len(query.tables), 5)),
-            "no rows known": float(all(t.table.row_count == 0 for t in vocabulary.tables.values())),
-        }
-    )
-    named_features.update(_unmet(draft, items))
-    named_features.update(_shape(draft, tokens, plan, vocabulary))
-    named_features.update(_form(draft, items, vocabulary))
-    return named_features
+    observed: dict[str, float] = {
+        **{f"doubt {name}": min(n, 3.0) for name, n in draft.doubts.items() if name != "shown_by_default"},
+        "figure dropped": any(
+            i.kind in ("number", "literal") and not draft.used.intersection(range(i.start, i.end)) for i in items
+        ),
+        "default shown, nouns unread": "shown_by_default" in draft.doubts and _nouns(tokens, unread) > 0,
+        "unread words": min(len(unread), 5),
+        "some unread": bool(unread),
+        "unread nouns": _nouns(tokens, unread),
+        "unread name": any(w[:1].isupper() or w[:1].isdecimal() for w in unread),
+        "unread operation": any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split()),
+        "listing only": not query.where and not query.order and not query.group and not query.aggregates(),
+        "one plain column": len(query.select) == 1
+        and not query.aggregates()
+        and not query.distinct
+        and not query.group,
+        "unread share": len(unread) / max(1, len(content)),
+        "weakest link": 1 - min(scores, default=0.5),
+        "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
+        "joins": min(len(plan.steps), 4),
+        "joins by chance": min(plan.by_chance, 3),
+        "inferred joins": min(plan.inferred, 3),
+        "unnamed tables": len(set(plan.tables) - set(query.tables)),
+        "fan-out over an unnamed table": any(p.fan_outs() - set(query.tables) for p in plans),
+        "fan-out under an aggregate": bool(plan.fan_outs()) and any(e.function in ("sum", "avg") for e in query.select),
+        "conditions": min(len(conditions), 4),
+        "negation": any(isinstance(c, Membership) or c.operator in ("<>", "not like") for c in conditions),
+        "alternatives": any(len(clause) > 1 for clause in _asked(query)),
+        "subquery": any(isinstance(c, Condition) and c.against is not None for c in conditions),
+        "aggregates": sum(bool(e.function) for e in query.select),
+        "several shown": max(0, _things_shown(draft, vocabulary) - 2),
+        "group": bool(query.group),
+        "having": bool(query.having),
+        "superlative": query.limit is not None,
+        "count superlative": query.limit is not None and any(e.function == "count" for e in query.ordered_by()),
+        "ordered": bool(query.order),
+        "distinct": query.distinct,
+        "intersect": query.intersect is not None,
+        "entities": min(len(query.tables), 5),
+        "no rows known": all(t.table.row_count == 0 for t in vocabulary.tables.values()),
+        **_unmet(draft, items),
+        **_shape(draft, tokens, plan, vocabulary),
+        **_form(draft, items, vocabulary),
+    }
+    return {name: float(value) for name, value in observed.items()}
 
 
 def _asked(query: Query) -> list[Clause]:
@@ -109,7 +102,7 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
     query = draft.query
     shown = [vocabulary.columns[e.column] for e in query.select if e.column]
     gaps = [_gap(i) for i in items if i.kind == "mention" and i.mention is not None]
-    fields: dict[str, float] = {
+    return {
         "keys shown": sum(c.role == "id" for c in shown),
         "names shown": sum(c.role == "name" for c in shown),
         "dates shown": sum(c.role in ("date", "year") for c in shown),
@@ -125,10 +118,9 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
             sum(c.words == other.words for other in vocabulary.columns.values()) > 1 for c in shown[:4]
         ),
         "having on a count": sum(c.left.function == "count" for c in query.having),
-        "absence": sum(isinstance(c, Membership) for clause in query.where for c in clause),
-        "patterns": sum(isinstance(c, Condition) and c.operator == "like" for clause in query.where for c in clause),
+        "absence": sum(isinstance(part, Membership) for part in query.restrictions()),
+        "patterns": sum(c.operator == "like" for c in query.conditions()),
     }
-    return {name: float(value) for name, value in fields.items()}
 
 
 def _gap(item: Item) -> float:
@@ -142,7 +134,7 @@ def _gap(item: Item) -> float:
 def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
     """The number of things shown: first and last name count as one, the figure that rows are ranked by as none."""
     query = draft.query
-    ranked = {e for e, _ in query.order if e.function}
+    ranked = {e for e in query.ordered_by() if e.function}
     last = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("last", "name")]
     first = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("first", "name")]
     return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
@@ -167,7 +159,7 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
     conditions = [c for clause in _asked(query) for c in clause]
     plain = [c for c in conditions if isinstance(c, Condition)]
     inner = [c.against for c in plain if c.against is not None]
-    shown = [*query.select, *(e for e, _ in query.order), *(c.left for c in query.having)]
+    shown = query.expressions()
     functions = {e.function for e in (*shown, *(e for q in inner for e in q.select))}
     kinds = {i.keyword.kind for i in items if i.keyword is not None}
     aggregates_asked = {i.keyword.argument for i in items if i.keyword is not None and i.keyword.kind == "agg"}
@@ -196,7 +188,7 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         "share": "percent" in kinds and not any(e.share for e in shown) and query.shape is None,
         "distinct": "distinct" in kinds and not query.distinct and not query.group and "count" not in functions,
     }
-    return {f"unmet {name}": float(missing) for name, missing in absent.items()}
+    return {f"unmet {name}": missing for name, missing in absent.items()}
 
 
 def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vocabulary) -> dict[str, float]:
@@ -207,40 +199,36 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
     sentences = sum(t.text in ".?!" for t in tokens[:-1])
     listing = bool(plain) and not query.group and not query.distinct and query.limit is None
     return {
-        "several sentences": float(min(sentences, 2)),
-        "several tables shown": float(len({c.table for c in plain}) > 1),
-        "key shown by default": float("shown_by_default" in draft.doubts and any(c.role == "id" for c in plain)),
-        "repeats from a join": float(listing and any(plan.multiplies(c.table) for c in plain)),
-        "repeats in a column": float(
-            listing and len(plain) == 1 and plain[0].role not in ("name", "id") and rows[plain[0].table] != 1
+        "several sentences": min(sentences, 2),
+        "several tables shown": len({c.table for c in plain}) > 1,
+        "key shown by default": "shown_by_default" in draft.doubts and any(c.role == "id" for c in plain),
+        "repeats from a join": listing and any(plan.multiplies(c.table) for c in plain),
+        "repeats in a column": listing
+        and len(plain) == 1
+        and plain[0].role not in ("name", "id")
+        and rows[plain[0].table] != 1,
+        "aggregate over a join that repeats": any(
+            e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select
         ),
-        "aggregate over a join that repeats": float(
-            any(e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select)
+        "count of distinct over a join": any(
+            e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select
         ),
-        "count of distinct over a join": float(
-            any(e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select)
-        ),
-        "close choices": float(min(len(draft.close), 4)),
-        "several ranks": float(query.limit is not None and len(query.order) > 1),
-        "several conditions": float(len(query.where) > 1),
-        "condition in another table": float(
-            any(t not in rows for clause in query.where for c in clause for t in c.tables) and bool(rows)
-        ),
-        "group by a key's name": float(bool(query.group) and len(query.group) > len(query.select)),
-        "one named row of a guessed entity": float(
-            "entity_guessed" in draft.doubts
-            and any(
-                isinstance(c, Condition)
-                and c.operator == "="
-                and c.left.column is not None
-                and c.left.column[0] in rows
-                and vocabulary.columns[c.left.column].role == "name"
-                for clause in query.where
-                for c in clause
-            )
-            and len(query.where) > 1
-        ),
-        "having without group": float(bool(query.having) and not query.group),
+        "close choices": min(len(draft.close), 4),
+        "several ranks": query.limit is not None and len(query.order) > 1,
+        "several conditions": len(query.where) > 1,
+        "condition in another table": any(t not in rows for part in query.restrictions() for t in part.tables)
+        and bool(rows),
+        "group by a key's name": bool(query.group) and len(query.group) > len(query.select),
+        "one named row of a guessed entity": "entity_guessed" in draft.doubts
+        and any(
+            c.operator == "="
+            and c.left.column is not None
+            and c.left.column[0] in rows
+            and vocabulary.columns[c.left.column].role == "name"
+            for c in query.conditions()
+        )
+        and len(query.where) > 1,
+        "having without group": bool(query.having) and not query.group,
     }
 
 
