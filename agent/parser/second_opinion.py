@@ -10,10 +10,14 @@ import asyncio
 import logging
 from collections import OrderedDict
 
+from agent.knowledge.values import value_index
+from agent.parser.engine import read
+from agent.parser.execution_probe import looker
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Schema
 from eval.scoring.types import SecondOpinion
+from eval.sql import check, facts, parse, resolve
 from eval.sql.types import ParsedQuery, ReadStatement
 
 log = logging.getLogger(__name__)
@@ -45,8 +49,6 @@ async def second_opinion(question: str, database: Database, schema: Schema) -> S
 
 
 async def _opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
-    from eval.sql import facts
-
     other_result = await asyncio.to_thread(_read, question, database, schema)
     if other_result is None:
         return None
@@ -58,11 +60,6 @@ async def _opinion(question: str, database: Database, schema: Schema) -> SecondO
 
 
 def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuery, ReadStatement, float] | None:
-    from agent.knowledge.values import value_index
-    from agent.parser import read
-    from agent.parser.execution_probe import looker
-    from eval.sql import check, parse, resolve
-
     look = looker(database) if database.holds_rows else None
     reading = read(question, schema, value_index(database, schema), schema.dialect, threshold=0.0, look=look)
     if not reading.sql:
