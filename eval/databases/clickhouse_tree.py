@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from eval.language.lexicon import word_set
 from eval.sql.functions import functions
 from eval.sql.implicit_calls import HIGHER_ORDER
 
 _NODE = re.compile(r"^( *)(\S+)(?: (.*?))??(?: \(alias [^)]*\))?(?: \(children \d+\))?$")
 
-_OPERATORS = frozenset(
-    {"and", "or", "not", "xor", "equals", "notequals", "less", "greater", "lessorequals", "greaterorequals", "plus"}
-    | {"minus", "multiply", "divide", "modulo", "negate", "intdiv", "in", "notin", "globalin", "globalnotin", "like"}
-    | {"notlike", "ilike", "notilike", "isnull", "isnotnull", "isnotdistinctfrom", "isdistinctfrom", "exists", "cast"}
-    | {"lambda", "tuple", "array", "map", "arrayelement", "tupleelement", "if", "multiif", "between", "concat", "match"}
-    | {"nullin", "notnullin", "globalnullin", "globalnotnullin", "_cast", "casewithexpression", "arrayjoin"}
-    | {"sqlstandardvalues", "values", "quantile", "exactrangeselect", "nullsfirst"}
+_OPERATORS = word_set(
+    """
+    and or not xor equals notequals less greater lessorequals greaterorequals plus minus multiply divide modulo
+    negate intdiv in notin globalin globalnotin like notlike ilike notilike isnull isnotnull isnotdistinctfrom
+    isdistinctfrom exists cast lambda tuple array map arrayelement tupleelement if multiif between concat match
+    nullin notnullin globalnullin globalnotnullin _cast casewithexpression arrayjoin sqlstandardvalues values
+    quantile exactrangeselect nullsfirst
+    """
 )
 """Names under which the parser writes operators and keywords."""
 

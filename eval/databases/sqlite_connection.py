@@ -23,23 +23,24 @@ from eval.databases.statement_run import StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, Value
 from eval.databases.urls import Target
 from eval.databases.workspace import Workspace
+from eval.language.lexicon import word_set
 
-_FUNCTIONS = frozenset(
-    (  # noqa: SIM905
-        "abs char coalesce concat concat_ws format glob hex ifnull iif if instr length like likelihood likely lower "
-        "ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex "
-        "sqlite_version substr substring subtype trim typeof unhex unicode unistr unistr_quote unlikely upper zeroblob "
-        "acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow "
-        "power radians sin sinh sqrt tan tanh trunc "
-        "current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch "
-        "avg count group_concat median percentile percentile_cont percentile_disc string_agg sum total "
-        "cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number "
-        "-> ->> json json_array json_array_insert json_array_length json_error_position json_extract json_group_array "
-        "json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set "
-        "json_type json_valid jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert "
-        "jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set "
-        "bm25 highlight match matchinfo offsets snippet"
-    ).split(" ")
+_FUNCTIONS = word_set(
+    """
+    abs char coalesce concat concat_ws format glob hex ifnull iif if instr length like likelihood likely lower
+    ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex
+    sqlite_version substr substring subtype trim typeof unhex unicode unistr unistr_quote unlikely upper zeroblob
+    acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow
+    power radians sin sinh sqrt tan tanh trunc
+    current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch
+    avg count group_concat median percentile percentile_cont percentile_disc string_agg sum total
+    cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+    -> ->> json json_array json_array_insert json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
+    json_type json_valid jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert
+    jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set
+    bm25 highlight match matchinfo offsets snippet
+    """
 )
 """Functions that only compute. Excluded: load_extension, fts3_tokenizer (takes pointers), sqlite_log, readfile, …"""
 

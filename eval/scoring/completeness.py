@@ -8,26 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.language.lexicon import word_set
 from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
-SIGNS = frozenset(
-    {
-        "empty_result",
-        "all_null",
-        "truncated",
-        "null_column",
-        "columns_fewer_than_listed",
-        "name_not_returned",
-        "fewer_than_top",
-        "limit_unasked",
-        "group_missing",
-        "count_missing",
-        "group_single_row",
-        "named_table_unused",
-        "nothing_linked",
-    }
+SIGNS = word_set(
+    """
+    empty_result all_null truncated null_column columns_fewer_than_listed name_not_returned fewer_than_top
+    limit_unasked group_missing count_missing group_single_row named_table_unused nothing_linked
+    """
 )
 """Observations that say that something is missing."""
 

@@ -7,47 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.language.lexicon import word_set
 from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
-SIGNS = frozenset(
-    {
-        "nothing_linked",
-        "count_missing",
-        "count_several_rows",
-        "aggregate_missing",
-        "superlative_missing",
-        "rank_direction_wrong",
-        "limit_differs",
-        "group_missing",
-        "order_missing",
-        "order_direction_wrong",
-        "distinct_missing",
-        "negation_missing",
-        "comparison_missing",
-        "comparison_direction",
-        "quoted_missing",
-        "number_missing",
-        "name_missing",
-        "value_foreign",
-        "number_foreign",
-        "more_rows_than_tables",
-        "cartesian",
-        "other_table_named",
-        "contradiction",
-        "bound_on_rows",
-        "text_against_number",
-        "double_negation",
-        "extreme_of_other_column",
-        "year_missing",
-        "year_foreign",
-        "sum_multiplied",
-        "count_multiplied",
-        "share_not_divided",
-        "versions_counted",
-        "limit_without_order",
-    }
+SIGNS = word_set(
+    """
+    nothing_linked count_missing count_several_rows aggregate_missing superlative_missing rank_direction_wrong
+    limit_differs group_missing order_missing order_direction_wrong distinct_missing negation_missing
+    comparison_missing comparison_direction quoted_missing number_missing name_missing value_foreign number_foreign
+    more_rows_than_tables cartesian other_table_named contradiction bound_on_rows text_against_number
+    double_negation extreme_of_other_column year_missing year_foreign sum_multiplied count_multiplied
+    share_not_divided versions_counted limit_without_order
+    """
 )
 """Observations that say that the query means something else."""
 

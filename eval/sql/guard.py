@@ -8,12 +8,12 @@ may carry, and of functions. Anything that is not listed is refused.
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from eval.language.lexicon import word_set
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql.catalogue import outside_the_data
 from eval.sql.clickhouse_forms import written_for_clickhouse
@@ -29,33 +29,23 @@ from eval.sql.value_sizes import oversized
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 
-_SELECT_PARTS = frozenset(
-    {
-        "prewhere",
-        "with_",
-        "expressions",
-        "distinct",
-        "from_",
-        "joins",
-        "laterals",
-        "where",
-        "group",
-        "having",
-        "qualify",
-    }
-    | {"windows", "order", "limit", "offset", "sample"}
+_SELECT_PARTS = word_set(
+    """
+    prewhere with_ expressions distinct from_ joins laterals where group having qualify windows order limit offset
+    sample
+    """
 )
-_TABLE_PARTS = frozenset(
-    {"this", "alias", "db", "catalog", "joins", "laterals", "ordinality", "indexed", "sample", "hints"}
-)
+_TABLE_PARTS = word_set("this alias db catalog joins laterals ordinality indexed sample hints")
 
 _PLAIN_NAME = re.compile(r"[^\W][\w$]*")
 
 _PATH_LIKE = re.compile(r"[/\\:*?\[\]~]|\.[A-Za-z0-9]+$")
 
-_FILE_ENDINGS = frozenset(
-    {"csv", "tsv", "txt", "json", "jsonl", "ndjson", "geojson", "parquet", "avro", "arrow", "xlsx", "gz", "zst", "bz2"}
-    | {"db", "ddb", "duckdb", "sqlite", "sqlite3", "shp", "gpkg", "fgb", "vortex", "orc"}
+_FILE_ENDINGS = word_set(
+    """
+    csv tsv txt json jsonl ndjson geojson parquet avro arrow xlsx gz zst bz2 db ddb duckdb sqlite sqlite3 shp gpkg
+    fgb vortex orc
+    """
 )
 """DuckDB reads the table `sales.csv` from the file of that name where there is no schema `sales`."""
 
@@ -322,33 +312,19 @@ def names_called(node: exp.Expr, dialect: Dialect) -> tuple[str, ...]:
     tokens = faithful(dialect).tokenize(render(node, dialect))
     names = []
     for token, following in pairwise(tokens):
-        if following.token_type == TokenType.L_PAREN and token.text.upper() not in _not_calls():
+        if following.token_type == TokenType.L_PAREN and token.text.upper() not in _NOT_CALLS:
             names.append(token.text.lower())
     return tuple(n for n in names if n.replace("_", "a").isalnum())
 
 
-@cache
-def _not_calls() -> frozenset[str]:
-    """Words that may precede a parenthesis without being a call."""
-    return frozenset(
-        {"AND", "OR", "NOT", "IN", "AS", "SELECT", "FROM", "WHERE", "ON", "USING", "THEN", "ELSE", "WHEN", "CASE"}
-        | {"CAST", "EXISTS", "ANY", "ALL", "SOME", "BY", "OVER", "FILTER", "GROUP", "DISTINCT", "VALUES", "JOIN", "IS"}
-        | {"LIKE", "ILIKE", "BETWEEN", "INTERVAL", "EXTRACT", "LIMIT", "OFFSET", "HAVING", "UNION", "INTERSECT"}
-        | {
-            "EXCEPT",
-            "ARRAY",
-            "DECIMAL",
-            "NUMERIC",
-            "VARCHAR",
-            "CHAR",
-            "TIMESTAMP",
-            "TIME",
-            "FOR",
-            "SET",
-            "DIV",
-            "WITHIN",
-        }
-    )
+_NOT_CALLS = word_set(
+    """
+    AND OR NOT IN AS SELECT FROM WHERE ON USING THEN ELSE WHEN CASE CAST EXISTS ANY ALL SOME BY OVER FILTER GROUP
+    DISTINCT VALUES JOIN IS LIKE ILIKE BETWEEN INTERVAL EXTRACT LIMIT OFFSET HAVING UNION INTERSECT EXCEPT ARRAY DECIMAL
+    NUMERIC VARCHAR CHAR TIMESTAMP TIME FOR SET DIV WITHIN
+    """
+)
+"""Words that may precede a parenthesis without being a call."""
 
 
 def _qualified_call_reason(dot: exp.Dot, dialect: Dialect) -> str | None:

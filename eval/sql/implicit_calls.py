@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from eval.language.lexicon import word_set
 from eval.schema import Dialect, Schema
 from eval.sql.functions import functions
 from eval.sql.lookup import Found
 from eval.sql.nodes import called_name
 from eval.sql.scopes import bind
 
-_BUILT_IN_TYPES = frozenset(
-    {"bit", "box", "bpchar", "cidr", "circle", "inet", "jsonpath", "line", "lseg", "macaddr", "macaddr8", "path"}
-    | {"point", "polygon", "timetz", "tsquery", "tsvector", "varbit", "xml"}
+_BUILT_IN_TYPES = word_set(
+    """
+    bit box bpchar cidr circle inet jsonpath line lseg macaddr macaddr8 path point polygon timetz tsquery tsvector
+    varbit xml
+    """
 )
 """PostgreSQL's own types that sqlglot treats as user-defined."""
 
@@ -32,13 +35,14 @@ _AGGREGATING: dict[str, tuple[Dialect, int]] = {
 """Functions that call the aggregate whose name they are given, with the position of the name."""
 
 
-HIGHER_ORDER = frozenset(
-    {"arrayall", "arrayavg", "arraycompact", "arraycount", "arraycumsum", "arraycumsumnonnegative", "arraydifference"}
-    | {"arrayexists", "arrayfill", "arrayfilter", "arrayfirst", "arrayfirstindex", "arrayfirstornull", "arrayfold"}
-    | {"arraylast", "arraylastindex", "arraylastornull", "arraymap", "arraymax", "arraymin", "arrayproduct", "mapall"}
-    | {"arraypartialreversesort", "arraypartialsort", "arrayreversefill", "arrayreversesort", "arrayreversesplit"}
-    | {"arraysort", "arraysplit", "arraysum", "mapapply", "mapexists", "mapfilter", "mappartialreversesort"}
-    | {"mappartialsort", "mapreversesort", "mapsort"}
+HIGHER_ORDER = word_set(
+    """
+    arrayall arrayavg arraycompact arraycount arraycumsum arraycumsumnonnegative arraydifference arrayexists
+    arrayfill arrayfilter arrayfirst arrayfirstindex arrayfirstornull arrayfold arraylast arraylastindex
+    arraylastornull arraymap arraymax arraymin arrayproduct mapall arraypartialreversesort arraypartialsort
+    arrayreversefill arrayreversesort arrayreversesplit arraysort arraysplit arraysum mapapply mapexists mapfilter
+    mappartialreversesort mappartialsort mapreversesort mapsort
+    """
 )
 """ClickHouse's functions whose first argument may be a function (system.functions, higher_order)."""
 

@@ -7,6 +7,8 @@ from collections import Counter
 
 from sqlglot import exp
 
+from eval.language.lexicon import word_set
+
 REPEATING = {"repeat": 1, "array_repeat": 1, "list_resize": 1, "array_resize": 1, "arrayresize": 1} | {
     "arraywithconstant": 0,
     "bitstring": 1,
@@ -22,14 +24,13 @@ PADDING = {"lpad": 1, "rpad": 1, "space": 0, "zeroblob": 0, "randomblob": 0, "ra
 }
 """Functions whose result has a given length; the position of the length."""
 LENGTHS = REPEATING | PADDING
-QUOTING = frozenset({"hex", "quote", "json_quote", "quote_literal", "quote_nullable", "quote_ident", "to_hex"})
-ESCAPING = (
-    QUOTING
-    | frozenset(
-        {"base64", "base64encode", "base64urlencode", "to_base64", "to_json", "to_jsonb", "tojsonstring", "bin"}
-    )
-    | {"url_encode", "encodeurlcomponent", "encodexmlcomponent", "base32encode", "base58encode", "to_csv"}
-    | {"quotestring", "encode", "row_to_json", "array_to_json", "to_base32", "regexp_escape", "regexpquotemeta"}
+QUOTING = word_set("hex quote json_quote quote_literal quote_nullable quote_ident to_hex")
+ESCAPING = QUOTING | word_set(
+    """
+    base64 base64encode base64urlencode to_base64 to_json to_jsonb tojsonstring bin url_encode encodeurlcomponent
+    encodexmlcomponent base32encode base58encode to_csv quotestring encode row_to_json array_to_json to_base32
+    regexp_escape regexpquotemeta
+    """
 )
 """Functions that write a value in more characters."""
 REPLACING = frozenset({"replace", "regexp_replace", "replaceall", "replaceregexpall", "array_replace"})
@@ -38,40 +39,32 @@ SEPARATING = frozenset({"concat_ws", "concatwithseparator"})
 JOINING_LISTS = frozenset({"array_to_string", "array_join", "arraystringconcat", "list_string_agg"})
 SERIES = frozenset({"generate_series", "generateseries", "range", "sequence"})
 FOLDS = frozenset({"aggregate", "reduce", "arrayfold", "list_reduce", "array_reduce"})
-MAPPING = frozenset(
-    {"transform", "list_transform", "list_apply", "apply", "array_apply", "array_transform", "arraymap", "zip_with"}
-    | {"transform_values", "transform_keys", "map_zip_with", "mapapply"}
+MAPPING = word_set(
+    """
+    transform list_transform list_apply apply array_apply array_transform arraymap zip_with transform_values
+    transform_keys map_zip_with mapapply
+    """
 )
 STRUCTS = frozenset({"struct", "named_struct", "struct_pack", "row", "tuple"})
-BUILDING = frozenset(
-    {"concat", "array", "list_value", "list_pack", "array_cat", "array_concat", "list_concat", "list_cat", "insert"}
-    | {"arrayconcat", "array_append", "array_prepend", "list_append", "list_prepend", "array_push_back", "array_insert"}
-    | {"array_push_front", "arraypushback", "arraypushfront", "array_union", "arrayzip", "arrays_zip", "list_zip"}
-    | {"json_array", "json_object", "json_set", "json_insert", "json_replace", "json_array_append", "json_patch"}
-    | {"json_array_insert", "json_merge_patch", "json_merge_preserve", "json_build_array", "json_build_object"}
-    | {"jsonb_build_array", "jsonb_build_object", "jsonb_set", "jsonb_set_lax", "jsonb_insert", "jsonb_object"}
-    | {"make_set", "map", "map_concat", "mapconcat", "map_from_arrays", "mapfromarrays", "mapupdate", "struct_insert"}
-    | {"struct_update", "struct_concat", "overlay", "overlayutf8", "concatassumeinjective", "multirange"}
-    | {"to_variant_object", "variant_array_append", "variant_insert", "variant_set", "json_extract_path"}
+BUILDING = word_set(
+    """
+    concat array list_value list_pack array_cat array_concat list_concat list_cat insert arrayconcat array_append
+    array_prepend list_append list_prepend array_push_back array_insert array_push_front arraypushback
+    arraypushfront array_union arrayzip arrays_zip list_zip json_array json_object json_set json_insert json_replace
+    json_array_append json_patch json_array_insert json_merge_patch json_merge_preserve json_build_array
+    json_build_object jsonb_build_array jsonb_build_object jsonb_set jsonb_set_lax jsonb_insert jsonb_object
+    make_set map map_concat mapconcat map_from_arrays mapfromarrays mapupdate struct_insert struct_update
+    struct_concat overlay overlayutf8 concatassumeinjective multirange to_variant_object variant_array_append
+    variant_insert variant_set json_extract_path
+    """
 )
 """Functions whose result holds all of their arguments."""
-SHORT = frozenset(
-    {"length", "len", "lengthutf8", "char_length", "character_length", "octet_length", "size", "cardinality", "count"}
-    | {
-        "bit_length",
-        "instr",
-        "strpos",
-        "position",
-        "locate",
-        "ascii",
-        "unicode",
-        "md5",
-        "sha1",
-        "sha2",
-        "sha256",
-        "hash",
-    }
-    | {"crc32", "xxhash64", "cityhash64", "array_length", "json_array_length", "empty", "notempty", "sign", "typeof"}
+SHORT = word_set(
+    """
+    length len lengthutf8 char_length character_length octet_length size cardinality count bit_length instr strpos
+    position locate ascii unicode md5 sha1 sha2 sha256 hash crc32 xxhash64 cityhash64 array_length json_array_length
+    empty notempty sign typeof
+    """
 )
 """Functions whose result is short, whatever they are given."""
 _POSITION = re.compile(r"%(\d+)\$|\{(\d+)")

@@ -11,6 +11,7 @@ import re
 
 from sqlglot import exp
 
+from eval.language.lexicon import word_set
 from eval.schema import Dialect
 from eval.sql.built_sizes import overgrown
 from eval.sql.nodes import called_name
@@ -50,12 +51,12 @@ _LENGTH = re.compile(rf" *(?:interval )? *(\d{{1,9}}) +({'|'.join(_UNITS)})s? *"
 _WIDE = re.compile(r"%[^%a-zA-Z]*(\d{4,}|\*)|\{[^{}]*(\d{4,}|\{)")
 _COUNTED_SERIES = {"numbers": 1, "numbers_mt": 1, "zeros": 0, "zeros_mt": 0}
 """ClickHouse's table functions that take a number of rows, with its position where there are two arguments or more."""
-_ASSEMBLING = frozenset({"string_agg", "group_concat", "array_agg", "array_to_string", "json_agg", "jsonb_agg"}) | {
-    "json_arrayagg",
-    "json_object_agg",
-    "jsonb_object_agg",
-    "json_objectagg",
-}
+_ASSEMBLING = word_set(
+    """
+    string_agg group_concat array_agg array_to_string json_agg jsonb_agg json_arrayagg json_object_agg
+    jsonb_object_agg json_objectagg
+    """
+)
 _SEARCHING = {
     "instr": 1,
     "locate": 0,

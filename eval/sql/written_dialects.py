@@ -19,6 +19,7 @@ from sqlglot.dialects.snowflake import Snowflake
 from sqlglot.dialects.trino import Trino
 from sqlglot.dialects.tsql import TSQL
 
+from eval.language.lexicon import word_set
 from eval.schema import Dialect
 from eval.sql.faithful import (
     AGGREGATES,
@@ -31,12 +32,12 @@ from eval.sql.faithful import (
     without,
 )
 
-_UNITS = frozenset(
+_UNITS = word_set(
     """
     year years yy yyyy quarter quarters qq q month months mm m week weeks wk ww isoweek iso_week isoyear day days dd d
     dayofyear dy y weekday dw dow doy dayofweek hour hours hh minute minutes mi n second seconds ss s
     millisecond milliseconds ms microsecond microseconds mcs nanosecond ns decade century epoch date time
-    """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
+    """
 )
 _TAKES_UNIT = ("date", "time", "add", "diff", "trunc", "part", "last_day", "extract", "slice", "bucket")
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot import parse_one as read_again
 from sqlglot.errors import SqlglotError
 
+from eval.language.lexicon import word_set
 from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
 from eval.sql.functions import functions
@@ -165,7 +166,7 @@ def _leave_bare(tree: exp.Expr) -> None:
             name.set("quoted", False)
 
 
-_KEYWORDS = frozenset(
+_KEYWORDS = word_set(
     """
     ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CASE CAST CHAR CHECK CLUSTER COLUMN COMMENT COMPRESS CONNECT
     CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE
@@ -175,6 +176,6 @@ _KEYWORDS = frozenset(
     QUALIFY RAW REGEXP RENAME RESOURCE REVOKE RIGHT RLIKE ROW ROWID ROWNUM ROWS SAMPLE SELECT SESSION SET SHARE SIZE
     SMALLINT SOME START SUCCESSFUL SYNONYM SYSDATE TABLE TABLESAMPLE THEN TO TRIGGER TRUE TRY_CAST UID UNION UNIQUE
     UPDATE USER USING VALIDATE VALUES VARCHAR VARCHAR2 VIEW WHEN WHENEVER WHERE WITH
-    """.split()  # noqa: SIM905 (a wall of words reads better than a wall of quotes)
+    """
 )
 """Words that Snowflake or Oracle keeps for its grammar."""

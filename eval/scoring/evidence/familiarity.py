@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from eval.language.lexicon import word_set
 from eval.schema import Schema
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence_kinds import kind_of, sign
@@ -93,47 +94,16 @@ def _strange(question: str, schema: Schema) -> float:
     return sum(phrase not in known for phrase in runs) / max(1, len(runs))
 
 
-WORDED = frozenset(
-    {
-        "aggregate_missing",
-        "aggregate_several_rows",
-        "bound_on_rows",
-        "columns_fewer_than_listed",
-        "comparison_direction",
-        "comparison_missing",
-        "count_distinct_missing",
-        "count_missing",
-        "count_multiplied",
-        "count_of_others",
-        "count_several_rows",
-        "distinct_missing",
-        "fewer_than_top",
-        "filtered_value_returned",
-        "group_missing",
-        "group_single_row",
-        "key_not_returned",
-        "known_word_unused",
-        "limit_missing",
-        "limit_unasked",
-        "name_missing",
-        "name_not_returned",
-        "named_column_unused",
-        "named_table_unused",
-        "negation_missing",
-        "nothing_linked",
-        "number_for_name",
-        "number_foreign",
-        "number_missing",
-        "order_direction_wrong",
-        "order_missing",
-        "other_table_named",
-        "pattern_missing",
-        "rank_direction_wrong",
-        "share_not_divided",
-        "superlative_missing",
-        "value_foreign",
-        "window_not_partitioned",
-    }
+WORDED = word_set(
+    """
+    aggregate_missing aggregate_several_rows bound_on_rows columns_fewer_than_listed comparison_direction
+    comparison_missing count_distinct_missing count_missing count_multiplied count_of_others count_several_rows
+    distinct_missing fewer_than_top filtered_value_returned group_missing group_single_row key_not_returned
+    known_word_unused limit_missing limit_unasked name_missing name_not_returned named_column_unused
+    named_table_unused negation_missing nothing_linked number_for_name number_foreign number_missing
+    order_direction_wrong order_missing other_table_named pattern_missing rank_direction_wrong share_not_divided
+    superlative_missing value_foreign window_not_partitioned
+    """
 )
 """Contradictions that rest on the question's words."""
 NAMED = frozenset({"quoted_missing", "value_missing", "year_foreign", "year_missing"})

@@ -11,6 +11,7 @@ import re
 from sqlglot import exp
 
 from eval.language.inflection import light_stem
+from eval.language.lexicon import word_set
 from eval.language.numbers import NUMBER_WORDS
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
@@ -23,24 +24,7 @@ _OWNED = re.compile(r"\b(?:its|their|his|her|\w+'s) own\b")
 _FIGURES = frozenset({"sum", "avg", "count"})
 _TIED = re.compile(r"\bshares? (?:a|the same|one) (?:place|rank|position)\b")
 _UNSKIPPED = re.compile(r"\bno (?:place|rank|position|number) is (?:skipped|left out)\b|\bwithout gaps\b")
-_TIMES = frozenset(
-    {
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-        "hour",
-        "date",
-        "row",
-        "step",
-        "time",
-        "calendar",
-        "period",
-        "twelve",
-        "group",
-    }
-)
+_TIMES = word_set("day week month quarter year hour date row step time calendar period twelve group")
 _BACK = re.compile(r"\b(?:oldest|earliest|first)\b")
 _RECENT = re.compile(r"\b(?:latest|newest|most recent|last)\b(?! names?\b)")
 _DATED = re.compile(r"date|time|year|_on$|_at$|since|from|created|born|birth", re.IGNORECASE)
