@@ -66,10 +66,11 @@ class Sandbox:
         try:
             if worker is None:
                 worker = self._start()
-            judgement = await asyncio.get_running_loop().run_in_executor(self._threads, _exchange, worker, request)
-            if judgement.usable:
+            loop = asyncio.get_running_loop()
+            judgement, usable = await loop.run_in_executor(self._threads, _exchange, worker, request)
+            if usable:
                 back = worker
-            return judgement.judgement
+            return judgement
         finally:
             if back is None and worker is not None:
                 self._end(worker)
@@ -93,35 +94,28 @@ class Sandbox:
             worker.pipe.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    judgement: Judgement
-    usable: bool
-    """Whether the worker can continue."""
-
-
-def _exchange(worker: _Worker, request: JudgeRequest) -> _Found:
-    """Send one request and receive its judgement, in a thread."""
+def _exchange(worker: _Worker, request: JudgeRequest) -> tuple[Judgement, bool]:
+    """Send one request and receive its judgement, in a thread; and whether the worker can continue."""
     stage, patience = "gold", request.seconds + GRACE_SECONDS
     try:
         if not worker.ready:
             if not worker.pipe.poll(_START_SECONDS):
-                return _Found(_lost(request, "gold", "the judging process did not start"), usable=False)
+                return _lost(request, "gold", "the judging process did not start"), False
             worker.pipe.recv()
             worker.ready = True
         worker.pipe.send(request)
         while True:
             if not worker.pipe.poll(patience):
-                return _Found(_lost(request, stage, f"it did not end within {request.seconds:g} seconds"), usable=False)
+                return _lost(request, stage, f"it did not end within {request.seconds:g} seconds"), False
             reply = worker.pipe.recv()
             if isinstance(reply, Judgement):
-                return _Found(reply, usable=True)
+                return reply, True
             stage, broke = reply
             if broke:
-                return _Found(_lost(request, stage, broke), usable=False)
+                return _lost(request, stage, broke), False
             patience = (request.seconds * (_SUITE_FACTOR if stage == "suite" else 1)) + GRACE_SECONDS
     except (EOFError, OSError):
-        return _Found(_lost(request, stage, "it needed more memory than there is, or ended its process"), usable=False)
+        return _lost(request, stage, "it needed more memory than there is, or ended its process"), False
 
 
 def _lost(request: JudgeRequest, stage: str, why: str) -> Judgement:

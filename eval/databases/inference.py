@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.catalogue.table_drafts import quoted, quoted_table
 from eval.databases.key_names import GENERIC, KEY_WORDS, ends_like_key, table_words, type_family
 from eval.databases.unique_columns import Ask, answers, declares_keys, with_primary_keys
 from eval.language.words import singular_words
@@ -187,10 +187,7 @@ def _searchable(pair: _Pair) -> bool:
 
 def _question(schema: Schema, pair: _Pair) -> str:
     """How many of the column's values there are, and how many of them exist in the target."""
-    owner, referred = (
-        quoted((t.namespace, t.name) if t.namespace else (t.name,), schema.dialect)
-        for t in (pair.table, pair.target.table)
-    )
+    owner, referred = (quoted_table(t, schema.dialect) for t in (pair.table, pair.target.table))
     name, key = (quoted((c.name,), schema.dialect) for c in (pair.column, pair.target.column))
     if type_family(pair.column.type) != type_family(pair.target.column.type):
         kind = {"clickhouse": "Nullable(String)", "spark": "STRING", "mysql": "CHAR"}.get(schema.dialect, "TEXT")

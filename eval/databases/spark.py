@@ -20,7 +20,7 @@ from eval.databases.base import Database
 from eval.databases.catalogue.spark import read_schema
 from eval.databases.inference import with_inferred_keys
 from eval.databases.schema_cache import SchemaCache
-from eval.databases.spark_connect import SessionExpired, SparkConnection, SparkStatement, python_rows
+from eval.databases.spark_connect import SparkConnection, SparkStatement, python_rows
 from eval.databases.spark_text import refused
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits
@@ -110,12 +110,7 @@ class SparkDatabase(Database):
             sql = render(in_database(tree, self._connection.place), "spark")
         statement = SparkStatement(self._connection, sql)
         with run.interrupting(statement.cancel):
-            session = self._connection.session
-            try:
-                statement.check(run.seconds_left)
-            except SessionExpired:
-                self._connection.renew(session)
-                statement.check(run.seconds_left)
+            self._connection.in_session(lambda: statement.check(run.seconds_left))
             yield statement
 
     def _explain(self, message: str) -> str:
@@ -124,12 +119,7 @@ class SparkDatabase(Database):
     # How the structure is read
 
     def _sign(self) -> str:
-        session = self._connection.session
-        try:
-            tables = self._connection.tables(_CATALOGUE_SECONDS)
-        except SessionExpired:
-            self._connection.renew(session)
-            tables = self._connection.tables(_CATALOGUE_SECONDS)
+        tables = self._connection.in_session(lambda: self._connection.tables(_CATALOGUE_SECONDS))
         return hashlib.sha256(repr(tables).encode()).hexdigest()
 
     def _read_schema(self) -> Schema:

@@ -16,7 +16,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
@@ -30,6 +30,7 @@ _MAX_MESSAGE = 128 * 1024 * 1024
 _EXPIRED = ("INVALID_HANDLE.SESSION", "SESSION_NOT_FOUND", "SESSION_CLOSED", "SESSION_CHANGED")
 
 Hold = Callable[[Any], None]
+T = TypeVar("T")
 
 
 def _nobody(_: Any) -> None:
@@ -285,11 +286,16 @@ class SparkConnection:
             return SessionExpired(message)
         return DatabaseError(message)
 
-    def renew(self, expired: str) -> None:
-        """Open another session after the server has forgotten the one named `expired`."""
-        with self._lock:
-            if self.session == expired:  # otherwise another thread has done it
-                self._begin_session()
+    def in_session(self, call: Callable[[], T]) -> T:
+        """What the call returns; where the server has forgotten the session, another one is opened for it."""
+        session = self.session
+        try:
+            return call()
+        except SessionExpired:
+            with self._lock:
+                if self.session == session:  # otherwise another thread has done it
+                    self._begin_session()
+            return call()
 
 
 class SparkStatement:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.catalogue.table_drafts import quoted, quoted_table
 from eval.databases.key_names import KEY_WORDS, NO_KEY_NAMES, ends_like_key, table_words, type_family
 from eval.language.words import singular_words
 from eval.schema import Column, Dialect, Schema, Table
@@ -135,7 +135,7 @@ def _short_for(kind: tuple[str, ...], about: tuple[str, ...]) -> bool:
 
 def _question(candidate: _Candidate, dialect: Dialect) -> str:
     table, name = candidate.table, quoted((candidate.column.name,), dialect)
-    source = quoted((table.namespace, table.name) if table.namespace else (table.name,), dialect)
+    source = quoted_table(table, dialect)
     if not _small(table):
         source = f"(SELECT {name} FROM {source} LIMIT {_ROWS_LOOKED_AT}) looked"
     counts = f"count(*) AS n, count({name}) AS filled, count(DISTINCT {name}) AS v"

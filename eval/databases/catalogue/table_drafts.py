@@ -65,6 +65,11 @@ def quoted(parts: Sequence[str], dialect: Dialect) -> str:
     return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
 
 
+def quoted_table(table: Table, dialect: Dialect) -> str:
+    """A table's name with its namespace, if it has one."""
+    return quoted((table.namespace, table.name) if table.namespace else (table.name,), dialect)
+
+
 def count_statement(drafts: Sequence[Draft], dialect: Dialect) -> str:
     """One statement that returns a row (position, rows) for each table."""
     return " UNION ALL ".join(f"SELECT {i}, count(*) FROM {quoted(d.located, dialect)}" for i, d in enumerate(drafts))

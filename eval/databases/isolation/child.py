@@ -121,11 +121,8 @@ def _answer(connection: socket.socket, database: Database, target: Target, reque
         usable = not (refusal and _BROKEN.search(refusal))
         send(connection, ((), [(message,)], ("success", None, False, usable)))
         return usable
-    stream = database.stream(request.statement, limits=request.limits)
-    if request.kind == "plan":
-        opener, explain = database._open_plan, database._explain
-        stream = RowStream(request.statement, database.dialect, request.limits, None, opener, explain)
-    with stream:
+    opener = database._open_plan if request.kind == "plan" else database._open
+    with RowStream(request.statement, database.dialect, request.limits, None, opener, database._explain) as stream:
         columns: tuple[str, ...] | None = stream.columns
         waiting: list[tuple[object, ...]] = []
         sent_bytes = 0
