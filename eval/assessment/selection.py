@@ -93,7 +93,7 @@ class Selection:
 
 
 def select_tasks(
-    source: str | None = None,
+    source: str = "library",
     filters: Filters | None = None,
     *,
     dialect: str = "sqlite",
@@ -114,9 +114,8 @@ def select_tasks(
         wanted = dialect_named(dialect)
         if not ENGINES[wanted].executes:
             raise SelectionError(f"{ENGINES[wanted].title} is not executed here; choose {listed(DIALECTS)}")
-        if source in (None, "library"):
+        if source == "library":
             return _from_library(filters, wanted, engine, samples)
-        assert source is not None
         if wanted != "sqlite" or engine:
             raise SelectionError(f"{source} has SQLite databases only: leave --dialect and --engine out")
         return _from_files(source, filters, databases, suites, samples)

@@ -37,7 +37,7 @@ class SpawnError(Text2SQLError):
 
 
 @contextlib.contextmanager
-def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: float = START_SECONDS) -> Iterator[str]:
+def spawned(command: str | Sequence[str], *, url: str | None = None) -> Iterator[str]:
     """Run a server for the duration of the block; yields its URL. `{port}` becomes a free loopback port, unless `url`
     says where the server listens; nothing else may answer there yet. `python` means the interpreter that runs this
     code, and a command that is installed beside it need not be on the PATH. Raises SpawnError."""
@@ -59,7 +59,7 @@ def spawned(command: str | Sequence[str], *, url: str | None = None, seconds: fl
         except OSError as error:
             raise SpawnError(f"{words[0]} cannot be started: {error.strerror}") from None
         try:
-            _wait(process, place, seconds, log)
+            _wait(process, place, log)
             yield place
         finally:
             _stop(process)
@@ -84,15 +84,15 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _wait(process: subprocess.Popen[bytes], url: str, seconds: float, log: object) -> None:
-    deadline = time.monotonic() + seconds
+def _wait(process: subprocess.Popen[bytes], url: str, log: object) -> None:
+    deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise SpawnError(f"the process ended with code {process.returncode}: {_tail(log)}")
         if _answers(url):
             return
         time.sleep(0.05)
-    raise SpawnError(f"nothing answers at {url} after {seconds:g} seconds: {_tail(log)}")
+    raise SpawnError(f"nothing answers at {url} after {START_SECONDS:g} seconds: {_tail(log)}")
 
 
 def _answers(url: str) -> bool:

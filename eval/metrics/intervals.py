@@ -34,8 +34,8 @@ class Rate:
         return f"{self.value:.3f} ({low:.3f}-{high:.3f})" if self.total else "–"
 
 
-def wilson_interval(successes: int, total: int, z: float = Z_95) -> tuple[float, float]:
-    """Lower and upper bound (0..1) of the rate behind `successes` of `total`; (0, 1) when `total` is 0.
+def wilson_interval(successes: int, total: int) -> tuple[float, float]:
+    """Lower and upper bound (0..1, 95 %) of the rate behind `successes` of `total`; (0, 1) when `total` is 0.
 
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212: unlike the normal approximation it stays within 0..1 and is useful
     for rates near the ends. Raises ValueError unless 0 <= successes <= total.
@@ -44,7 +44,7 @@ def wilson_interval(successes: int, total: int, z: float = Z_95) -> tuple[float,
         raise ValueError(f"{successes} successes of {total} cannot be")
     if total == 0:
         return 0.0, 1.0
-    rate, z2 = successes / total, z * z
+    rate, z, z2 = successes / total, Z_95, Z_95 * Z_95
     centre = (rate + z2 / (2 * total)) / (1 + z2 / total)
     half = z / (1 + z2 / total) * math.sqrt(rate * (1 - rate) / total + z2 / (4 * total * total))
     return max(0.0, centre - half), min(1.0, centre + half)

@@ -69,9 +69,9 @@ FITTED = Path(__file__).with_name("correctness.txt")
 
 
 @cache
-def coefficients(path: Path = FITTED) -> Coefficients:
+def coefficients() -> Coefficients:
     """Read the file once. Raises ValueError naming a bad line."""
-    weights = read_weights(path)
+    weights = read_weights(FITTED)
     return Coefficients(weights.pop("prior"), weights.pop("pivot"), weights)
 
 

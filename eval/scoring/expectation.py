@@ -45,17 +45,6 @@ class Expectation:
         return self.models[RETURNED].log_probabilities(wording.signs_of(table, column))["yes"]
 
 
-def told(expectation: Expectation, comment: str) -> str:
-    """The text of `expectation.txt`: `[aspect] labels`, their biases, then one phrase a line with its weights."""
-    lines = [*(f"# {line}" for line in comment.splitlines())]
-    for aspect, model in expectation.models.items():
-        lines.append(f"[{aspect}] {' '.join(model.labels)}")
-        lines.append("\t".join(["", *(f"{bias:g}" for bias in model.biases)]))
-        for phrase, weights in sorted(model.weights.items()):
-            lines.append("\t".join([phrase, *(f"{model.labels[k + 1]} {w:g}" for k, w in weights)]))
-    return "\n".join(lines) + "\n"
-
-
 @cache
 def expectation(path: Path = LEARNED) -> Expectation:
     """Read the file once. Raises ValueError naming a line that is not of its form."""

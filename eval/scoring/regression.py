@@ -1,7 +1,6 @@
 """Logistic regression with an L2 penalty, by Newton's method, on sparse rows: plain Python, a second for thousands.
 
-In: rows of named values, labels, weights. Out: weights by name and an intercept. And what a fit is measured by: AUC
-and calibration error.
+In: rows of named values, labels, weights. Out: weights by name and an intercept.
 """
 
 from __future__ import annotations
@@ -115,50 +114,3 @@ def _solved(lower: list[list[float]], right: list[float]) -> list[float]:
     for i in reversed(range(size)):
         back[i] = (forward[i] - sum(root[k][i] * back[k] for k in range(i + 1, size))) / root[i][i]
     return back
-
-
-def auc(values: Sequence[float], labels: Sequence[bool]) -> float:
-    """The chance that a right answer is ranked above a wrong one, ties counting half (Mann-Whitney)."""
-    ranked = sorted(range(len(values)), key=lambda i: values[i])
-    positive = sum(labels)
-    negative = len(labels) - positive
-    if not positive or not negative:
-        return math.nan
-    rank_sum, at = 0.0, 0
-    while at < len(ranked):
-        end = at
-        while end < len(ranked) and values[ranked[end]] == values[ranked[at]]:
-            end += 1
-        rank_sum += (at + end + 1) / 2 * sum(labels[ranked[k]] for k in range(at, end))
-        at = end
-    return (rank_sum - positive * (positive + 1) / 2) / (positive * negative)
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """One line of a reliability table: answers whose probability fell in [low, high)."""
-
-    low: float
-    high: float
-    answers: int
-    predicted: float
-    right: float
-
-
-def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = 10) -> tuple[Bin, ...]:
-    """Equal-width bins with mean probability and share of right answers; empty bins are left out."""
-    table = []
-    for k in range(bins):
-        low, high = k / bins, (k + 1) / bins
-        inside = [i for i, p in enumerate(probabilities) if low <= p < high or (p == 1.0 and k == bins - 1)]
-        if inside:
-            predicted = sum(probabilities[i] for i in inside) / len(inside)
-            right = sum(labels[i] for i in inside) / len(inside)
-            table.append(Bin(low, high, len(inside), predicted, right))
-    return tuple(table)
-
-
-def calibration_error(probabilities: Sequence[float], labels: Sequence[bool], bins: int = 10) -> float:
-    """ECE: the mean distance of probability and share of right answers over the bins, weighted by their sizes."""
-    table = reliability(probabilities, labels, bins)
-    return sum(b.answers * abs(b.predicted - b.right) for b in table) / max(1, len(labels))

@@ -34,7 +34,6 @@ class SecondOpinion:
     result: ExecutionResult | None
     confidence: float
     """0..1, the reader's own."""
-    abstained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

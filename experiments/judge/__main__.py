@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.scoring.correctness import FITTED
-from eval.scoring.expectation import LEARNED, Expectation, told
-from experiments.judge.expectation_training import LEARNED_FROM, learned
+from eval.scoring.expectation import LEARNED, Expectation
+from experiments.judge.expectation_training import LEARNED_FROM, expectation_text, learned
 from experiments.judge.fit import Measured, fitted, measured, written
 from experiments.judge.samples import Sample, extracted, read_cache, write_cache
 from experiments.judge.sources import MOST_ANSWERS, SOURCES
@@ -75,7 +75,7 @@ def _samples(chosen: argparse.Namespace) -> list[Sample]:
     if chosen.expectation or not (chosen.cache / f"{LEARNED_HABITS}.jsonl").exists():
         whole, halves = learned(chosen.bench / LEARNED_HABITS)
         if chosen.expectation:
-            LEARNED.write_text(told(whole, LEARNED_FROM), encoding="utf-8")
+            LEARNED.write_text(expectation_text(whole, LEARNED_FROM), encoding="utf-8")
     samples: list[Sample] = []
     for source in SOURCES:
         path = chosen.cache / f"{source.name}.jsonl"

@@ -18,10 +18,10 @@ from eval.schema import Schema
 from eval.scoring.aspects import ASPECTS, aspects_of, projected
 from eval.scoring.expectation import RETURNED, Expectation
 from eval.scoring.question_wording import Wording
-from eval.scoring.softmax import train
 from eval.sql import parse, resolve
 from eval.sql.traversal import output_select
 from experiments.json_lines import read_lines
+from experiments.judge.softmax_training import train
 
 LEARNED_FROM = """What queries for questions worded in some way usually look like; eval/scoring/expectation.py reads it.
 Written by `python -m experiments.judge --expectation` from questions of Spider's training databases and their queries.
@@ -104,3 +104,14 @@ def _shared(lessons: Sequence[Lesson]) -> frozenset[str]:
         for phrase in lesson.phrases:
             databases.setdefault(phrase, set()).add(lesson.database)
     return frozenset(phrase for phrase, where in databases.items() if len(where) >= DATABASES)
+
+
+def expectation_text(expectation: Expectation, comment: str) -> str:
+    """The text of `expectation.txt`: `[aspect] labels`, their biases, then one phrase a line with its weights."""
+    lines = [*(f"# {line}" for line in comment.splitlines())]
+    for aspect, model in expectation.models.items():
+        lines.append(f"[{aspect}] {' '.join(model.labels)}")
+        lines.append("\t".join(["", *(f"{bias:g}" for bias in model.biases)]))
+        for phrase, weights in sorted(model.weights.items()):
+            lines.append("\t".join([phrase, *(f"{model.labels[k + 1]} {w:g}" for k, w in weights)]))
+    return "\n".join(lines) + "\n"

@@ -19,9 +19,10 @@ from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.evidence_kinds import HABITS, kind_of, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
-from eval.scoring.regression import auc, calibration_error, fit
+from eval.scoring.regression import fit
 from eval.scoring.scorer import SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
+from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
 
 PRIOR = 0.70

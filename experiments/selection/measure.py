@@ -16,8 +16,9 @@ from pathlib import Path
 
 from agent.candidates.weights import FITTED, INTERCEPT
 from eval.scoring.correctness import coefficients
-from eval.scoring.regression import Fit, calibration_error
+from eval.scoring.regression import Fit
 from experiments.judge.__main__ import RECORDED, cached
+from experiments.judge.fit_measures import calibration_error
 from experiments.selection.fit import Trial, Unseen, fit_weights, trials, unseen
 from experiments.selection.samples import Asked, asked
 

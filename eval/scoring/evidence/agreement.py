@@ -37,7 +37,7 @@ def observe(reading: Reading) -> Observations:
             value = math.log((agreeing - 1 + 0.5) / (total - agreeing + 0.5))
             yield Observation("candidates", value, f"{agreeing} of {total} candidates return this result.")
     opinion = case.second_opinion
-    if opinion is None or opinion.abstained or opinion.result is None or not opinion.result.ok:
+    if opinion is None or opinion.result is None or not opinion.result.ok:
         return
     if case.result is None or not case.result.ok:
         return

@@ -13,10 +13,11 @@ from eval.examination import Query, examine
 from eval.schema import Schema
 from eval.scoring import score
 from eval.scoring.aspects import aspects_of, projected
-from eval.scoring.expectation import Expectation, expectation, told
+from eval.scoring.expectation import Expectation, expectation
 from eval.scoring.question_wording import Wording
-from eval.scoring.softmax import train
 from eval.sql.traversal import output_select
+from experiments.judge.expectation_training import expectation_text
+from experiments.judge.softmax_training import train
 
 
 def _evidence(database: Database, question: str, sql: str) -> dict[str, str]:
@@ -130,7 +131,7 @@ def test_what_is_learned_survives_its_file(tmp_path: Path) -> None:
     )
     learned = Expectation({"output": model})
     path = tmp_path / "learned.txt"
-    path.write_text(told(learned, "one\ntwo"), encoding="utf-8")
+    path.write_text(expectation_text(learned, "one\ntwo"), encoding="utf-8")
     assert expectation(path) == learned
     path.write_text("[output] a c\n\t0.5\nhow many\tc much\n", encoding="utf-8")
     expectation.cache_clear()
