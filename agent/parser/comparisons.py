@@ -5,6 +5,7 @@ In: a reading at a comparing phrase or a number. Out: conditions on columns, cou
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
@@ -13,6 +14,7 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ages, periods, self_references, units
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
 from agent.parser.conditions import target_column
+from agent.parser.implausible import called_person
 from agent.parser.interpretation import OPPOSITE, ColumnKey, Condition, Expression, Function, Operator, Query
 from agent.parser.measures import amount_column, property_of
 from agent.parser.question import LinkedQuestion
@@ -267,11 +269,11 @@ def compare(
     if (dated := _age_compared(q, c, j, operator, target, unit)) is not None:
         condition, words = dated
         return replace(named, used=(*named.used, *words), conditions=(condition,))
-    if target is None:
-        guessed = amount_column(q, c.entities)
-        if guessed is None:
-            return replace(named, unused=(j,), doubts=("number_without_column",))
+    guessed = amount_column(q, c.entities) if target is None else None
+    if guessed is not None and not called_person(q, guessed.table):  # `employees over 60` is no salary
         target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
+    if target is None or _number_for_date(q, target, figure):
+        return replace(named, unused=(j,), doubts=("number_without_column",))
     if (aggregated := _aggregated(c, target)) is not None:
         target, named = aggregated, replace(named, changes={**named.changes, "functions": []})
     if unit and target.column and target.function != "count":
@@ -299,6 +301,15 @@ def _aggregated(c: Context, target: Expression) -> Expression | None:
     """`an average price above 5`: the aggregate asked for before is compared."""
     waiting = c.functions and not c.in_head and target.column and not target.function
     return Expression(c.functions[0], target.column) if waiting else None
+
+
+def _number_for_date(q: LinkedQuestion, target: Expression, figure: float) -> bool:
+    """Whether a date would be compared with a number that is no year: `older than 60`, where no age is stored."""
+    column = q.vocabulary.columns[target.column] if target.column and not target.function else None
+    return column is not None and column.role == "date" and not _FIRST_YEAR <= figure <= dt.MAXYEAR
+
+
+_FIRST_YEAR = 1000
 
 
 def _age_compared(

@@ -219,9 +219,13 @@ def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
 
 
 def personal(q: LinkedQuestion, table: str) -> bool:
-    """Whether the rows of a table are people."""
-    named = any(_person_word(w) for w in q.vocabulary.tables[table].words)
-    return named or any(_PERSONAL & set(c.words) for c in q.vocabulary.by_table[table])
+    """Whether the rows of a table are people, by its name or by what it stores of them."""
+    return called_person(q, table) or any(_PERSONAL & set(c.words) for c in q.vocabulary.by_table[table])
+
+
+def called_person(q: LinkedQuestion, table: str) -> bool:
+    """Whether a table is called like people: `members`, `employees`."""
+    return any(_person_word(w) for w in q.vocabulary.tables[table].words)
 
 
 def _person_word(word: str) -> bool:

@@ -111,7 +111,7 @@ def date_column(
     tables; and another that is nearly as good."""
     column = target_column(q, c, i, 6)
     if column is not None and column.role in ("date", "year"):
-        return column, None
+        return _same_event(q, c, column) or column, None
     tables_named = {p for k, x in enumerate(q.items) if q.sorts[k] == "table" for p in range(x.start, x.end)}
     at = q.items[i].start
     before = [q.tokens[p] for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named]
@@ -151,6 +151,15 @@ def date_column(
     candidates.sort(key=lambda pair: -pair[0])
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
     return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
+
+
+def _same_event(q: LinkedQuestion, c: Context, column: ColumnWord) -> ColumnWord | None:
+    """`tickets closed in May`: `resolved_at` of the tickets, rather than `closed_on` of a table that is not named."""
+    if column.table in {*c.entities, *q.named} or not c.entities:
+        return None
+    same = {root(word) for event in column.words for word in SAME_EVENT.get(event, "").split()}
+    own = [w for w in q.vocabulary.by_table[c.entities[0]] if w.role == "date" and same & set(map(root, w.words))]
+    return own[0] if len(own) == 1 else None
 
 
 def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
