@@ -29,6 +29,14 @@ class Span:
     complete: bool = False
     """All words of some name are matched."""
 
+    def offer(self, candidate: TableWord | ColumnWord, score: float) -> None:
+        """Add a table or a column, unless it is known with a score that is not lower."""
+        if isinstance(candidate, TableWord):
+            if score > self.tables.get(candidate.name, (candidate, 0.0))[1]:
+                self.tables[candidate.name] = (candidate, score)
+        elif score > self.columns.get(candidate.key, (candidate, 0.0))[1]:
+            self.columns[candidate.key] = (candidate, score)
+
 
 def covered(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], signals: Sequence[Keyword]) -> list[Item]:
     """The items of the cover with the highest score, found by dynamic programming from the right."""

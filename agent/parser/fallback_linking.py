@@ -9,9 +9,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
@@ -37,75 +39,66 @@ def _superior(item: Item, vocabulary: Vocabulary) -> Item | None:
 
 
 def linked_by_fallback(
-    tokens: Sequence[Token], items: list[Item], vocabulary: Vocabulary, values: ValueIndex
+    tokens: Sequence[Token], items: Sequence[Item], vocabulary: Vocabulary, values: ValueIndex
 ) -> tuple[Item, ...]:
     """Link words that have no meaning yet: parts of stored values, then misspellings."""
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
-    at = 0
-    while at < len(items):
-        item = items[at]
-        coded = tokens[item.start].text.isupper() and len(item.lower) > 1
-        open_word = item.kind == "word" and item.lower not in FUNCTION_WORDS and (len(item.lower) > 2 or coded)
-        if item.kind == "literal":
-            hits = values.find(item.mention.text, fuzzy=False) if item.mention else ()
+    for at, item in enumerate(items):
+        if linked and item.start < linked[-1].end:
+            continue
+        if item.kind == "literal" and item.mention is not None:
+            hits = values.find(item.mention.text, fuzzy=False)
+            linked.append(replace(item, mention=replace(item.mention, values=hits)))
+        elif _open(item) and (len(item.lower) > 2 or (len(item.lower) > 1 and tokens[item.start].text.isupper())):
             linked.append(
-                Item(
-                    item.start,
-                    item.end,
-                    "literal",
-                    item.lower,
-                    Mention(item.start, item.end, values=hits, text=item.mention.text if item.mention else ""),
-                )
+                sex(item, vocabulary, values)
+                or _superior(item, vocabulary)
+                or _stored(tokens, items[at:], named, vocabulary, values)
+                or _near(item, vocabulary)
+                or item
             )
-            at += 1
-            continue
-        if not open_word:
+        else:
             linked.append(item)
-            at += 1
-            continue
-        stop = at + 1
-        while stop < len(items) and items[stop].kind == "word" and items[stop].lower not in FUNCTION_WORDS:
-            stop += 1
-        replacement = sex(item, vocabulary, values) or _superior(item, vocabulary)
-        if replacement is not None:
-            linked.append(replacement)
-            at += 1
-            continue
-        for end in range(stop, at, -1):
-            text = " ".join(tokens[i].text for i in range(item.start, items[end - 1].end))
-            written = tokens[item.start].capital
-            place = written or len(text) > _CODE
-            meant, lands = place_or_language(text, vocabulary, values) if place else (text, ())
-            hits = lands or values.find(text, fuzzy=True)
-            if not (written or lands):
-                hits = tuple(
-                    h
-                    for h in hits
-                    if h.score >= 0.6
-                    and h.table in named
-                    and not _verbal(text)
-                    and len(values.values(h.table, h.column)) <= CATEGORIES
-                )
-            if hits:
-                replacement = Item(
-                    item.start,
-                    items[end - 1].end,
-                    "mention",
-                    text.lower(),
-                    Mention(item.start, items[end - 1].end, values=hits, text=meant),
-                )
-                at = end
-                break
-        if replacement is None and lemma(item.lower) in CALENDAR_UNITS:  # `by month` is no `monthly_fee`
-            replacement = item
-            at += 1
-        elif replacement is None:
-            replacement = _near_schema(item, vocabulary) or _near_meaning(item, vocabulary) or item
-            at += 1
-        linked.append(replacement)
     return tuple(linked)
+
+
+def _open(item: Item) -> bool:
+    """Whether the item is a word that may still name something."""
+    return item.kind == "word" and item.lower not in FUNCTION_WORDS
+
+
+def _stored(
+    tokens: Sequence[Token], items: Sequence[Item], named: set[str], vocabulary: Vocabulary, values: ValueIndex
+) -> Item | None:
+    """The most words from the first item on that are a stored value, or a part of one. In lower case, only a value of a
+    category is meant, in a named table."""
+    start, written = items[0].start, tokens[items[0].start].capital
+    for last in reversed([*takewhile(_open, items)]):
+        text = " ".join(t.text for t in tokens[start : last.end])
+        place = written or len(text) > _CODE
+        meant, lands = place_or_language(text, vocabulary, values) if place else (text, ())
+        hits = lands or values.find(text, fuzzy=True)
+        if not (written or lands):
+            hits = tuple(
+                h
+                for h in hits
+                if h.score >= 0.6
+                and h.table in named
+                and not _verbal(text)
+                and len(values.values(h.table, h.column)) <= CATEGORIES
+            )
+        if hits:
+            mention = Mention(start, last.end, values=hits, text=meant)
+            return Item(start, last.end, "mention", text.lower(), mention)
+    return None
+
+
+def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
+    if lemma(item.lower) in CALENDAR_UNITS:  # `by month` is no `monthly_fee`
+        return None
+    return _near_schema(item, vocabulary) or _near_meaning(item, vocabulary)
 
 
 CALENDAR_UNITS = word_set("year quarter month week day hour")
@@ -141,28 +134,22 @@ def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
 def _mention(item: Item, vocabulary: Vocabulary, words: dict[str, float], opposite: bool = False) -> Item | None:
     """The tables and columns whose names contain these words, scored by the word's weight and its position in
     the name."""
-    tables: dict[str, tuple[TableWord, float]] = {}
-    columns: dict[tuple[str, str], tuple[ColumnWord, float]] = {}
+    span = Span()
     for word, worth in words.items():
         for holder in vocabulary.holders[word]:
             own = set(holder.words) - (set(holder.owner) if isinstance(holder, ColumnWord) else set())
-            score = worth * (0.8 if own in ({word}, set()) else 0.6)
-            if isinstance(holder, TableWord):
-                if score > tables.get(holder.name, (holder, 0.0))[1]:
-                    tables[holder.name] = (holder, score)
-            elif score > columns.get(holder.key, (holder, 0.0))[1]:
-                columns[holder.key] = (holder, score)
-    if not tables and not columns:
+            span.offer(holder, worth * (0.8 if own in ({word}, set()) else 0.6))
+    if not span.tables and not span.columns:
         return None
     mention = Mention(
         item.start,
         item.end,
-        tuple(sorted(tables.values(), key=lambda p: -p[1])),
-        tuple(sorted(columns.values(), key=lambda p: -p[1])),
+        tuple(sorted(span.tables.values(), key=lambda p: -p[1])),
+        tuple(sorted(span.columns.values(), key=lambda p: -p[1])),
         text=item.lower,
         opposite=opposite,
     )
-    return Item(item.start, item.end, "mention", item.lower, mention)
+    return replace(item, kind="mention", mention=mention)
 
 
 def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:

@@ -6,6 +6,8 @@ with the same meaning (`French` for `France`, `UK` for `United Kingdom`, `Florid
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.mentions import Item, Mention
@@ -37,7 +39,7 @@ def sex(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
     if not hits:
         return None
     mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
-    return Item(item.start, item.end, "mention", item.lower, mention)
+    return replace(item, kind="mention", mention=mention)
 
 
 def place_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> tuple[str, tuple[ValueHit, ...]]:

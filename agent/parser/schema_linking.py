@@ -172,14 +172,7 @@ def _windows(
             span = spans.setdefault((start, end), Span())
             span.matched = max(span.matched, len(reach))
             span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
-            if isinstance(item, TableWord):
-                known = span.tables.get(item.name)
-                if known is None or known[1] < score:
-                    span.tables[item.name] = (item, score)
-            else:
-                seen = span.columns.get(item.key)
-                if seen is None or seen[1] < score:
-                    span.columns[item.key] = (item, score)
+            span.offer(item, score)
 
 
 def _counts_rows(tokens: Sequence[Token], at: int) -> bool:
