@@ -13,7 +13,7 @@ from itertools import chain
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.flags import is_flag
-from agent.parser.interpretation import Condition, Expression
+from agent.parser.interpretation import CALLED, Condition, Expression
 from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
@@ -74,8 +74,8 @@ def _guess(q: LinkedQuestion, draft: Draft) -> Iterator[str]:
     per = next((f" per {g}" for g in groups if g), "")
     figure = next((e for e in query.select if e.function), None)
     column = q.vocabulary.columns.get(figure.column) if figure is not None and figure.column else None
-    if figure is not None and figure.function in ("sum", "avg", "max", "min") and column is not None:
-        kind = {"sum": "total", "avg": "average", "max": "highest", "min": "lowest"}[figure.function]
+    if figure is not None and figure.function in CALLED and column is not None:
+        kind = CALLED[figure.function]
         owned = q.vocabulary.tables[column.table].plural
         yield f"What is the {_figure(kind, column)} of {owned}{where if column.table == entity else ''}{per}?"
         yield f"What is the {_figure(kind, column)} of {owned}{per}?"

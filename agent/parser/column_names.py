@@ -11,11 +11,10 @@ import re
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.interpretation import Expression, Query
+from agent.parser.interpretation import CALLED, Expression, Query
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
 
-_FUNCTIONS = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}
 _OF_DATES = {"min": "earliest", "max": "latest"}
 _NAMED_BY_SHAPE = ("average", "median", "percentile", "count", "change", "difference")
 _SUMS = word_set("total sum amount")
@@ -96,15 +95,15 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
             return plural_phrase(vocabulary.columns[e.column].words).replace(" ", "_")
         return vocabulary.tables[e.table].plural.replace(" ", "_") if e.table else "number_of_rows"
     if e.since is not None:
-        return f"{_FUNCTIONS[e.function]}_{e.unit}s" if e.function else f"{e.unit}s"
+        return f"{CALLED[e.function]}_{e.unit}s" if e.function else f"{e.unit}s"
     if e.until is not None:
-        return f"{_FUNCTIONS[e.function]}_age" if e.function else "age"
+        return f"{CALLED[e.function]}_age" if e.function else "age"
     assert e.column is not None
     column = vocabulary.columns[e.column]
     if e.factor is not None:
-        return "revenue" if e.function == "sum" else f"{_FUNCTIONS[e.function]}_value"
+        return "revenue" if e.function == "sum" else f"{CALLED[e.function]}_value"
     words = "_".join(column.words)
     if e.function == "sum" and _SUMS & set(column.words):
         return words if column.words[0] == "total" else f"total_{words}"
     function = _OF_DATES.get(e.function) if column.role in ("date", "year") else None
-    return f"{function or _FUNCTIONS[e.function]}_{words}"
+    return f"{function or CALLED[e.function]}_{words}"

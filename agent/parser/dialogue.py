@@ -51,7 +51,7 @@ def _reads_better(question: str, restated: str, schema: Schema, values: ValueInd
     """Whether a question without words that point back is read better by itself than when it is completed."""
     if points_back(question):
         return False
-    alone, joined = (read(text, schema, values, schema.dialect, threshold=0.0) for text in (question, restated))
+    alone, joined = (read(text, schema, values, threshold=0.0) for text in (question, restated))
     if alone.not_understood:
         return bool(joined.not_understood)
     return bool(joined.not_understood) or joined.confidence + _MARGIN < alone.confidence
@@ -90,7 +90,7 @@ def ambiguity(question: str, reading: Reading, schema: Schema, values: ValueInde
         if tried >= _TRIED or len(options) >= MAX_OPTIONS:
             break
         option = f"{body} by {measure}"
-        sql = read(option, schema, values, schema.dialect).sql
+        sql = read(option, schema, values).sql
         if sql:
             options.setdefault(sql, option)
     if len(options) < 2:
@@ -141,12 +141,12 @@ def _settled(question: str, clarified: Clarified, schema: Schema, values: ValueI
         return _with(question, option, schema, values)
     earlier = Turn(number=0, asked=question, question=question)
     changed = restate(reply, [earlier], schema, values)
-    if changed is None and _ASKS.match(reply) and not read(reply, schema, values, schema.dialect).abstained:
+    if changed is None and _ASKS.match(reply) and not read(reply, schema, values).abstained:
         return reply
     if option := _fitting(reply, options):
         return _with(question, option, schema, values)
     for candidate in (changed, reply, f"{question.rstrip('?!. ')} {reply}", f"{question.rstrip('?!. ')} by {reply}"):
-        if candidate and not read(candidate, schema, values, schema.dialect).abstained:
+        if candidate and not read(candidate, schema, values).abstained:
             return candidate
     return changed or reply
 
@@ -181,6 +181,6 @@ def _content(text: str) -> set[str]:
 
 def _with(question: str, option: str, schema: Schema, values: ValueIndex) -> str:
     """The engine's own options are whole questions; a model's option may be a phrase that completes the question."""
-    if not read(option, schema, values, schema.dialect).abstained:
+    if not read(option, schema, values).abstained:
         return option
     return f"{question.rstrip('?!. ')} ({option})"

@@ -9,9 +9,8 @@ import datetime as dt
 from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.interpretation import CALLED, Clause, ColumnKey, Condition, Expression, Membership, Query
 
-_FUNCTIONS = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}
 _OPERATORS = {
     "=": "is", "<>": "is not", ">": "more than", ">=": "at least", "<": "less than", "<=": "at most",
     "like": "like", "not like": "not like", "null": "is empty", "not null": "is not empty",
@@ -95,19 +94,19 @@ class _Speaker:
         name = self.column(e.column)
         if e.since is not None:
             time = f"{e.unit}s from {self.column(e.since)} to {name}"
-            return f"{_FUNCTIONS[e.function]} {time}" if e.function else time
+            return f"{CALLED[e.function]} {time}" if e.function else time
         if e.part:
             return f"{e.part} of {name}"
         if e.until is not None:
             years = f"age, from {name} to {e.until.isoformat()}"
-            return f"{_FUNCTIONS[e.function]} {years}" if e.function else years
+            return f"{CALLED[e.function]} {years}" if e.function else years
         if e.via:
             return f"{name} of the row that {' '.join(self._vocabulary.columns[e.column[0], e.via].words)} names"
         if e.factor is not None:
             name += f" times {self.column(e.factor)}"
         if e.less is not None:
             name += f", less {self.column(e.less)}"
-        return f"{_FUNCTIONS[e.function]} {name}" if e.function else name
+        return f"{CALLED[e.function]} {name}" if e.function else name
 
     def clause(self, clause: Clause) -> str:
         return " or ".join(self.membership(p) if isinstance(p, Membership) else self.condition(p) for p in clause)

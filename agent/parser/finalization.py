@@ -292,11 +292,8 @@ def _ranked_table(q: LinkedQuestion, shown: str, counted: str | None) -> str:
 def _plural_head(q: LinkedQuestion) -> bool:
     """Whether the first thing named is plural: the question then asks for several rows, though one of them is
     ranked."""
-    for k, x in enumerate(q.items):
-        if q.sorts[k] in ("table", "column"):
-            last = q.tokens[x.end - 1]
-            return last.lower != last.lemma
-    return False
+    first = next((k for k, sort in enumerate(q.sorts) if sort in ("table", "column")), None)
+    return first is not None and q.plural(first)
 
 
 def _both(entities: Sequence[str], query: Query, both: bool) -> None:

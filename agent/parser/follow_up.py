@@ -13,7 +13,8 @@ from typing import Protocol
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.parser.ellipsis import ASKING, asks, incomplete, without_links
-from agent.parser.utterance import Utterance
+from agent.parser.utterance import RELATIVE, Utterance
+from eval.language.numbers import number_of
 from eval.schema import Schema
 
 MAX_LENGTH = 300
@@ -142,8 +143,8 @@ def _limited(utterance: Utterance, before: Utterance, joined: bool) -> str | Non
     match = _LIMIT.match(utterance.text)
     if match is None:
         return None
-    number = utterance.number(match["n"] or match["m"] or match["k"] or "")
-    if number is None or number < 1 or number > 1000:
+    number = number_of(match["n"] or match["m"] or match["k"] or "")
+    if not isinstance(number, int) or not 1 <= number <= 1000:
         return None
     side = (match["side"] or match["side2"] or "top").lower()
     if side in ("bottom", "worst", "lowest", "smallest", "last"):
@@ -222,10 +223,11 @@ def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | Non
         lead = utterance.text[: utterance.text.find(period)].strip() or "in"
         if not re.fullmatch(r"(?:in|for|during|since|after|before|until|from|of|on)(?: the)?", lead, re.I):
             lead = "in"
-        relative = re.match(r"last|this|past|previous|current|today|yesterday", period, re.I)
         if rewritten is not None and not denied:
             return rewritten
-        return before.extended(f"except in {period}" if denied else (period if relative else f"{lead} {period}"))
+        return before.extended(
+            f"except in {period}" if denied else (period if RELATIVE.match(period) else f"{lead} {period}")
+        )
     if utterance.tables() and not utterance.values_named():
         return None
     if not utterance.values_named() and not utterance.literal():

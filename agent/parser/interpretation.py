@@ -13,6 +13,8 @@ ColumnKey = tuple[str, str]
 """(table, column) with their names in the schema."""
 
 Function = Literal["", "count", "sum", "avg", "min", "max"]
+CALLED: dict[str, str] = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest"}
+"""The aggregates in words."""
 Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between", "not between", "like", "not like", "null", "not null"]
 Unit = Literal["day", "hour", "minute", "week"]
 

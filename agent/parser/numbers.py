@@ -140,10 +140,8 @@ def _numbered(q: LinkedQuestion, _: Context, i: int) -> Finding | None:
     counts = i + 1 < len(q.items) and _counted(q, i + 1)
     if not i or q.sorts[i - 1] != "table" or not token.text.isdecimal() or counts:
         return None
-    named = q.tokens[q.items[i - 1].end - 1]
     key = q.vocabulary.key_column(q.table_of(i - 1))
-    singular = named.lower == named.lemma
-    return _equal(key, int(token.text), i) if singular and key is not None and key.numeric else None
+    return _equal(key, int(token.text), i) if not q.plural(i - 1) and key is not None and key.numeric else None
 
 
 def _aged(q: LinkedQuestion, c: Context, i: int) -> Finding | None:

@@ -85,7 +85,7 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     if last.lower.endswith("ed"):
         ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
         return i > 0 and q.sorts[i - 1] == "table" and not ranked
-    return last.lower != last.lemma
+    return q.plural(i)
 
 
 def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
@@ -350,8 +350,7 @@ def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
         and column.key in {c.key for c in q.naming_columns(column.table)}
     ):
         return True
-    plural = q.tokens[q.items[i].end - 1].lower != q.tokens[q.items[i].end - 1].lemma
-    return score < 0.9 and (column.role == "id" or plural)
+    return score < 0.9 and (column.role == "id" or q.plural(i))
 
 
 def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:

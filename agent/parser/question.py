@@ -70,6 +70,11 @@ class LinkedQuestion:
         """The sort of item i; empty where there is none."""
         return self.sorts[i] if 0 <= i < len(self.sorts) else ""
 
+    def plural(self, i: int) -> bool:
+        """Whether the last word of item i is inflected, as a plural noun is."""
+        last = self.tokens[self.items[i].end - 1]
+        return last.lower != last.lemma
+
     def next_mention(self, i: int) -> int | None:
         """The next mention after i, skipping function words."""
         for j in range(i + 1, len(self.items)):
@@ -213,7 +218,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     schema = max(table, column)
     named = any(t.capital or t.kind == "quoted" for t in q.tokens[item.start : item.end])
     if value and (value >= schema - 0.08 if named else value > schema + 0.02):
-        if not named and table >= 0.75 and _plural(q, i) and not _named_elsewhere(q, i):
+        if not named and table >= 0.75 and q.plural(i) and not _named_elsewhere(q, i):
             return "table"
         return "word" if not named and (_dates_an_event(q, i) or _done_by(q, i)) else "value"
     if mention.measure and column < 0.9 and table < 0.9:
@@ -222,8 +227,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "measure"
     if table and column < table and _amount_of_event(q, i):
         return "column"
-    plural = q.tokens[item.end - 1].lower != q.tokens[item.end - 1].lemma
-    if plural and table >= 0.6 and column < 0.9:
+    if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
     if table and table >= column - 0.02:
         if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
@@ -258,11 +262,6 @@ def _refers(q: LinkedQuestion, i: int) -> bool:
         )
         for c in columns
     )
-
-
-def _plural(q: LinkedQuestion, i: int) -> bool:
-    last = q.tokens[q.items[i].end - 1]
-    return last.lower != last.lemma
 
 
 def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:

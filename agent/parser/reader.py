@@ -181,10 +181,9 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`total weight shipped by customer`: after a sum or an average, a bare singular noun at the end names groups."""
-    last = q.tokens[q.items[i + 1].end - 1]
     ends = all(x.kind == "sign" or x.is_keyword("period") for x in q.items[i + 2 :])
     added = any(e.function in ("sum", "avg") for e in c.query.select)
-    return added and ends and q.sorts[i + 1] in ("table", "column") and last.lower == last.lemma
+    return added and ends and q.sorts[i + 1] in ("table", "column") and not q.plural(i + 1)
 
 
 def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:

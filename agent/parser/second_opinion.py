@@ -61,7 +61,7 @@ async def _opinion(question: str, database: Database, schema: Schema) -> SecondO
 
 def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuery, ReadStatement, float] | None:
     look = looker(database) if database.holds_rows else None
-    reading = read(question, schema, value_index(database, schema), schema.dialect, threshold=0.0, look=look)
+    reading = read(question, schema, value_index(database, schema), threshold=0.0, look=look)
     if not reading.sql:
         return None
     parsed = parse(reading.sql, schema.dialect)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser.mentions import Item
-from agent.parser.periods import period_at
+from agent.parser.periods import Period, period_at
 from agent.parser.schema_linking import link
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.numbers import number_of
@@ -24,6 +25,8 @@ from eval.schema import Schema
 from eval.sql import parse
 
 _DATE = dt.date(2000, 1, 1)
+RELATIVE = re.compile(r"last|this|past|previous|current|today|yesterday", re.IGNORECASE)
+"""The beginning of a period that depends on today."""
 
 
 class Utterance:
@@ -67,16 +70,19 @@ class Utterance:
 
     def tables(self) -> list[int]:
         """The items that name a table."""
-        return [k for k in range(len(self.items)) if self._sort(k) == "table"]
+        return self._of_sort("table")
 
     def columns(self) -> list[int]:
-        return [k for k in range(len(self.items)) if self._sort(k) == "column"]
+        return self._of_sort("column")
 
     def measures(self) -> list[int]:
-        return [k for k in range(len(self.items)) if self._sort(k) == "measure"]
+        return self._of_sort("measure")
 
     def values_named(self) -> list[int]:
-        return [k for k in range(len(self.items)) if self._sort(k) == "value"]
+        return self._of_sort("value")
+
+    def _of_sort(self, sort: str) -> list[int]:
+        return [k for k in range(len(self.items)) if self._sort(k) == sort]
 
     def values_lower(self) -> bool:
         """Whether values are named in lower case, as adjectives are (`delivered`)."""
@@ -102,20 +108,21 @@ class Utterance:
             return "measure"
         return "table" if table >= max(column - 0.02, 0.6) else ("column" if column else "")
 
-    def number(self, word: str) -> int | None:
-        number = number_of(word)
-        return number if isinstance(number, int) else None
-
     def tokens_of(self, k: int) -> tuple[Token, ...]:
         return self.tokens[self.items[k].start : self.items[k].end]
 
     def period(self) -> str | None:
         """The words of a period, if the text names one."""
+        for start, period in self._periods():
+            return self._slice(start, start + period.tokens)
+        return None
+
+    def _periods(self) -> Iterator[tuple[int, Period]]:
+        """The periods that the text names, each with its first token."""
         for start in range(len(self.tokens)):
             period = period_at(self.tokens, start, _DATE)
             if period is not None and (period.year_only is None or period.relative or self._year_stands(start)):
-                return self._slice(start, start + period.tokens)
-        return None
+                yield start, period
 
     def _year_stands(self, start: int) -> bool:
         before = self.tokens[start - 1].lower if start else ""
@@ -243,17 +250,14 @@ class Utterance:
 
     def with_period(self, period: str) -> str | None:
         """The named period replaced; `in` replaces `last month`."""
-        for start in range(len(self.tokens)):
-            named = period_at(self.tokens, start, _DATE)
-            if named is not None and (named.year_only is None or named.relative or self._year_stands(start)):
-                end = start + named.tokens
-                relative = re.match(r"last|this|past|previous|current|today|yesterday", period, re.I)
-                lead = self.tokens[start - 1].lower if start else ""
-                if relative and lead in ("in", "during", "on"):
-                    return self._put(start - 1, end, period)
-                if named.relative and not relative and lead not in ("in", "for", "of", "during", "since"):
-                    return self._put(start, end, f"in {period}")
-                return self._put(start, end, period)
+        for start, named in self._periods():
+            end = start + named.tokens
+            lead = self.tokens[start - 1].lower if start else ""
+            if RELATIVE.match(period) and lead in ("in", "during", "on"):
+                return self._put(start - 1, end, period)
+            if named.relative and not RELATIVE.match(period) and lead not in ("in", "for", "of", "during", "since"):
+                return self._put(start, end, f"in {period}")
+            return self._put(start, end, period)
         return None
 
     def with_value(self, other: Utterance, words: str) -> str | None:
