@@ -6,7 +6,9 @@ protocol). The database is `DIR/{db}.sqlite`, or `--databases` is a URL that con
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +20,6 @@ from eval.spreading import answer_file
 
 if TYPE_CHECKING:
     from eval.collection import Collection
-    from eval.databases import Database
     from eval.metrics.modes import Mode
     from eval.schema import Dialect, Schema
     from eval.sql import References
@@ -119,6 +120,18 @@ def compare(
     answer_file(functools.partial(_compared, databases, test_suites, ves, chosen, runs), file, jobs, on, out, quiet)
 
 
+@contextlib.contextmanager
+def _line_errors() -> Iterator[None]:
+    """A database that cannot be opened or read fails its own line only."""
+    from eval.databases import DatabaseError
+
+    try:
+        yield
+    except DatabaseError as error:
+        raise LineError(str(error)) from None
+
+
+@_line_errors()
 def _checked(dialect: Dialect, databases: str | None, record: Record) -> Record:
     from eval.sql import check as guard
     from eval.sql import parse, resolve
@@ -143,13 +156,14 @@ def phantom_lists(references: References) -> Record:
     }
 
 
+@_line_errors()
 def _ran(databases: str, record: Record) -> Record:
     from eval.databases.values import json_rows
     from eval.sql import check as guard
     from eval.sql import parse
 
     sql = _sql(record)
-    database = _database(databases, text_field(record, "db"))
+    database = _collection(databases).database(text_field(record, "db"))
     known = database.schema() if database.dialect in ("postgres", "clickhouse") else None
     verdict = guard(parse(sql, database.dialect), known)
     if verdict.statement is None:
@@ -165,32 +179,29 @@ def _ran(databases: str, record: Record) -> Record:
     )
 
 
+@_line_errors()
 def _compared(
     databases: str, suites: str | None, ves: bool, modes: tuple[Mode, ...], runs: int, record: Record
 ) -> Record:
     from dataclasses import asdict
     from pathlib import Path
 
-    from eval.databases import DatabaseError
     from eval.metrics.items import compare_items
     from eval.metrics.modes import official_figures
     from eval.metrics.suites import suite_databases, suite_files
     from eval.tasks.cache_folder import cache_folder
 
     name, gold_sql = text_field(record, "db"), text_field(record, "gold_sql")
-    try:
-        files = suite_files(Path(suites), name, cache_folder()) if suites is not None else ()
-        database = _database(databases, name)
-        sql = _sql(record)
-        measured = asdict(compare_items(gold_sql, sql, database, suite=suite_databases(files), timed=ves))
-        if not ves:
-            del measured["ves"]
-        if modes:
-            suite = functools.partial(suite_databases, files)
-            measured["modes"] = official_figures(modes, gold_sql, sql, database, suite=suite, runs=runs)
-        return measured
-    except DatabaseError as error:
-        raise LineError(str(error)) from None
+    files = suite_files(Path(suites), name, cache_folder()) if suites is not None else ()
+    database = _collection(databases).database(name)
+    sql = _sql(record)
+    measured = asdict(compare_items(gold_sql, sql, database, suite=suite_databases(files), timed=ves))
+    if not ves:
+        del measured["ves"]
+    if modes:
+        suite = functools.partial(suite_databases, files)
+        measured["modes"] = official_figures(modes, gold_sql, sql, database, suite=suite, runs=runs)
+    return measured
 
 
 def _result(status: str, **known: object) -> Record:
@@ -206,24 +217,10 @@ def _sql(record: Record) -> str:
     return sql
 
 
-def _database(databases: str, name: str) -> Database:
-    from eval.databases import DatabaseError
-
-    try:
-        return _collection(databases).database(name)
-    except DatabaseError as error:
-        raise LineError(str(error)) from None
-
-
 @functools.lru_cache(maxsize=256)
 def _schema(databases: str, name: str) -> Schema:
     """The structure of a database, read once by each process."""
-    from eval.databases import DatabaseError
-
-    try:
-        return _database(databases, name).schema()
-    except DatabaseError as error:
-        raise LineError(str(error)) from None
+    return _collection(databases).database(name).schema()
 
 
 @functools.cache

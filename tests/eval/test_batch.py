@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 
+from eval import batch
+from eval.databases import DatabaseError
+from eval.jsonl import LineError
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -171,3 +175,18 @@ def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> Non
 def test_help_has_an_example(command: str) -> None:
     done = subprocess.run(_command(command, "--help"), capture_output=True, text=True, timeout=60, cwd=ROOT, check=True)
     assert "Example" in done.stdout
+
+
+def test_a_structure_that_cannot_be_read_fails_the_line_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unreadable:
+        dialect = "postgres"
+
+        def database(self, _: str) -> Unreadable:
+            return self
+
+        def schema(self) -> None:
+            raise DatabaseError("cannot read the structure")
+
+    monkeypatch.setattr(batch, "_collection", lambda _: Unreadable())
+    with pytest.raises(LineError, match=r"^cannot read the structure$"):
+        batch._ran("postgresql://reader@host/{db}", {"id": 1, "db": "shop", "sql": "SELECT 1"})
