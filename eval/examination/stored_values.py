@@ -12,7 +12,7 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.schema import Schema, Table
-from eval.scoring.types import Case, StoredConstant
+from eval.scoring.types import Case, Place, StoredConstant
 from eval.sql import check, parse
 from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.types import Constant
@@ -22,6 +22,7 @@ ELSEWHERE = 12
 """Other columns of the query's tables that are looked at."""
 ROWS = 100_000
 """Larger tables are not searched: a value that is not there costs a scan."""
+_PLACES: tuple[Place, ...] = ("otherwise", "padded", "elsewhere")
 LIMITS = Limits(seconds=1.0, rows=1)
 _TEXT = ("char", "text", "clob", "string", "enum")
 
@@ -51,11 +52,10 @@ def stored_constants(case: Case, database: Database, cancel: CancelToken | None 
 def _stored(constant: Constant, missing: tuple[bool, bool, bool] | None) -> StoredConstant:
     assert constant.table is not None
     assert constant.column is not None
-    spelling = "exactly"
+    place: Place = "exactly"
     if missing is not None:
-        places = zip(("otherwise", "padded", "elsewhere"), missing, strict=True)
-        spelling = next((place for place, there in places if there), "nowhere")
-    return StoredConstant(constant.value, constant.table, constant.column, spelling)  # type: ignore[arg-type]
+        place = next((other for other, there in zip(_PLACES, missing, strict=True) if there), "nowhere")
+    return StoredConstant(constant.value, constant.table, constant.column, place)
 
 
 def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.Expr]:

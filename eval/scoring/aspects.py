@@ -6,6 +6,8 @@ writing that mean the same (a join and `IN (SELECT ...)`, `INTERSECT` apart) sha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from eval.language.words import name_words
@@ -46,20 +48,24 @@ def projected(select: exp.Select | None, schema: Schema) -> frozenset[tuple[str,
     """The real (table, column) pairs that the SELECT list returns, in aggregates and expressions too."""
     if select is None:
         return frozenset()
-    sources = {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)}
-    columns = set()
+    sources = tables_by_alias(select)
+    columns: set[tuple[str, str]] = set()
     for expression in select.expressions:
         for column in every(expression, exp.Column):
-            if isinstance(column.this, exp.Star):
-                continue
-            names = [sources.get(column.table.casefold(), "")] if column.table else list(sources.values())
-            for name in names:
-                table = schema.table(name)
-                known = table.column(column.name) if table is not None else None
-                if table is not None and known is not None:
-                    columns.add((table.name, known.name))
-                    break
+            columns.update(owners(column, sources, schema)[:1])
     return frozenset(columns)
+
+
+def tables_by_alias(select: exp.Expr) -> dict[str, str]:
+    """The names of the tables that a SELECT and its subqueries read, by what they are called there, folded."""
+    return {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)}
+
+
+def owners(column: exp.Column, sources: Mapping[str, str], schema: Schema) -> list[tuple[str, str]]:
+    """The real (table, column) pairs that a column may be of: that of its qualifier, or of any source."""
+    names = [sources.get(column.table.casefold(), "")] if column.table else list(sources.values())
+    tables = (table for name in names if (table := schema.table(name)) is not None)
+    return [(table.name, known.name) for table in tables if (known := table.column(column.name)) is not None]
 
 
 def _letter(expression: exp.Expr) -> str:

@@ -36,6 +36,11 @@ class SecondOpinion:
     """0..1, the reader's own."""
 
 
+Place = Literal["exactly", "otherwise", "padded", "elsewhere", "nowhere"]
+"""In the column as written; there in other case only; there with spaces around it only; in another column of the
+query's tables; in none."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredConstant:
     """Where a text that the query compares with a column is stored."""
@@ -43,9 +48,7 @@ class StoredConstant:
     value: str
     table: str
     column: str
-    found: Literal["exactly", "otherwise", "padded", "elsewhere", "nowhere"]
-    """In the column as written; there in other case only; there with spaces around it only; in another column of the
-    query's tables; in none."""
+    found: Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from eval.databases.types import ExecutionResult
 from eval.language.inflection import light_stem
 from eval.language.numbers import NUMBER_WORDS
 from eval.metrics.comparison import same_result
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
 from eval.scoring.evidence.schema_linking import names_of
 from eval.scoring.types import Case, SecondOpinion
 from eval.sql.types import QueryFacts
@@ -102,11 +102,11 @@ def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:
             and not _SAID_ANYHOW.match(value)
         )
         if telling and value not in text and not _covered(value, ours) and _narrows(value, r.question):
-            shown = f"“{constant.value[:40]}”"
+            named = shown(constant.value)
             if _denied(value, r.question):
-                yield Observation("denied_value_kept", 1, f"The question leaves out {shown}; the query does not.")
+                yield Observation("denied_value_kept", 1, f"The question leaves out {named}; the query does not.")
             elif opinion.confidence >= _SURE:
-                said = f"The question names {shown}, a stored value that the query does not look for."
+                said = f"The question names {named}, a stored value that the query does not look for."
                 yield Observation("value_missing", 1, said)
             break
 
@@ -139,10 +139,10 @@ def _narrows(value: str, question: str) -> bool:
 
 def _way(facts: QueryFacts) -> tuple[object, ...]:
     """How a query comes to its rows, apart from how it is written: what it reads, returns, filters and groups."""
-    shown = {name.rpartition(".")[2].strip('"`[]').casefold() for name in facts.projection}
+    returned = {name.rpartition(".")[2].strip('"`[]').casefold() for name in facts.projection}
     return (
         facts.from_tables,
-        shown if not facts.output_aggregates else sorted(facts.output_aggregates),
+        returned if not facts.output_aggregates else sorted(facts.output_aggregates),
         {(c.column or "").casefold() for c in facts.literals},
         bool(facts.group_by),
         facts.having,

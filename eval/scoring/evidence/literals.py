@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import name_words, question_words
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
+from eval.scoring.types import Place
 from eval.sql.types import Constant
 
 _SMALL = {0.0, 1.0}
@@ -25,6 +26,13 @@ _EXAMPLE = re.compile(r"\b(?:like|form|format|such as|e\.g\.)\s+(?:of\s+)?['\"�
 """A year that only shows how a date is to be written."""
 
 
+_STORED: dict[Place, tuple[str, str]] = {
+    "otherwise": ("value_stored_otherwise", "{column} holds {value} in other capitals only."),
+    "padded": ("value_stored_padded", "{column} holds {value} only with spaces around it."),
+    "elsewhere": ("value_stored_elsewhere", "{value} is not in {column} but in another column."),
+}
+
+
 def observe(reading: Reading) -> Observations:
     yield from _question_side(reading)
     yield from _query_side(reading)
@@ -38,13 +46,13 @@ def _question_side(r: Reading) -> Observations:
     missing = [q for q in intent.quoted if q.casefold() not in text]
     if missing:
         yield Observation(
-            "quoted_missing", 1, f"The question quotes {_shown(missing[0])}, which the query does not look for."
+            "quoted_missing", 1, f"The question quotes {shown(missing[0])}, which the query does not look for."
         )
     elif intent.quoted:
         yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
     years = _years(r)
-    shown = {n for example in _EXAMPLE.findall(r.question) if (n := _number(example)) is not None}
-    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit and n not in years | shown}
+    examples = {n for example in _EXAMPLE.findall(r.question) if (n := _number(example)) is not None}
+    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit and n not in years | examples}
     known = {n for n in map(_number, constants) if n is not None} | _limits(r)
     known |= {float(n) for _, c in r.case.references.columns for n in _DIGITS.findall(c)}
     written = r.case.parsed.text.casefold() if years else text
@@ -62,7 +70,7 @@ def _question_side(r: Reading) -> Observations:
         schema_words = {w for t, c in r.case.references.columns for w in (*name_words(t), *name_words(c))}
         unused = [p for p in intent.proper if not _used(p, text, schema_words)]
         if unused:
-            yield Observation("name_missing", 1, f"{_shown(unused[0])} of the question is not in the query.")
+            yield Observation("name_missing", 1, f"{shown(unused[0])} of the question is not in the query.")
 
 
 def _limits(r: Reading) -> set[float]:
@@ -78,9 +86,9 @@ def _meets(number: float, known: set[float]) -> bool:
 
 def _years(r: Reading) -> frozenset[int]:
     """The years that the question names."""
-    shown = set(_EXAMPLE.findall(r.question))
+    example = set(_EXAMPLE.findall(r.question))
     return frozenset(
-        int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1] and f"{n:.0f}" not in shown
+        int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1] and f"{n:.0f}" not in example
     )
 
 
@@ -126,7 +134,7 @@ def _query_side(r: Reading) -> Observations:
     compared = [c for c in texts if c.operator is not None and not c.value.strip("% ").isdecimal()]
     foreign = [c for c in compared if not _in_question(c.value.strip("% "), r)]
     if foreign:
-        text = f"The query looks for {_shown(foreign[0].value)}, which the question does not mention."
+        text = f"The query looks for {shown(foreign[0].value)}, which the question does not mention."
         yield Observation("value_foreign", min(2.0, len(foreign)), text)
     if texts and not foreign:
         yield Observation("value_matched", 1, "Every text that the query looks for is in the question.")
@@ -146,7 +154,7 @@ def _query_side(r: Reading) -> Observations:
         yield Observation("number_foreign", 1, f"The query uses {strange[0].value}, which the question does not name.")
     against = [c for c in texts if _number(c.value) is None and _holds_numbers(c, r)]
     if against:
-        text = f"{_shown(against[0].value)} is compared with {against[0].column}, which holds numbers."
+        text = f"{shown(against[0].value)} is compared with {against[0].column}, which holds numbers."
         yield Observation("text_against_number", 1, text)
     if any(c.operator == "like" and not r.intent.quoted for c in texts):
         yield Observation("pattern_unquoted", 1)
@@ -157,18 +165,11 @@ def _query_side(r: Reading) -> Observations:
 
 
 def _stored(r: Reading) -> Observations:
-    otherwise = next((s for s in r.case.stored if s.found == "otherwise"), None)
-    if otherwise is not None:
-        text = f"{otherwise.column} holds {_shown(otherwise.value)} in other capitals only."
-        yield Observation("value_stored_otherwise", 1, text)
-    padded = next((s for s in r.case.stored if s.found == "padded"), None)
-    if padded is not None:
-        text = f"{padded.column} holds {_shown(padded.value)} only with spaces around it."
-        yield Observation("value_stored_padded", 1, text)
-    elsewhere = next((s for s in r.case.stored if s.found == "elsewhere"), None)
-    if elsewhere is not None:
-        text = f"{_shown(elsewhere.value)} is not in {elsewhere.column} but in another column."
-        yield Observation("value_stored_elsewhere", 1, text)
+    first = {s.found: s for s in reversed(r.case.stored)}
+    for place, (name, sentence) in _STORED.items():
+        if place in first:
+            text = sentence.format(column=first[place].column, value=shown(first[place].value))
+            yield Observation(name, 1, text)
 
 
 def _holds_numbers(constant: Constant, r: Reading) -> bool:
@@ -216,7 +217,3 @@ def _number(text: str) -> float | None:
 
 def _digits(number: float) -> str:
     return f"{number:.0f}" if number == int(number) else f"{number:g}"
-
-
-def _shown(value: str) -> str:
-    return f"“{value[:40]}”"

@@ -15,6 +15,7 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.words import name_words
 from eval.schema import Column, Table
+from eval.scoring.aspects import tables_by_alias
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every, from_items
 
@@ -160,7 +161,7 @@ def _owners(r: Reading, column: exp.Column) -> Iterable[str]:
     if len(names) < 2 or not column.table:
         return names
     select = column.find_ancestor(exp.Select)
-    sources = {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)} if select is not None else {}
+    sources = tables_by_alias(select) if select is not None else {}
     real = sources.get(column.table.casefold(), "").casefold()
     return [t for t in names if t.casefold() == real] or names
 

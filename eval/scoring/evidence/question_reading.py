@@ -17,6 +17,7 @@ from eval.databases.types import Value
 from eval.language.inflection import light_stem
 from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column
+from eval.scoring.aspects import owners, tables_by_alias
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
 from eval.sql.traversal import every, output_select
@@ -33,6 +34,12 @@ class Observation:
 
 
 Observations = Iterator[Observation]
+
+
+def shown(value: str) -> str:
+    """A value in a sentence."""
+    return f"“{value[:40]}”"
+
 
 _WORDS = re.compile(r"[^\W_]+")
 _SOME = re.compile(r"\W*(?:list|give|show|name|find|provide|return|tell)(?: me| us| down| out)* at least\b")
@@ -120,16 +127,9 @@ class Reading:
         """The real (table, column) behind each plain output column that names its table, or has but one to be from."""
         if self.select is None:
             return frozenset()
-        sources = {t.alias_or_name.casefold(): t.name for t in every(self.select, exp.Table)}
-        places = set()
-        for e in self.output:
-            if not isinstance(e, exp.Column):
-                continue
-            names = [sources.get(e.table.casefold(), "")] if e.table else [*sources.values()]
-            owners = {t.name: c.name for n in names if (t := self.case.schema.table(n)) and (c := t.column(e.name))}
-            if len(owners) == 1:
-                places |= set(owners.items())
-        return frozenset(places)
+        sources = tables_by_alias(self.select)
+        found = (set(owners(e, sources, self.case.schema)) for e in self.output if isinstance(e, exp.Column))
+        return frozenset(place for places in found if len(places) == 1 for place in places)
 
     @cached_property
     def selects(self) -> tuple[exp.Select, ...]:

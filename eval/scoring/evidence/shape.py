@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
 
 _LOOKED_AT = 500
 """Rows examined; a pattern in these is the pattern."""
@@ -20,7 +20,8 @@ def observe(reading: Reading) -> Observations:
     if not rows:
         yield Observation("empty_result", 1, "The query returns no rows.")
         if any(c.is_string for c in reading.constants):
-            text = f"No row matches {_quoted(reading)}; it may be written otherwise in the database."
+            value = next(c.value for c in reading.constants if c.is_string)
+            text = f"No row matches {shown(value)}; it may be written otherwise in the database."
             yield Observation("empty_with_text", 1, text)
         if intent.negation:
             yield Observation("empty_with_negation", 1)
@@ -50,7 +51,7 @@ def _nothing_found(r: Reading) -> Observations:
     texts = [c.value.strip("% ") for c in r.constants if c.is_string and c.operator and c.value.strip("% ")]
     strange = [t for t in texts if t not in r.case.question]
     if strange:
-        text = f"Nothing matches, and the question does not write “{strange[0][:40]}” as the query does."
+        text = f"Nothing matches, and the question does not write {shown(strange[0])} as the query does."
         yield Observation("nothing_found_respelled", 1, text)
 
 
@@ -104,8 +105,3 @@ def _key(row: tuple[object, ...]) -> object:
     except TypeError:
         return repr(row)
     return row
-
-
-def _quoted(r: Reading) -> str:
-    value = next(c.value for c in r.constants if c.is_string)
-    return f"“{value[:40]}”"
