@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -48,6 +48,16 @@ def readable(tree: exp.Expression, dialect: Dialect) -> str:
     simple = len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
     line = text(False) if simple else ""
     return line if line and len(line) <= _ONE_LINE else text(True)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """One SELECT while its parts are built."""
+
+    query: Query
+    plan: JoinPlan
+    alone: bool
+    """It reads one table, so that columns need no owner."""
 
 
 class TreeBuilder:
@@ -101,7 +111,8 @@ class TreeBuilder:
         select = exp.Select()
         references = _references(query)
         alone = len(plan.tables) == 1 and not references
-        counted = [self._expression(e, plan, alone, query) for e in query.select]
+        scope = _Scope(query, plan, alone)
+        counted = [self._expression(e, scope) for e in query.select]
         select = select.select(*counted, copy=False) if counted else select.select(exp.Star(), copy=False)
         if query.distinct:
             select = select.distinct(copy=False)
@@ -116,36 +127,33 @@ class TreeBuilder:
             other, on = self._names.other(table, referring)
             select = select.join(other, on=on, join_type="left", copy=False)
         for clause in query.base if shares else query.where:
-            select = select.where(self._clause(clause, alone), copy=False)
+            select = select.where(self._clause(clause, scope), copy=False)
         if query.group:
-            select = select.group_by(*(self._expression(e, plan, alone, query) for e in query.group), copy=False)
+            select = select.group_by(*(self._expression(e, scope) for e in query.group), copy=False)
         for condition in query.having:
-            select = select.having(self._condition(condition, alone, plan, query), copy=False)
+            select = select.having(self._condition(condition, scope), copy=False)
         if query.within and query.order and query.limit:
-            return self._ranked_within(select, query, plan, alone)
+            return self._ranked_within(select, scope)
         if order := query.order or query.default_order:
-            select = select.order_by(*self._ordered(order, query, plan, alone), copy=False)
+            select = select.order_by(*self._ordered(order, scope), copy=False)
         if query.limit is not None:
             select = select.limit(query.limit, copy=False)
             if query.offset:
                 select = select.offset(query.offset, copy=False)
         return select
 
-    def _ordered(
-        self, order: Sequence[tuple[Expression, bool]], query: Query, plan: JoinPlan, alone: bool
-    ) -> list[exp.Ordered]:
+    def _ordered(self, order: Sequence[tuple[Expression, bool]], scope: _Scope) -> list[exp.Ordered]:
         """The terms of an order; NULL counts as the lowest value."""
         return [
-            exp.Ordered(
-                this=self._expression(e, plan, alone, query, ordered=True), desc=descending, nulls_first=not descending
-            )
+            exp.Ordered(this=self._expression(e, scope, ordered=True), desc=descending, nulls_first=not descending)
             for e, descending in order
         ]
 
-    def _ranked_within(self, select: exp.Select, query: Query, plan: JoinPlan, alone: bool) -> exp.Select:
+    def _ranked_within(self, select: exp.Select, scope: _Scope) -> exp.Select:
         """The first rows of each group: a subquery numbers the rows, and the outer statement keeps the first ones."""
-        ranks = self._ordered(query.order, query, plan, alone)
-        parts = [self._expression(e, plan, alone, query) for e in query.within]
+        query = scope.query
+        ranks = self._ordered(query.order, scope)
+        parts = [self._expression(e, scope) for e in query.within]
         place = exp.Window(
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
         )
@@ -179,9 +187,10 @@ class TreeBuilder:
 
     # -- expressions ----------------------------------------------------------------------------------------------
 
-    def _expression(self, e: Expression, plan: JoinPlan, alone: bool, query: Query, ordered: bool = False) -> exp.Expr:
+    def _expression(self, e: Expression, scope: _Scope, ordered: bool = False) -> exp.Expr:
+        alone = scope.alone
         if e.function == "count":
-            return self._count(e, plan, alone, query)
+            return self._count(e, scope)
         if e.column is None:
             assert e.table is not None
             return exp.Star() if alone else exp.Column(this=exp.Star(), table=self._names.alias(e.table))
@@ -219,9 +228,10 @@ class TreeBuilder:
         word = self._vocabulary.columns[key]
         return "timestamp" if word.form else word.column.type
 
-    def _count(self, e: Expression, plan: JoinPlan, alone: bool, query: Query) -> exp.Expr:
+    def _count(self, e: Expression, scope: _Scope) -> exp.Expr:
+        query, plan, alone = scope.query, scope.plan, scope.alone
         if e.share and query.where:
-            condition = exp.and_(*(self._clause(clause, alone) for clause in query.where), copy=False)
+            condition = exp.and_(*(self._clause(clause, scope) for clause in query.where), copy=False)
             case = exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))], default=exp.Literal.number(0))
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Sum(this=case))
             return exp.Div(this=share, expression=exp.Count(this=exp.Star()))
@@ -231,48 +241,50 @@ class TreeBuilder:
         own = self._vocabulary.key_column(e.table) if e.table is not None and query.keep_empty else None
         if own is not None:
             rows = self._names.column(own.key, alone)
-            links = self._counts_links(own.table, plan, query) or not plan.multiplies(own.table)
+            links = self._counts_links(own.table, scope) or not plan.multiplies(own.table)
             return exp.Count(this=rows if links else exp.Distinct(expressions=[rows]))
-        if e.table is not None and plan.multiplies(e.table) and not self._counts_links(e.table, plan, query):
+        if e.table is not None and plan.multiplies(e.table) and not self._counts_links(e.table, scope):
             key = self._vocabulary.key_column(e.table)
             if key is not None:
                 return exp.Count(this=exp.Distinct(expressions=[self._names.column(key.key, alone)]))
         return exp.Count(this=exp.Star())
 
-    def _counts_links(self, table: str, plan: JoinPlan, query: Query) -> bool:
+    def _counts_links(self, table: str, scope: _Scope) -> bool:
         """Whether each row of the join is one row of the counted table, when grouped by the other side of a bridge
         table."""
-        if not query.group:
-            return False
-        others = {t for e in query.group for t in e.tables} - {table}
-        bridges = {t for t in plan.tables if self._vocabulary.tables[t].bridge}
-        return bool(others) and set(plan.tables) <= others | bridges | {table}
+        others = {t for e in scope.query.group for t in e.tables} - {table}
+        bridges = {t for t in scope.plan.tables if self._vocabulary.tables[t].bridge}
+        return bool(others) and set(scope.plan.tables) <= others | bridges | {table}
 
     # -- conditions -----------------------------------------------------------------------------------------------
 
-    def _clause(self, clause: Clause, alone: bool) -> exp.Expr:
-        parts = [self._membership(p, alone) if isinstance(p, Membership) else self._condition(p, alone) for p in clause]
+    def _clause(self, clause: Clause, scope: _Scope) -> exp.Expr:
+        parts = [
+            self._membership(p, scope.alone) if isinstance(p, Membership) else self._condition(p, scope) for p in clause
+        ]
         return exp.or_(*parts, copy=False) if len(parts) > 1 else parts[0]
 
-    def _condition(
-        self, c: Condition, alone: bool, plan: JoinPlan | None = None, query: Query | None = None
-    ) -> exp.Expr:
-        if plan is not None and query is not None:
-            left = self._expression(c.left, plan, alone, query)
-        else:
-            assert c.left.column is not None
-            dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against
-            left = (self._moment if dated else self._names.column)(c.left.column, alone)
-            if c.left.since is not None:
-                left = self._dates.elapsed(self._moment(c.left.since, alone), left, c.left.unit)
-                left = exp.paren(left, copy=False)
+    def _compared(self, c: Condition, scope: _Scope) -> exp.Expr:
+        """The left side of a condition; a date in a form of its own stays as it is where no date is compared."""
+        if c.left.function:
+            return self._expression(c.left, scope)
+        assert c.left.column is not None
+        dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against
+        left = (self._moment if dated else self._names.column)(c.left.column, scope.alone)
+        if c.left.since is None:
+            return left
+        elapsed = self._dates.elapsed(self._moment(c.left.since, scope.alone), left, c.left.unit)
+        return exp.paren(elapsed, copy=False)
+
+    def _condition(self, c: Condition, scope: _Scope) -> exp.Expr:
+        left = self._compared(c, scope)
         if c.operator == "null":
             return exp.Is(this=left, expression=exp.Null())
         if c.operator == "not null":
             return exp.Not(this=exp.Is(this=left, expression=exp.Null()))
         if c.against is not None:
             return _COMPARISONS[c.operator](this=left, expression=self._select(c.against).subquery(copy=False))
-        values = [self._literal(v, alone) for v in c.values]
+        values = [self._literal(v, scope.alone) for v in c.values]
         if c.operator in ("between", "not between"):
             if c.half_open:
                 within = exp.and_(
@@ -285,7 +297,7 @@ class TreeBuilder:
             return exp.Not(this=exp.Like(this=left, expression=values[0]))
         return _COMPARISONS[c.operator](this=left, expression=values[0])
 
-    def _literal(self, value: object, alone: bool = True) -> exp.Expr:
+    def _literal(self, value: object, alone: bool) -> exp.Expr:
         if isinstance(value, Expression):
             assert value.column is not None
             if not value.via:
