@@ -165,11 +165,7 @@ class StateLookup:
             for column, value in self._states(columns)
             if _STATES & set(column.words) and any(value.lower().replace("_", " ") in group for group in kin)
         ]
-        if len(states) == 1:
-            column, value = states[0]
-            yield replace(
-                _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word), by_synonym=True
-            )
+        yield from _only(states, word)
 
     def _coded(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """A state stored as an abbreviation of the word (`CAN` for cancelled), if only one code is."""
@@ -178,10 +174,7 @@ class StateLookup:
             for column, value in self._states(columns)
             if _STATES & set(column.words) and 2 <= len(value) <= _CODE and abbreviates(value.lower(), word)
         ]
-        if len(codes) == 1:
-            column, value = codes[0]
-            meant = _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word)
-            yield replace(meant, by_synonym=True)
+        yield from _only(codes, word)
 
     def _filled(self, word: str, column: ColumnWord, word_used: str = "") -> Iterator[Qualification]:
         """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
@@ -238,6 +231,13 @@ def holds_state(word: str, table: str, vocabulary: Vocabulary, values: ValueInde
     """Whether rows of the table can be in the state that the word names."""
     lookup = StateLookup(vocabulary, values, dt.date.today())
     return next(lookup.conditions(word, {table: 0}, False), None) is not None
+
+
+def _only(states: Sequence[tuple[ColumnWord, str]], word: str) -> Iterator[Qualification]:
+    """The stored state, if it is the only one that may be meant by another word."""
+    for column, value in states if len(states) == 1 else ():
+        meant = _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word)
+        yield replace(meant, by_synonym=True)
 
 
 def _meaning(column: ColumnWord, condition: Condition, word: str) -> Qualification:
