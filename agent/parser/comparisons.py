@@ -97,8 +97,7 @@ def _operator_meant(
     i: int,
 ) -> tuple[str, Expression | None] | None:
     """The operator of the phrase and the column that its adjective refers to; None when there is no such column."""
-    keyword = q.items[i].keyword
-    assert keyword is not None
+    keyword = q.keyword(i)
     if keyword.adjective is None:
         return keyword.argument, None
     first = q.items[i].lower.split()[0]
@@ -330,8 +329,7 @@ def _against_aggregate(
     q: LinkedQuestion, c: Context, i: int, j: int, operator: str, target: Expression | None
 ) -> Finding | None:
     """`above the average price`, `older than the average age`: compare with an aggregate over the whole table."""
-    keyword = q.items[j].keyword
-    assert keyword is not None
+    keyword = q.keyword(j)
     function: Function = keyword.argument if keyword.kind == "agg" else {"desc": "max", "asc": "min"}[keyword.argument]  # type: ignore[assignment]
     if function == "sum" or operator not in (">", "<", ">=", "<=", "=", "<>"):
         return None

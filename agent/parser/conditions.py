@@ -22,8 +22,7 @@ _DENIALS = ("is not", "are not", "was not", "were not")
 def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     """Whether the column at item i is compared with something in the words that follow."""
     item = q.items[i]
-    mention = item.mention
-    assert mention is not None
+    mention = q.mention(i)
     keys = {c.key for c, _ in mention.columns}
     for j in range(i + 1, min(len(q.items), i + 7)):
         other, sort = q.items[j], q.sorts[j]
@@ -31,7 +30,7 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             stored = next(
                 (x.mention for k, x in enumerate(q.items[j + 1 : j + 4], j + 1) if q.sorts[k] == "value"), None
             )
-            return stored is None or any((h.table, h.column) in keys for h in stored.values)
+            return stored is None or bool(stored.stored_in & keys)
         if other.is_keyword("both") and other.lower != "both":
             return False
         if other.is_keyword("cmp", "cmp_adj", "like"):
@@ -50,7 +49,7 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
         if sort == "value":
             assert other.mention is not None
             direct = all(x.lower in LINKS for x in q.items[i + 1 : j])
-            return any((h.table, h.column) in keys for h in other.mention.values) or (direct and not in_head)
+            return bool(other.mention.stored_in & keys) or (direct and not in_head)
         if (sort == "word" and other.lower in LINKS) or other.lower in (":", "="):
             continue
         return False

@@ -95,8 +95,7 @@ def choose_column(
     q: LinkedQuestion, i: int, wanted: str, entities: Sequence[str], shown: Sequence[Expression]
 ) -> ColumnChoice:
     """The column that a mention most likely means here; `wanted` may be `number`."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     near = near_tables(q, i, entities, shown)
     if q.items[i].lower in ("id", "ids", "identifier", "identifiers", "'s id") and near:
         owner = max(near, key=lambda t: near[t])
@@ -120,7 +119,7 @@ def _value_after(q: LinkedQuestion, i: int) -> set[ColumnKey]:
     for j in range(i + 1, min(len(q.items), i + 5)):
         mention = q.items[j].mention
         if q.sorts[j] in ("value", "literal") and mention is not None:
-            return {(h.table, h.column) for h in mention.values}
+            return mention.stored_in
         if q.sorts[j] in ("table", "column", "number", "sign"):
             return set()
     return set()

@@ -50,7 +50,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
         join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
-    group_by.group(q, r)
+    join(q, r, group_by.group(q, r))
     if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))
     if not r.groups:

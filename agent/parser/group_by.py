@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from agent.parser.interpretation import ColumnKey, Expression, Query
 from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, ReadingState
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
 _SENTENCE = word_set("how what find count give return compute calculate tell")
@@ -40,31 +40,28 @@ def _amounts_first(q: LinkedQuestion, query: Query) -> bool:
     return sentence and bool(texts) and all(t in _AFTER for t in texts)
 
 
-def group(q: LinkedQuestion, r: ReadingState) -> None:
-    """Complete the query's groups, and the projections, sums and ranks of each group."""
-    query = r.query
-    if _rank_within(q, r.query, r.groups):
-        return
-    amounts_first = _amounts_first(q, r.query)
-    _sum_for_rank(q, r.query, r.ranked_by)
-    _sum_for_groups(q, r.query, r.groups)
+def group(q: LinkedQuestion, c: Context) -> Finding:
+    """Complete the query's groups, and the projections, sums and ranks of each group, in place. Returns the doubts."""
+    query = c.query
+    if _rank_within(q, query, c.groups):
+        return Finding()
+    amounts_first = _amounts_first(q, query)
+    _sum_for_rank(q, query, c.ranked_by)
+    _sum_for_groups(q, query, c.groups)
     _rank_by_shown_figures(query)
-    aggregated = any(e.function for e in query.expressions())
-    if not aggregated:
-        for kind, what in r.groups:
-            if kind == "column" and isinstance(what, Expression) and what not in query.select:
-                r.draft.doubt("group_without_aggregate")
-                query.select.insert(0, what)
-        return
-    keys = _group_keys(q, r.query, r.groups, amounts_first)
+    if not any(e.function for e in query.expressions()):
+        named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
+        added = [e for e in named if e not in query.select]
+        query.select[:0] = reversed(added)
+        return Finding(doubts=("group_without_aggregate",) * len(added))
+    keys = _group_keys(q, query, c.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
-    if not r.groups and plain and plain[0].column is not None:
-        keys.extend(_key_of_shown(q, r, plain[0].column[0], plain))
+    if not c.groups and plain and plain[0].column is not None:
+        keys.extend(_key_of_shown(q, c, plain[0].column[0], plain))
     if plain or keys:
         query.group = list(dict.fromkeys([*keys, *plain]))
-    counted = [e for e, _ in query.order if e.function == "count" and e.table is None and e.column is None]
-    if counted and not query.group:
-        r.draft.doubt("superlative_open")
+    counted = any(e.function == "count" and e.table is None and e.column is None for e in query.ordered_by())
+    return Finding(doubts=("superlative_open",) if counted and not query.group else ())
 
 
 def _rank_by_shown_figures(query: Query) -> None:

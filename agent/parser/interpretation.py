@@ -204,6 +204,10 @@ class Query:
     def aggregates(self) -> bool:
         return any(e.function for e in self.select)
 
+    def put_first(self, *tables: str) -> None:
+        """Name these tables before the others."""
+        self.tables = list(dict.fromkeys([*tables, *self.tables]))
+
     def ordered_by(self) -> list[Expression]:
         return [e for e, _ in self.order]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, TableWord
-from agent.parser.interpretation import Condition, Membership
+from agent.parser.interpretation import ColumnKey, Condition, Membership
 from agent.parser.phrases import Keyword
 
 
@@ -33,6 +33,11 @@ class Mention:
     @property
     def schema_score(self) -> float:
         return max((s for _, s in (*self.tables, *self.columns)), default=0.0)
+
+    @property
+    def stored_in(self) -> set[ColumnKey]:
+        """The columns that hold the values."""
+        return {(v.table, v.column) for v in self.values}
 
     @property
     def value_score(self) -> float:

@@ -22,8 +22,7 @@ _BETWEEN_TERMS = word_set("the of their its by each both in from first his amoun
 
 def ordering(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`sorted by price descending`."""
-    keyword = q.items[i].keyword
-    assert keyword is not None
+    keyword = q.keyword(i)
     if keyword.argument == "basis":
         yield basis(q, c, i) or Finding(unused=(i,))
     else:
@@ -115,8 +114,7 @@ def _order_term(q: LinkedQuestion, c: Context, i: int, j: int, terms: _Terms) ->
 
 
 def _direction_term(q: LinkedQuestion, c: Context, j: int, terms: _Terms) -> Finding:
-    keyword = q.items[j].keyword
-    assert keyword is not None
+    keyword = q.keyword(j)
     if terms.has_term:
         terms.argument = "*"
         return replace(direction(q, c, keyword.argument, j), used=(j,))

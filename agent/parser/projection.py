@@ -23,8 +23,7 @@ _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
 
 def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """Decide the role of the column named at item i."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     if c.grouping:
         yield _group_by(q, c, i)
         return
@@ -246,8 +245,7 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     return (
         column.role == "id"
         and mention.columns[0][1] < 0.9
@@ -278,16 +276,14 @@ def _names_of_column(q: LinkedQuestion, i: int) -> bool:
         j += 1
     if j >= len(q.items) or q.sorts[j] != "column":
         return False
-    mention = q.items[j].mention
-    assert mention is not None
+    mention = q.mention(j)
     column, score = mention.columns[0]
     return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
 
 
 def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> bool:
     """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     last_word = q.tokens[q.items[i].end - 1].lower
     return (
         c.head_entity is not None
@@ -332,8 +328,7 @@ def _close_function(q: LinkedQuestion, i: int) -> bool:
 
 def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     if not c.query.select or c.counting or c.functions or c.grouping:
         return False
     if q.previous_word(i) not in ("of", "for", "from", "in"):
@@ -355,8 +350,7 @@ def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
     """For a bare `name`: both name columns of a person, or the column used as a name if none is called so."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     if q.items[i].lower not in ("name", "names", "title", "titles"):
         return ()
     near = c.near_tables(i)

@@ -15,7 +15,8 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.interpretation import Expression
 from agent.parser.joins import Edge, JoinGraph
-from agent.parser.mentions import Item
+from agent.parser.mentions import Item, Mention
+from agent.parser.phrases import Keyword
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
@@ -57,6 +58,18 @@ class LinkedQuestion:
     def named(self) -> list[str]:
         """The tables that the question names, in order."""
         return [self.tables[i] for i, sort in enumerate(self.sorts) if sort == "table"]
+
+    def mention(self, i: int) -> Mention:
+        """What item i may name; only for an item that names something."""
+        mention = self.items[i].mention
+        assert mention is not None
+        return mention
+
+    def keyword(self, i: int) -> Keyword:
+        """The signal phrase at item i; only for an item that is one."""
+        keyword = self.items[i].keyword
+        assert keyword is not None
+        return keyword
 
     def table_of(self, i: int) -> str:
         """The table that a table mention means."""
@@ -117,6 +130,11 @@ class LinkedQuestion:
     def named_by(self, table: str) -> tuple[Expression, ...]:
         """The columns that represent a row of this table, as they are shown."""
         return tuple(Expression(column=c.key) for c in self.naming_columns(table))
+
+    def one_row(self, table: str) -> list[Expression]:
+        """What tells a row of this table from the others: its key if it has one, and the columns that represent it."""
+        key = self.vocabulary.key_column(table)
+        return list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *self.named_by(table)]))
 
     def kind_of(self) -> str:
         """The table whose rows are of a kind that is named alone: `how many dogs` counts pets, where a table of species
@@ -251,8 +269,7 @@ def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
 
 def _refers(q: LinkedQuestion, i: int) -> bool:
     """Whether the column that item i may name is only the key of the table that it also names (`patient`)."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     table, columns = mention.tables[0][0].name, [c for c, s in mention.columns if s >= 0.9]
     named = {c.name for c in q.vocabulary.name_columns(table)}
     return all(
@@ -266,8 +283,7 @@ def _refers(q: LinkedQuestion, i: int) -> bool:
 
 def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:
     """Whether another word matches the table of item i better."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     own = mention.tables[0]
     others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
     return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
@@ -322,8 +338,7 @@ def _column_here(q: LinkedQuestion, i: int) -> bool:
 
 def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:
     """The table that item i means, and whether others fit equally well: among equals, the one closest to the others."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     top = mention.tables[0][1]
     equal = [t for t, s in mention.tables if s >= top - 0.04]
     equal = [t for t in equal if ("table", t.name) not in q.avoid] or equal

@@ -38,8 +38,7 @@ def by_counted_column(q: LinkedQuestion, c: Context, j: int, rank: Rank) -> Find
 
 
 def by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
-    mention = q.items[j].mention
-    assert mention is not None
+    mention = q.mention(j)
     amount = measure(q, c.entities, mention.measure)
     if amount is None:
         return Finding(doubts=("superlative_open",))

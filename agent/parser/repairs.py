@@ -87,8 +87,8 @@ def _person_with_most(query: Query, q: LinkedQuestion) -> None:
     figure = replace(ranked, function="sum")
     shown = q.named_by(key.table)
     query.select, query.order = [*shown, figure], [(figure, descending)]
-    query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
-    query.tables = list(dict.fromkeys([key.table, *query.tables]))
+    query.group = q.one_row(key.table)
+    query.put_first(key.table)
 
 
 def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
@@ -170,7 +170,7 @@ def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) ->
     if rest or any(e.column and e.column[0] != entity and not e.function for e in query.select):
         return
     shown = q.named_by(entity)
-    query.group = list(dict.fromkeys([Expression(column=key.key), *shown]))
+    query.group = q.one_row(entity)
     if counts and all(e not in figures for e in counts):
         query.shape = Shape("count")
         query.select = [Expression(column=key.key)]
@@ -178,7 +178,7 @@ def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) ->
         plain = [e for e in query.select if not e.function]
         query.select = list(dict.fromkeys([*(plain or shown), *figures]))
         query.group = list(dict.fromkeys([*query.group, *plain]))
-    query.tables = list(dict.fromkeys([entity, *query.tables]))
+    query.put_first(entity)
 
 
 def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
@@ -187,12 +187,10 @@ def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
     if kinds != ["table", "by", "measure"] or len(query.select) != 1 or not query.select[0].function:
         return
     table, figure = q.table_of(0), query.select[0]
-    key = q.vocabulary.key_column(table)
-    shown = q.named_by(table)
-    query.select = [*shown, figure]
-    query.group = list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *shown]))
+    query.select = [*q.named_by(table), figure]
+    query.group = q.one_row(table)
     query.order = [(figure, True)]
-    query.tables = list(dict.fromkeys([table, *query.tables]))
+    query.put_first(table)
 
 
 _NOT_ADDED = AVERAGED - {"hour", "day"}
@@ -213,7 +211,7 @@ def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])
                      for e in q.graph.between(table, tied[0].right)):  # fmt: skip
         query.select = [Expression(column=c.key) for c in named]
-        query.tables = list(dict.fromkeys([tied[0].right, *query.tables, table]))
+        query.put_first(tied[0].right, *query.tables, table)
 
 
 def _hinted(q: LinkedQuestion, edge: Edge) -> int:
@@ -237,4 +235,4 @@ def _times_of_event(query: Query, q: LinkedQuestion) -> None:
     events = used or dated or below
     if len(events) == 1:
         query.select = [Expression("count", table=events[0])]
-        query.tables = list(dict.fromkeys([events[0], *query.tables]))
+        query.put_first(events[0])

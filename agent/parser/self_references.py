@@ -21,8 +21,7 @@ _COPULAS = word_set("is are was were")
 def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`employees and the name of their manager`: the column refers to another row of its own table; that row is
     shown."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or c.counting or c.functions:
         return None
     own = (column for column, _ in mention.columns[:6] if column.table in c.entities and _refers_to_own(q, column))

@@ -34,8 +34,7 @@ _KEEPING = _COPULAS | word_set("named called but if")
 
 def signal(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """The effect of the signal phrase at item i."""
-    keyword = q.items[i].keyword
-    assert keyword is not None
+    keyword = q.keyword(i)
     yield Finding((i,))
     if keyword.kind in _RULES:
         yield _RULES[keyword.kind](q, c, i, keyword.argument)

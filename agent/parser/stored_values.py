@@ -5,8 +5,6 @@ In: a reading at such an item. Out: conditions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
@@ -20,14 +18,13 @@ from agent.parser.time_conditions import in_period
 
 def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A stored value restricts the rows to those that have it."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     beside = q.items[i - 1].lower if i else ""
     if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
         return Finding(doubts=("value_beside_list",))
     near = c.near_tables(i)
-    target = target_column(q, c, i) or _column_of_last_value(q, c, i, mention.values)
-    following = _column_after(q, i, mention.values) if target is None else None
+    target = target_column(q, c, i) or _column_of_last_value(q, c, i)
+    following = _column_after(q, i) if target is None else None
     target = target or following
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
@@ -51,20 +48,18 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     )
 
 
-def _column_of_last_value(q: LinkedQuestion, c: Context, i: int, hits: Sequence[ValueHit]) -> ColumnWord | None:
+def _column_of_last_value(q: LinkedQuestion, c: Context, i: int) -> ColumnWord | None:
     """`Oslo or Bergen`: the column of the value named just before, if it holds this value, too."""
     if c.value_column is None or i - c.value_column[0] > 4:
         return None
     at, column = c.value_column
     joined = any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in q.items[at + 1 : i])
-    return column if joined and any((h.table, h.column) == column.key for h in hits) else None
+    return column if joined and column.key in q.mention(i).stored_in else None
 
 
-def _column_after(q: LinkedQuestion, i: int, hits: Sequence[ValueHit]) -> ColumnWord | None:
+def _column_after(q: LinkedQuestion, i: int) -> ColumnWord | None:
     """`the Jazz genre`: the column named after the value, if it holds the value."""
-    following = q.items[i + 1].mention if q.sort(i + 1) == "column" else None
-    keys = {(h.table, h.column) for h in hits}
-    columns = following.columns if following is not None else ()
+    keys, columns = q.mention(i).stored_in, q.mention(i + 1).columns if q.sort(i + 1) == "column" else ()
     return next((column for column, score in columns if column.key in keys and score >= 0.7), None)
 
 
@@ -110,8 +105,7 @@ def _is_name(q: LinkedQuestion, table: str, column: str) -> bool:
 
 def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A quoted text: a stored value if there is one, otherwise compared literally with the column just named."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     if (another := _another_pattern(q, c, i, mention.text)) is not None:
         return another
     period = periods.period_at(q.tokens, q.items[i].start, q.today)

@@ -26,8 +26,7 @@ _BEFORE_RANKED = word_set("of the amount different in by value overall paid rece
 
 def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
-    keyword = q.items[i].keyword
-    assert keyword is not None
+    keyword = q.keyword(i)
     if (each := _of_each(q, c, i, keyword)) is not None:
         yield each
         return

@@ -115,8 +115,7 @@ def _even_without(q: LinkedQuestion, i: int) -> bool:
 
 def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """A measure named at item i is shown, or waits for its verb's comparison. Without one, its words are a name."""
-    mention = q.items[i].mention
-    assert mention is not None
+    mention = q.mention(i)
     expression = measures.measure(q, c.entities, mention.measure)
     if expression is None:
         if mention.tables:

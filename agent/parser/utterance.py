@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from agent.knowledge.values import ValueHit, ValueIndex
+from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser.mentions import Item
 from agent.parser.periods import Period, period_at
@@ -262,11 +262,12 @@ class Utterance:
 
     def with_value(self, other: Utterance, words: str) -> str | None:
         """A stored value replaced by another one of the same column."""
-        wanted = {(h.table, h.column) for k in range(len(other.items)) for h in self._hits(other, k)}
+        wanted = {key for item in other.items if item.mention is not None for key in item.mention.stored_in}
         named = {c for _, c in wanted}
         spans = []
         for k in self.values_named():
-            columns = {(h.table, h.column) for h in self._hits(self, k)}
+            mention = self.items[k].mention
+            columns = mention.stored_in if mention is not None else set()
             if columns & wanted or {c for _, c in columns} & named:
                 spans.append((self.items[k].start, self.items[k].end))
         if spans:
@@ -281,11 +282,6 @@ class Utterance:
         if len(single) == 1 and self.tokens_of(single[0])[0].text[:1].isupper() and words[:1].isupper():
             return self._put(self.items[single[0]].start, self.items[single[0]].end, words)
         return None
-
-    @staticmethod
-    def _hits(of: Utterance, k: int) -> tuple[ValueHit, ...]:
-        mention = of.items[k].mention
-        return mention.values if mention is not None else ()
 
     def _constants(self) -> list[str]:
         """The texts that the statement compares with, longest first."""
