@@ -55,6 +55,11 @@ class Engine:
     def is_file(self) -> bool:
         return self.executes and self.port is None
 
+    def quoted(self, name: str) -> str:
+        """A name in its quotes (backticks in MySQL, brackets in SQL Server); closing quotes inside are doubled."""
+        end = "]" if self.quote == "[" else self.quote
+        return self.quote + name.replace(end, end * 2) + end
+
 
 ENGINES: dict[Dialect, Engine] = {
     engine.dialect: engine

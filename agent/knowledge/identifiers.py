@@ -41,6 +41,4 @@ def quoted_if_needed(name: str, dialect: Dialect) -> str:
     one_case = dialect not in FOLDS_UPPER or name in (name.lower(), name.upper())
     if plain.match(name) and one_case and name.lower() not in RESERVED:
         return name
-    quote = ENGINES[dialect].quote
-    end = "]" if quote == "[" else quote
-    return quote + name.replace(end, end * 2) + end
+    return ENGINES[dialect].quoted(name)

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.spark_connect import SparkConnection
 
 _WRITE_SECONDS = 300.0
@@ -28,7 +29,7 @@ def save_table(connection: SparkConnection, name: str, data: Any) -> None:
     operation.input.local_relation.data = sink.getvalue().to_pybytes()
     operation.source = "parquet"
     operation.mode = commands_pb2.WriteOperation.SAVE_MODE_ERROR_IF_EXISTS
-    operation.table.table_name = "`" + name.replace("`", "``") + "`"
+    operation.table.table_name = quoted((name,), "spark")
     operation.table.save_method = commands_pb2.WriteOperation.SaveTable.TABLE_SAVE_METHOD_SAVE_AS_TABLE
     for _ in connection.batches(request, _WRITE_SECONDS):
         pass

@@ -47,3 +47,16 @@ def test_a_server_has_a_port_and_a_file_has_none() -> None:
 
 def test_names_are_listed_as_a_phrase() -> None:
     assert listed(("a", "b", "c")) == "a, b or c"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "quoted"),
+    [
+        ("sqlite", 'a "b"', '"a ""b"""'),
+        ("mysql", "a`b", "`a``b`"),
+        ("tsql", "a]b", "[a]]b]"),
+        ("tsql", "a[b", "[a[b]"),
+    ],
+)
+def test_names_are_quoted_by_the_dialects_own_rule(dialect: Dialect, name: str, quoted: str) -> None:
+    assert ENGINES[dialect].quoted(name) == quoted

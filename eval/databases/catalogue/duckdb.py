@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts
+from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts, quoted
 from eval.schema import Column, ForeignKey, Index, Schema
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
 
 def _indexed_columns(expressions: str, draft: Draft) -> tuple[str, ...]:
     """The column names in `[a, "b c"]`; empty when an index is on an expression."""
-    by_text = {name: c.name for c in draft.columns for name in (c.name, '"' + c.name.replace('"', '""') + '"')}
+    by_text = {name: c.name for c in draft.columns for name in (c.name, quoted((c.name,), "duckdb"))}
     text = expressions.strip("[]").replace("'", "")
     if text in by_text:
         return (by_text[text],)

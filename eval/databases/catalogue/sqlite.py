@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from eval.databases.catalogue.ddl_comments import ddl_comments
+from eval.databases.catalogue.table_drafts import quoted
 from eval.schema import Column, ForeignKey, Index, Schema, Table
 
 _COUNT_ALL_BELOW_BYTES = 64 * 1024 * 1024
@@ -160,7 +161,7 @@ def _counted(connection: sqlite3.Connection, table: Table, small: bool) -> Table
     """Add the row count: exact in a small file or a small table, otherwise the span of the rowids, marked estimated."""
     if table.kind == "view":
         return table
-    name = '"' + table.name.replace('"', '""') + '"'
+    name = quoted((table.name,), "sqlite")
     try:
         if not small:
             low, high = connection.execute(

@@ -60,9 +60,8 @@ class Draft:
 
 
 def quoted(parts: Sequence[str], dialect: Dialect) -> str:
-    """A name as the dialect quotes it (backticks in MySQL); quote characters inside are doubled."""
-    mark = ENGINES[dialect].quote
-    return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
+    """A name as the dialect quotes it, part by part."""
+    return ".".join(map(ENGINES[dialect].quoted, parts))
 
 
 def quoted_table(table: Table, dialect: Dialect) -> str:
