@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from eval.databases import Database, DatabaseNotFound, open_database
+from eval.databases.urls import is_plain_name
 
 KEPT_OPEN = 16
 """Databases held open at once; batch files often name the same one many times in a row."""
@@ -45,6 +46,6 @@ class Collection:
     def _target(self, name: str) -> str | Path:
         if "://" in self._place:
             return self._place.replace("{db}", quote(name, safe=""))
-        if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
+        if not is_plain_name(name):
             raise DatabaseNotFound(f"{name!r} cannot be the name of a database here")
         return Path(self._place) / f"{name}.sqlite"

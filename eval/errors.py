@@ -1,4 +1,4 @@
-"""The roots of every exception of this project, in a leaf that each package may import.
+"""The roots of every exception of this project, and the messages of others', in a leaf that each package may import.
 
 `text2sql.errors` shows the whole tree that programs can catch. A message is a sentence for the user; it holds no
 credentials.
@@ -6,7 +6,7 @@ credentials.
 
 from __future__ import annotations
 
-__all__ = ["Busy", "InputError", "Text2SQLError"]
+__all__ = ["Busy", "InputError", "Text2SQLError", "first_line"]
 
 
 class Text2SQLError(Exception):
@@ -19,3 +19,8 @@ class InputError(Text2SQLError, ValueError):
 
 class Busy(Text2SQLError):
     """As many runs or assessments as may run at once are running; try again later."""
+
+
+def first_line(error: object) -> str:
+    """The first line of another library's message, at most 300 characters; its type's name where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

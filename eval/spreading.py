@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NoReturn, TextIO
 
 import typer
 
-from eval.errors import InputError
+from eval.errors import InputError, first_line
 from eval.jsonl import INTERRUPTED, LineError, NobodyWorks, Record, Submit, answer_lines, input_lines, results, workers
 
 USAGE = 2
@@ -356,13 +356,13 @@ class _Crew:
                 item.deaths += 1
                 if item.deaths >= DEATHS:
                     item.future.set_exception(
-                        LineError(f"The worker of this line died {DEATHS} times: {_cause(error)}")
+                        LineError(f"The worker of this line died {DEATHS} times: {first_line(error)}")
                     )
                 else:
                     self._again.append(item)
         except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to these records alone
             for item in task.items:
-                item.future.set_exception(LineError(f"{type(error).__name__}: {_cause(error)}"))
+                item.future.set_exception(LineError(f"{type(error).__name__}: {first_line(error)}"))
         else:
             for item, reply in zip(task.items, replies, strict=True):
                 _resolve(item.future, reply)
@@ -386,7 +386,3 @@ def _resolve(future: Future[Record], reply: _Reply) -> None:
         future.set_result(value)
     else:
         future.set_exception(LineError(value))
-
-
-def _cause(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]

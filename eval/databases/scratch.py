@@ -24,6 +24,7 @@ from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DriverMissing, Value
+from eval.errors import first_line
 from eval.schema import Dialect, Schema
 from eval.sql import parse, resolve
 from eval.sql.parser import parse_type
@@ -155,8 +156,7 @@ def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
 
 
 def _refused(engine: str, located: tuple[str, ...], error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return f"{engine} cannot hold the table {'.'.join(located)[:200]!r}: {lines[0][:300]}"
+    return f"{engine} cannot hold the table {'.'.join(located)[:200]!r}: {first_line(error)}"
 
 
 def _statements(schema: Schema, types: dict[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:

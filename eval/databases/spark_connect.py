@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
+from eval.errors import first_line
 
 _INTERRUPT_SECONDS = 0.4
 _CLIENT = "text2sql"
@@ -93,7 +94,7 @@ class SparkConnection:
                 import pyarrow
                 from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
         except Exception as e:  # noqa: BLE001 (pyspark raises its own error for a missing or old dependency)
-            raise DriverMissing(f"Spark needs its driver: pip install 'text2sql[spark]' ({_first_line(e)})") from None
+            raise DriverMissing(f"Spark needs its driver: pip install 'text2sql[spark]' ({first_line(e)})") from None
         self._grpc, self._arrow, self.messages, self._grpc_stubs = grpc, pyarrow, base_pb2, base_pb2_grpc
 
     # The channel and the session
@@ -279,7 +280,7 @@ class SparkConnection:
         if code == self._grpc.StatusCode.UNAUTHENTICATED:
             return DatabaseUnreachable(f"the server at {where} refused the login: {message}")
         if code == self._grpc.StatusCode.UNAVAILABLE:
-            return DatabaseUnreachable(f"the server at {where} does not answer: {_first_line(message)}")
+            return DatabaseUnreachable(f"the server at {where} does not answer: {first_line(message)}")
         if code == self._grpc.StatusCode.DEADLINE_EXCEEDED:
             return DatabaseUnreachable(f"the server at {where} did not answer in time")
         if any(mark in message for mark in _EXPIRED):
@@ -373,7 +374,3 @@ def _own_words(message: str) -> str:
     if message.startswith("["):
         message = message.partition("\n")[0]
     return re.sub(r" SQLSTATE: \w+.*$|(?<=\d) expected '.*$", "", message, flags=re.DOTALL).rstrip(" ;\n")
-
-
-def _first_line(message: object) -> str:
-    return (str(message).strip().splitlines() or [type(message).__name__])[0][:300]

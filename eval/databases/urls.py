@@ -231,6 +231,11 @@ def _server_url(text: str, engine: Engine) -> Target:
     )
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a name is that of one file in a folder, and cannot lead out of it."""
+    return name not in ("", ".", "..") and not any(mark in name for mark in "/\\\0")
+
+
 def file_signs(path: Path, log_suffix: str) -> str:
     """Device, inode, size and modification time of a file and of its write-ahead log: equal means unchanged."""
     signs = []

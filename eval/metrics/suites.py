@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval.databases import Database, DatabaseError, open_database
+from eval.databases.urls import is_plain_name
 
 UNPACKED_BYTES = 8 * 1024**3
 """An archive that would unpack to more bytes is refused."""
@@ -23,7 +24,7 @@ UNPACKED_BYTES = 8 * 1024**3
 def suite_files(folder: Path, name: str, cache: Path) -> tuple[Path, ...]:
     """The SQLite files of a database's test suite, unpacked if necessary; empty when it has none. Raises DatabaseError
     for an archive that cannot be read."""
-    if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
+    if not is_plain_name(name):
         raise DatabaseError(f"{name!r} cannot be the name of a test suite")
     plain, packed = folder / name, folder / f"{name}.tar.xz"
     if plain.is_dir():

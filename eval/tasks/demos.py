@@ -133,6 +133,6 @@ def demo_path(demo_id: str, cache_dir: str | Path | None = None, on_progress: On
         ) from error
 
 
-def file_name(demo: Demo) -> str:
+def file_name(demo: Demo, engine: str = "sqlite") -> str:
     """The name of the demo's file, which changes with its content."""
-    return f"{demo.id}-{demo.checksum[:12]}.sqlite"
+    return f"{demo.id}-{demo.checksum[:12]}.{engine}"

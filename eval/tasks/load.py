@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from eval.databases.types import DriverMissing
 from eval.databases.urls import parse_target
 from eval.engines import BY_SCHEME
+from eval.errors import first_line
 from eval.schema import Dialect
 from eval.tasks import ddl
 from eval.tasks.archive import Row, TableDef
@@ -175,7 +176,7 @@ def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
             connection.autocommit = True
             cursor.execute("ANALYZE")
     except psycopg.Error as error:
-        raise LoadError(f"PostgreSQL refused: {_first_line(error)}") from error
+        raise LoadError(f"PostgreSQL refused: {first_line(error)}") from error
 
 
 def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
@@ -201,7 +202,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
                     cursor.execute(ddl.drop(name, "mysql"))
                 raise
     except pymysql.Error as error:
-        raise LoadError(f"MySQL refused: {_first_line(error)}") from error
+        raise LoadError(f"MySQL refused: {first_line(error)}") from error
 
 
 def mysql_arguments(url: str) -> dict[str, Any]:
@@ -217,7 +218,3 @@ def mysql_arguments(url: str) -> dict[str, Any]:
         "connect_timeout": 10,
         **dict(target.options),
     }
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
+from eval.databases.urls import is_plain_name
 from eval.errors import InputError
 from eval.schema import Dialect
 from eval.tasks.library.task import Query, Task
@@ -206,7 +207,7 @@ def _text(entry: Record, name: str) -> str:
 def _database(entry: Record, name: str) -> str:
     """A database's id, which must not lead out of the folder of databases."""
     value = _text(entry, name)
-    if value in (".", "..") or any(mark in value for mark in "/\\\0"):
+    if not is_plain_name(value):
         raise TaskLoadError(f"has {value!r} in {name!r}, which cannot be the name of a database")
     return value
 

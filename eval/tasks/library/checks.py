@@ -20,7 +20,7 @@ from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, check, facts, parse, resolve
 from eval.tasks.cache_folder import cache_folder, kept_file
-from eval.tasks.demos import demo_named, demo_path
+from eval.tasks.demos import demo_named, demo_path, file_name
 from eval.tasks.library.forms import FORMS, forms
 from eval.tasks.library.task import Task
 from eval.tasks.library.ties import with_sort_keys
@@ -212,5 +212,5 @@ def demo_file(engine: str, demo_id: str, folder: Path | None = None) -> Path:
     if engine == "sqlite":
         return demo_path(demo_id, folder)
     demo = demo_named(demo_id)
-    place = (folder or cache_folder(None)) / f"{demo_id}-{demo.checksum[:12]}.duckdb"
+    place = (folder or cache_folder()) / file_name(demo, "duckdb")
     return kept_file(place, lambda path: demo.build(f"duckdb:///{quote(str(path))}"))
