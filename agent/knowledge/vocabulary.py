@@ -203,10 +203,13 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
             continue
         for raw in _SPLIT.findall(part):
             pieces.extend(_expand(raw.lower(), known))
-    words = tuple(lemma(p) for p in pieces)
+    if len(pieces) == 2 and pieces[1] == "name":
+        pieces[0] = _INITIALS.get(pieces[0], pieces[0])
+    words = tuple(p if p == "done" else lemma(p) for p in pieces)  # `do` is mostly an auxiliary
     return tuple(w for w in words if w not in _SILENT) or words
 
 
+_INITIALS = {"f": "first", "m": "middle", "l": "last"}
 _SILENT = word_set("of in the and for to by a an on at be have")
 
 

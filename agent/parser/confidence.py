@@ -293,6 +293,7 @@ _ALWAYS_DOUBTED = (
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",
+    "doubt group_without_aggregate",
     "another reading taken",
     "doubt who_is_no_person",
     "doubt only_open",

@@ -151,7 +151,8 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
                 query.select[k] = Expression("sum", column.key, factor=e.factor)
             elif isinstance(what, Expression) and what.column and q.vocabulary.columns[what.column].role != "id":
                 words = [x.lower for x in q.items if x.is_keyword("group") or x.lower == "by"]
-                if words and words[0] in ("per", "by") and not AVERAGED & set(column.words):
+                grouped = words and (words[0] in ("per", "by") or what.part)  # `the total for each year`
+                if grouped and not AVERAGED & set(column.words):
                     query.select[k] = Expression("sum", column.key, factor=e.factor)
 
 

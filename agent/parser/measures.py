@@ -47,6 +47,10 @@ _OWN_SIZE = ("large", "big", "small")
 """Size is a property of the thing itself: the largest store is not the one with the largest order."""
 
 
+_PAID = word_set("cost purchase previous old")
+"""Words of prices that are paid rather than asked: `the dearest parts` are those with the highest price to sell."""
+
+
 def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective refers to, and +1 if it grows with the adjective, else -1."""
     near = c.near_tables(i)
@@ -79,6 +83,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
+                    score -= 0.02 * bool(_PAID & set(column.words))
                     if best is None or score > best[0]:
                         best = (score, column, sign)
                     break

@@ -24,6 +24,7 @@ _OWN, _SYNONYM = 1.0, 0.81
 """A word that stands in the schema itself does not join words before it as a synonym of another (`treatment category`,
 where a table is called `treatment_type`)."""
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
+_AUXILIARIES = ("do", "does", "did")
 _SMALL = word_set("from to by on at with up out off over under as is be not no all before after since until")
 """Words that name something only together with another word of its name (`valid from`)."""
 _PLACES = frozenset(("first", "last"))
@@ -73,7 +74,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     own: set[int] = set()
     heads = {table.words[-1] for table in vocabulary.tables.values() if table.words}
     for i, token in enumerate(tokens):
-        if token.kind != "word" or token.lower in _GAPS or (i == 0 and _commands(tokens, vocabulary)):
+        if token.kind != "word" or token.lower in (*_GAPS, *_AUXILIARIES) or (i == 0 and _commands(tokens, vocabulary)):
             continue
         meant = vocabulary.affinities(token.lower)
         if token.lemma in CALENDAR_UNITS:  # `by month` is no monthly fee

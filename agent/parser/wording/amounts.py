@@ -58,6 +58,29 @@ def _amount(known: Known, table: str) -> ColumnWord | None:
     return next((c for words in _AMOUNT_WORDS for c in numbers if c.words[-len(words) :] == words), None)
 
 
+_CASHED = word_set("collect receive get")
+
+
+@rule(r"^(?:what|how much)(?: money)? (?:did|have|do) we (?P<verb>[a-z]+)(?: in total)?(?: by| in)?" rf"{SINCE}$")
+def what_we_did(match: re.Match[str], known: Known) -> Wording | None:
+    """`what did we invoice last year` as `total amount of invoices last year`."""
+    verb = lemma(match["verb"].lower())
+    table = known.table("payment" if verb in _CASHED else verb)
+    amount = _amount(known, table.name) if table is not None else None
+    if table is None or amount is None:
+        return None
+    return Wording(f"sum of the {' '.join(amount.words)} of {table.plural}{match['rest']}")
+
+
+_WEIGHTS = word_set("weight mass pound lb load")
+
+
+@rule(r"(?<=\d) ?(?:pounds?|quid|bucks|dollars?|euros?|gbp|usd|eur)\b(?! of\b)", everywhere=True)
+def currency(_: re.Match[str], known: Known) -> Wording | None:
+    """`under 3 pounds` as `under 3`, unless pounds may be weights."""
+    return None if _WEIGHTS & known.vocabulary.holders.keys() else Wording("")
+
+
 _MONEY = word_set("bill invoice order sale purchase payment receipt booking ticket fine donation expense claim")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.parser.wording.rules import SINCE, Known, Wording, rule
-from eval.language.inflection import lemma
+from eval.language.inflection import lemma, plural, root
 
 _EVENTS = {
     ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
@@ -91,6 +91,28 @@ def what_sells(match: re.Match[str], known: Known) -> Wording | None:
     """`what sells best` as `which product sold best`."""
     thing = known.noun(*_THINGS)
     return Wording(f"which {thing} sold {(match['end'] or 'best').lower()}") if thing else None
+
+
+@rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")
+def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
+    """`most expensive thing we sell` as `most expensive product`."""
+    thing = known.noun(*_THINGS, "part", "service", "treatment")
+    return Wording(thing if match["what"].lower() == "thing" else plural(thing)) if thing else None
+
+
+@rule(r"\b(?P<rows>[a-z]+s) (?:that )?we (?:sell|offer|stock|carry)\b")
+def rows_we_sell(match: re.Match[str], known: Known) -> Wording | None:
+    """`dearest parts we sell` as `dearest parts`."""
+    return Wording(match["rows"]) if known.table(match["rows"]) is not None else None
+
+
+@rule(r"^(?P<listed>(?:list|show|give)\b.+) with (?:(?:the|its|their) )?(?P<what>[a-z]+(?: [a-z]+)?)$")
+def listed_with(match: re.Match[str], known: Known) -> Wording | None:
+    """`list of all products with the price` as `… and their price`, where a column is called so."""
+    words = [root(w) for w in match["what"].lower().split()]
+    if not any(words == [root(w) for w in c.words[-len(words) :]] for c in known.vocabulary.columns.values()):
+        return None
+    return Wording(f"{match['listed']} and their {match['what']}")
 
 
 @rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?P<rest>.*)$")

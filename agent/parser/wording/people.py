@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.parser.wording.rules import Known, Wording, rule
-from eval.language.inflection import plural
+from eval.language.inflection import lemma, plural
 
 _REPORT = r"report(?:s|ed|ing)? (?:directly )?to"
 
@@ -59,4 +59,8 @@ def reports(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"whose {superior} is {match['who']}") if superior else None
 
 
-RULES = (their_boss, whom, who_reports, reports)
+@rule(r"^(?:the )?names? of (?:all )?(?:of )?(?:our |the )?(?P<x>[a-z]+s)$")
+def names_of_role(match: re.Match[str], known: Known) -> Wording | None:
+    """`names of our dentists` as `dentists`, where no table but a stored value is called so."""
+    role = lemma(match["x"].lower())
+    return Wording(match["x"]) if known.table(match["x"]) is None and known.values.find(role) else None

@@ -20,6 +20,18 @@ _TEXT = r"((?:first |last |full |family )?(?:name|title|description|subject|addr
 _REPLACED = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
+        (r"\bav(?:rage|erge|arage|rg)\b", "average"),
+        (r"\badress(es)?\b", r"address\1"),
+        (r"\bquater(s|ly)?\b", r"quarter\1"),
+        (r"\b(?:reveneu|revenu|revanue)\b", "revenue"),
+        (r"\b(?:actually|already) ", ""),
+        (r" (?:on|in) our books\b", ""),
+        (r",? (?:so far|right now|at the moment|as of (?:now|today)|please|altogether|all together|(?<!n't )ever)"
+         r"(?=[?.! ]*$)", ""),
+        (r"\b(do we have|working|work|works|employed) here(?=[?.! ]*$)", r"\1"),
+        (r"^(how many .+?) (?:did we take in|(?:have )?c[ao]me in|were taken in|have we (?:written|made|had|got|taken "
+         r"in))(?=[ ?.!]|$)", r"\1"),
+        (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
         (r"\bw/o\b", "without"),
         (r"\bw/(?=\s)", "with"),
         (r"\bppl\b", "people"),
