@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -78,6 +78,14 @@ class Base:
         """Run `work` and return its result. Raises StoreError."""
         return await self._done(work, self._reading, self._for_reading.connect)
 
+    async def _first(self, query: Select[Any]) -> RowMapping | None:
+        """The first row that a query selects. Raises StoreError."""
+        return await self._read(lambda connection: connection.execute(query).mappings().first())
+
+    async def _all(self, query: Select[Any], given: Mapping[str, Any] | None = None) -> Sequence[RowMapping]:
+        """All rows that a query selects; `given`: the values of its parameters. Raises StoreError."""
+        return await self._read(lambda connection: connection.execute(query, given).mappings().all())
+
     async def _page(
         self, query: Select[Any], when: Column[int], record_id: Column[str], limit: int, before: str | None
     ) -> tuple[Sequence[RowMapping], str | None]:
@@ -87,7 +95,7 @@ class Base:
             query = query.where(or_(when < at, and_(when == at, record_id < last)))
         size = page_size(limit)
         query = query.order_by(when.desc(), record_id.desc()).limit(size + 1)
-        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        rows = await self._all(query)
         more = cursor(rows[size - 1][when], rows[size - 1][record_id]) if len(rows) > size else None
         return rows[:size], more
 
@@ -169,6 +177,17 @@ def moment(micros: int) -> datetime:
 
 def now() -> int:
     return micros(datetime.now(UTC))
+
+
+def row_values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's fields as a table holds them: times as microseconds, text as `storable`."""
+    return {name: _row_value(value) for name, value in fields.items()}
+
+
+def _row_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return micros(value)
+    return storable(value) if isinstance(value, str) else value
 
 
 def storable(text: str) -> str:

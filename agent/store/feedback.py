@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
-from agent.store.base import Base, micros, moment, storable
+from agent.store.base import Base, moment, row_values, storable
 from agent.store.errors import NotFound
 from agent.store.records import FeedbackRecord, Verdict
 from agent.store.tables import feedback, runs
@@ -20,8 +20,7 @@ MOST = 1_000
 class FeedbackStore(Base):
     async def add_feedback(self, record: FeedbackRecord) -> None:
         """Store a verdict; it becomes the verdict of its run. Raises NotFound for a run that is not the owner's."""
-        values = record.model_dump() | {"created": micros(record.created)}
-        values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
+        values = row_values(record.model_dump())
         its_run = update(runs).where(runs.c.owner == record.owner, runs.c.run_id == values["run_id"])
 
         def kept(connection: Connection) -> None:
@@ -37,7 +36,7 @@ class FeedbackStore(Base):
         """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict."""
         query = _latest(preset is not None, verdicts is not None)
         given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
-        rows = await self._read(lambda connection: connection.execute(query, given).mappings().all())
+        rows = await self._all(query, given)
         return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in rows]
 
 

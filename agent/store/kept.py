@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, delete, select, update
 
-from agent.store.base import Base, micros, moment, now, storable
+from agent.store.base import Base, moment, now, row_values, storable
 from agent.store.records import BoardRecord, KeptRecord
 from agent.store.tables import boards, kept
 
@@ -29,12 +29,12 @@ class KeptStore(Base):
     async def kept(self, owner: str) -> list[KeptRecord]:
         """The latest first."""
         query = select(kept).where(kept.c.owner == owner).order_by(kept.c.created.desc(), kept.c.kept_id).limit(MOST)
-        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        rows = await self._all(query)
         return [KeptRecord.model_validate(_read(one)) for one in rows]
 
     async def kept_answer(self, owner: str, kept_id: str) -> KeptRecord | None:
         query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return KeptRecord.model_validate(_read(row)) if row else None
 
     async def change_kept(self, answer: KeptRecord, **changed: Any) -> KeptRecord:
@@ -64,18 +64,18 @@ class KeptStore(Base):
     async def boards(self, owner: str) -> list[BoardRecord]:
         """The one changed last first."""
         query = select(boards).where(boards.c.owner == owner).order_by(boards.c.updated.desc(), boards.c.board_id)
-        rows = await self._read(lambda connection: connection.execute(query.limit(MOST)).mappings().all())
+        rows = await self._all(query.limit(MOST))
         return [BoardRecord.model_validate(_read(one)) for one in rows]
 
     async def board(self, owner: str, board_id: str) -> BoardRecord | None:
         query = select(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return BoardRecord.model_validate(_read(row)) if row else None
 
     async def shared_board(self, share: str) -> BoardRecord | None:
         """The board whose link holds this secret, whoever owns it."""
         query = select(boards).where(boards.c.share == storable(share))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return BoardRecord.model_validate(_read(row)) if row else None
 
     async def change_board(self, board: BoardRecord, **changed: Any) -> BoardRecord:
@@ -97,11 +97,9 @@ def _changed(connection: Connection, table: Table, key: str, value: str, changed
 def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
     """A record's fields as the table holds them."""
     values = dict(fields)
-    for name in values.keys() & set(_TIMES):
-        values[name] = micros(values[name])
     for name in values.keys() & set(_JSON):
         values[name] = None if values[name] is None else json.dumps(values[name], default=_plain, allow_nan=False)
-    return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+    return row_values(values)
 
 
 def _plain(value: Any) -> Any:

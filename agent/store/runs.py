@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, literal_column, select, text, update
 
-from agent.store.base import Base, micros, moment, now, storable
+from agent.store.base import Base, moment, now, row_values, storable
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 from agent.store.tables import events as streamed
 from agent.store.tables import runs, threads
@@ -80,7 +80,7 @@ class RunStore(Base):
 
     async def run(self, owner: str, run_id: str) -> RunRecord | None:
         query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return _record(row) if row else None
 
     async def runs(
@@ -124,11 +124,8 @@ def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEven
 
 
 def _values(run: RunRecord) -> dict[str, Any]:
-    values = run.model_dump(exclude={"answer", "started"})
-    texts = {name: storable(value) for name, value in values.items() if isinstance(value, str)}
-    short = run.short or _short(run.answer)
     answer = None if run.answer is None else json.dumps(run.answer, allow_nan=False)
-    return values | texts | {"started": micros(run.started), "answer": answer, "short": storable(short)}
+    return row_values(run.model_dump(exclude={"answer"}) | {"answer": answer, "short": run.short or _short(run.answer)})
 
 
 def _short(answer: dict[str, Any] | None) -> str:

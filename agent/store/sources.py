@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, delete, select
 
-from agent.store.base import Base, micros, moment, storable
+from agent.store.base import Base, moment, row_values, storable
 from agent.store.errors import SecretMissing
 from agent.store.records import SourceRecord
 from agent.store.tables import sources
@@ -25,14 +25,13 @@ _SEALED = "sealed:"
 class SourceStore(Base):
     async def add_source(self, source: SourceRecord) -> None:
         """Raises SecretMissing when a connected database's address cannot be sealed."""
-        values = source.model_dump() | {"created": micros(source.created), "location": self._kept(source)}
-        values |= {name: storable(value) for name, value in values.items() if isinstance(value, str)}
+        values = row_values(source.model_dump() | {"location": self._kept(source)})
         await self._write(lambda connection: connection.execute(sources.insert(), values))
 
     async def sources(self, owner: str) -> list[SourceRecord]:
         """The owner's databases, oldest first. A database whose address cannot be unsealed is left out and logged."""
         query = select(sources).where(sources.c.owner == owner).order_by(sources.c.created, sources.c.source_id)
-        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
+        rows = await self._all(query)
         opened: list[SourceRecord] = []
         for one in rows:
             try:
@@ -44,7 +43,7 @@ class SourceStore(Base):
     async def source(self, owner: str, source_id: str) -> SourceRecord | None:
         """Raises SecretMissing when its address cannot be unsealed."""
         query = select(sources).where(sources.c.owner == owner, sources.c.source_id == storable(source_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return self._opened(row) if row else None
 
     async def remove_source(self, owner: str, source_id: str) -> SourceRecord | None:

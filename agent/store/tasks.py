@@ -76,13 +76,13 @@ class TaskStore(Base):
 
     async def task(self, owner: str, task_id: str) -> TaskRecord | None:
         query = select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == storable(task_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return _record(row) if row else None
 
     async def task_of_id(self, task_id: str) -> TaskRecord | None:
         """The task whoever owns it, for one who has been shown to; the server makes the ids."""
         query = select(tasks).where(tasks.c.task_id == storable(task_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return _record(row) if row else None
 
     async def tasks(

@@ -114,7 +114,7 @@ class ThreadStore(RunStore):
 
     async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
         query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        row = await self._first(query)
         return _record(row) if row else None
 
     async def threads(
