@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
 from agent.config import Settings
 from agent.config import settings as process_settings
 from agent.conversations import open_checkpointer
 from agent.results import ResultStore
-from agent.server.errors import error_response, install_errors
+from agent.server.errors import install_errors
 from agent.server.instance import Instance
 from agent.server.learning import Learning
 from agent.server.limits import Limits
@@ -37,7 +35,7 @@ from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
 from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
-from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, client_message, open_store
+from agent.store import open_store
 from agent.store.location import state_folder, state_location
 
 if TYPE_CHECKING:
@@ -48,9 +46,6 @@ THREADS = 32
 threads."""
 FORM_BYTES = 64 * 1024
 """Size allowed for an upload's body in addition to its files."""
-
-
-log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -88,7 +83,6 @@ def create_app(
         title="text2sql", summary="Ask a database in plain English.", lifespan=lifespan, docs_url=None, redoc_url=None
     )
     install_errors(app)
-    _install_store_errors(app)
     for routes in (presets, query, data, runs, kept, databases, model, status):
         app.include_router(routes.router)
     _add_agent_to_agent(app, config, url, closing)
@@ -168,19 +162,3 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
             learning=learning,
             auth=tokens_needed(config.server),
         )
-
-
-def _install_store_errors(app: FastAPI) -> None:
-    @app.exception_handler(StoreError)
-    async def store_failed(request: Request, error: StoreError) -> JSONResponse:
-        request_id = str(getattr(request.state, "request_id", ""))
-        if isinstance(error, NotFound):
-            return error_response(404, str(error), request_id=request_id)
-        if isinstance(error, ThreadBusy):
-            return error_response(409, str(error), kind="busy", request_id=request_id, headers={"Retry-After": "2"})
-        log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
-        return error_response(503, client_message(error), request_id=request_id)
-
-    @app.exception_handler(BadCursor)
-    async def bad_cursor(request: Request, error: BadCursor) -> JSONResponse:
-        return error_response(400, str(error), request_id=str(getattr(request.state, "request_id", "")))

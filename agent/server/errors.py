@@ -14,7 +14,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
+from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, client_message
 from eval.errors import Text2SQLError
 
 log = logging.getLogger(__name__)
@@ -98,31 +100,45 @@ def install_errors(app: FastAPI) -> None:
 
     @app.exception_handler(ApiError)
     async def refused(request: Request, error: ApiError) -> JSONResponse:
-        return error_response(
-            error.status, str(error), kind=error.kind, request_id=_request_id(request), headers=error.headers
-        )
+        return _refusal(request, error.status, str(error), kind=error.kind, headers=error.headers)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
-        return error_response(
-            error.status_code,
-            str(error.detail),
-            request_id=_request_id(request),
-            headers=dict(error.headers) if error.headers else None,
-        )
+        headers = dict(error.headers) if error.headers else None
+        return _refusal(request, error.status_code, str(error.detail), headers=headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         if any(e["type"] == "json_invalid" for e in error.errors()):
-            return error_response(400, "The body is no valid JSON.", request_id=_request_id(request))
+            return _refusal(request, 400, "The body is no valid JSON.")
         problems = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
-        return error_response(422, problems, request_id=_request_id(request))
+        return _refusal(request, 422, problems)
+
+    @app.exception_handler(StoreError)
+    async def store_failed(request: Request, error: StoreError) -> JSONResponse:
+        if isinstance(error, NotFound):
+            return _refusal(request, 404, str(error))
+        if isinstance(error, ThreadBusy):
+            return _refusal(request, 409, str(error), headers={"Retry-After": "2"})
+        log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
+        return _refusal(request, 503, client_message(error))
+
+    @app.exception_handler(BadCursor)
+    async def bad_cursor(request: Request, error: BadCursor) -> JSONResponse:
+        return _refusal(request, 400, str(error))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
         log.exception("A request failed inside", exc_info=error)
-        return error_response(500, "Something went wrong inside.", request_id=_request_id(request))
+        return _refusal(request, 500, "Something went wrong inside.")
 
 
-def _request_id(request: Request) -> str:
-    return str(getattr(request.state, "request_id", ""))
+def _refusal(
+    request: Request, status: int, message: str, *, kind: Kind | None = None, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    return error_response(status, message, kind=kind, request_id=request_id(request.scope), headers=headers)
+
+
+def request_id(scope: Scope) -> str:
+    """The id that the outermost layer gave the request; empty outside of it."""
+    return str(scope.get("state", {}).get("request_id", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import Receive, Scope, Send
 
-from agent.server.errors import Kind, error_response
+from agent.server.errors import Kind, error_response, request_id
 
 
 async def refuse(
@@ -35,7 +35,3 @@ def _has_body(scope: Scope) -> bool:
         name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
         for name, value in scope["headers"]
     )
-
-
-def request_id(scope: Scope) -> str:
-    return str(scope.get("state", {}).get("request_id", ""))
