@@ -7,7 +7,7 @@ from typing import Any
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from agent.server.access import Client
+from agent.server.access import Client, client_in
 from agent.server.services import Services
 
 SESSION_HEADER = b"mcp-session-id"
@@ -33,7 +33,7 @@ def caller(context: Context, services: Services) -> Client:
     request = context.request_context.request
     if request is None:
         return services.presets.local()
-    client = request.scope.get("state", {}).get("client")
-    if not isinstance(client, Client):
+    client = client_in(request.scope)
+    if client is None:
         raise ToolError("A bearer token is needed.")
     return client

@@ -23,7 +23,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from agent.mcp.callers import SESSION_HEADER, call_name, session_of
 from agent.mcp.tools import make_server
-from agent.server.access import Client
+from agent.server.access import Client, client_in
 from agent.server.errors import error_response
 from agent.store import StoreError
 
@@ -76,8 +76,8 @@ class McpEndpoint:
                 self._manager = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope.get("state", {}).get("client")
-        if self._manager is None or not isinstance(client, Client):
+        client = client_in(scope)
+        if self._manager is None or client is None:
             status, message = (401, "A bearer token is needed.") if self._manager else (503, "The server is starting.")
             await error_response(status, message)(scope, receive, send)
             return

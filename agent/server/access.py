@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from starlette.types import Scope
 
 from agent.access.person import Person
 from agent.server.errors import ApiError
@@ -44,10 +45,16 @@ class Client:
         return not self.rights or owner == self.owner
 
 
+def client_in(scope: Scope) -> Client | None:
+    """The client that the access middleware identified; None where it identified none."""
+    client = scope.get("state", {}).get("client")
+    return client if isinstance(client, Client) else None
+
+
 async def current_client(request: Request) -> Client:
     """The client of this request. Raises ApiError 401 if the middleware identified none."""
-    client = request.scope.get("state", {}).get("client")
-    if not isinstance(client, Client):
+    client = client_in(request.scope)
+    if client is None:
         raise ApiError(401, "A bearer token is needed.")
     return client
 

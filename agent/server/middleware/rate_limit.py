@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent.server.access import Client
+from agent.server.access import client_in
 from agent.server.limits import Limits
 from agent.server.middleware.addresses import is_open, peer
 from agent.server.middleware.refusals import refuse
@@ -19,8 +19,8 @@ class RateLimit:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope["state"].get("client") if scope["type"] == "http" else None
-        if not isinstance(client, Client) or is_open(scope):  # health checks and the page's files are not limited
+        client = client_in(scope) if scope["type"] == "http" else None
+        if client is None or is_open(scope):  # health checks and the page's files are not limited
             await self._app(scope, receive, send)
             return
         key = f"{client.name} {peer(scope)}" if client.name == "local" else client.name

@@ -11,7 +11,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agent.server.access import Client
+from agent.server.access import client_in
 from agent.server.telemetry import metrics
 from agent.server.telemetry.tracing import request_answered, request_span
 
@@ -64,14 +64,14 @@ def _tell(scope: Scope, status: int, seconds: float, *, streams: bool) -> None:
     method = scope["method"] if scope["method"] in METHODS else "OTHER"
     metrics.requests.labels(method, route, str(status)).inc()
     metrics.request_seconds.labels(route).observe(seconds)
-    client = scope.get("state", {}).get("client")
+    client = client_in(scope)
     say = log.debug if route in QUIET and status < 500 else log.info
     fields = {
         "method": method,
         "path": scope["path"][:_PATH],
         "status": status,
         "ms": round(seconds * 1000, 1),
-        "client": client.name if isinstance(client, Client) else None,
+        "client": client.name if client else None,
         "stream": streams,
     }
     say("request", extra=fields)
