@@ -15,7 +15,6 @@ from agent.server.services import Services
 from agent.server.statements import first_rows, ran
 from agent.store.records import KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database
-from eval.databases.types import DatabaseError
 from eval.sql import BadParameter, parameters, parse, with_values
 
 
@@ -23,10 +22,7 @@ async def database_of(services: Services, client: Client, preset_id: str, owner:
     """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503 it
     does not open)."""
     preset = await services.presets.find(client, preset_id, name_of(owner) if owner else None)
-    try:
-        return await preset.opened()
-    except DatabaseError as error:
-        raise ApiError(503, str(error)) from error
+    return await preset.database()
 
 
 def parameters_of(sql: str, database: Database) -> list[KeptParameter]:

@@ -38,6 +38,13 @@ class Preset:
     opened: Callable[[], Awaitable[Database]]
     """The open database, opened off the event loop. Raises DatabaseError."""
 
+    async def database(self) -> Database:
+        """The open database, for a reply. Raises ApiError 503 where it does not open."""
+        try:
+            return await self.opened()
+        except DatabaseError as error:
+            raise ApiError(503, str(error)) from error
+
 
 class Presets:
     def __init__(self, settings: DatabaseSettings, judging: JudgingSettings, sources: Sources) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.replies import SampleReply, ValueCount, ValuesReply
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
@@ -28,17 +28,12 @@ def table_named(schema: Schema, name: str) -> Table:
     """The table of this name, or `namespace.name` if there are several. Raises ApiError 404."""
     namespace, _, bare = name.rpartition(".")
     table = schema.table(name) or (schema.table(bare, namespace) if namespace else None)
-    if table is None:
-        raise ApiError(404, "There is no such table in this database.")
-    return table
+    return required(table, "table in this database")
 
 
 def column_named(table: Table, name: str) -> Column:
     """Raises ApiError 404."""
-    column = table.column(name)
-    if column is None:
-        raise ApiError(404, "There is no such column in this table.")
-    return column
+    return required(table.column(name), "column in this table")
 
 
 async def sample(database: Database, schema: Schema, table: Table, limit: int) -> SampleReply:

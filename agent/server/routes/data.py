@@ -62,10 +62,7 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
     if asked.thread_id:
         required(await services.store.thread(client.owner, asked.thread_id), "thread")
     started = datetime.now(UTC)
-    try:
-        database = await preset.opened()
-    except DatabaseError as error:
-        raise ApiError(503, str(error)) from error
+    database = await preset.database()
     outcome = await ran(services, database, asked.sql)
     reply = SqlReply(
         allowed=outcome.allowed,

@@ -93,16 +93,7 @@ def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
         cached = _FOREVER if name.startswith("assets/") else _NEVER
         await FileResponse(path, media_type=kind, headers={"Cache-Control": cached})(scope, receive, send)
 
-    for route in (
-        "/",
-        "/t/{thread_id}",
-        "/r/{run_id}",
-        "/data/{preset_id}",
-        "/q/{preset_id}",
-        "/b",
-        "/b/{board}",
-        "/s/{share}",
-    ):
+    for route in PLACES:
         router.add_api_route(route, lambda: index(), methods=["GET", "HEAD"])
     return router, otherwise
 
