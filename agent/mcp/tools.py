@@ -20,15 +20,15 @@ from pydantic import Field, ValidationError
 from agent.mcp.callers import call_of, caller
 from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInfo, SqlAnswer
 from agent.mcp.resources import listed_resources, offer_structures, structure
-from agent.results.edited import SqlOutcome
-from agent.results.edited import run_sql as run_checked_sql
+from agent.results import SqlOutcome
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
 from agent.server.services import Services
+from agent.server.statements import ran
 from agent.server.submission import begin
 from agent.store import StoreError, client_message
-from eval.databases.types import DatabaseError, Limits
+from eval.databases.types import DatabaseError
 from eval.version import VERSION
 
 MAX_ROWS = 50
@@ -109,8 +109,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         with _errors_reported():
             preset = await here.presets.find(caller(context, here), database or None)
             opened = await preset.opened()
-            limits = Limits(seconds=settings.limits.query_seconds, rows=MAX_ROWS)
-            done = await run_checked_sql(opened, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
+            done = await ran(here, opened, sql, rows=MAX_ROWS)
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
         if done.status != "success":
