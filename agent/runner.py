@@ -198,7 +198,7 @@ def _known_failures() -> Iterator[None]:
 
 async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event], None], started: float) -> Answer:
     """Open the database and model of the request, run the graph, and emit the outcome."""
-    if problem := _question_problem(request.question):
+    if problem := question_problem(request.question):
         raise RunFailed("question", problem)
     kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
     if kit is not None:
@@ -290,7 +290,8 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
     return answer_of(final, context, time.monotonic() - started)
 
 
-def _question_problem(question: str) -> str | None:
+def question_problem(question: str) -> str | None:
+    """Why a question cannot be asked: it is empty or too long; None when it can."""
     if not question.strip():
         return "The question is empty."
     if len(question) > MAX_QUESTION:

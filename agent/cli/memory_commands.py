@@ -108,10 +108,9 @@ async def _confirmed(owner: str, preset: str | None) -> list[tuple[str, str]]:
 
     store = await open_store(settings().state)
     try:
-        feedback = await store.feedback(owner, preset, ["right", "corrected"])
+        return await store.confirmed(owner, preset)
     finally:
         await store.close()
-    return [(one.question, one.sql) for one in feedback if one.question and one.sql]
 
 
 def _report(file: Path, database: str, what: str, checked: Checked) -> None:

@@ -17,9 +17,8 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.conversations import Conversation
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
-from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
-from agent.runner import MAX_QUESTION, stream
+from agent.runner import question_problem, stream
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.presets import Preset
@@ -65,10 +64,8 @@ async def begin(
     Raises ApiError (400 an empty question, 404 an unknown preset or thread, 409 a thread that is still answering, 413 a
     question that is too long, 503 no room), StoreError."""
     question = asked.question.strip()
-    if not question:
-        raise ApiError(400, "The question is empty.")
-    if len(question) > MAX_QUESTION:
-        raise ApiError(413, f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read.")
+    if problem := question_problem(question):
+        raise ApiError(413 if question else 400, problem)
     _require_room(services)
     preset_id = asked.preset
     if asked.thread_id and not preset_id:
@@ -114,10 +111,9 @@ def _busy() -> ApiError:
 async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, str]]:
     """The questions on this database whose SQL the client confirmed or corrected; empty if the state cannot be read."""
     try:
-        feedback = await services.store.feedback(record.owner, record.preset, ["right", "corrected"])
+        return await services.store.confirmed(record.owner, record.preset)
     except StoreError:
         return []
-    return [(one.question, one.sql) for one in feedback if one.question and one.sql]
 
 
 async def _answering(
@@ -130,7 +126,6 @@ async def _answering(
         yield ErrorEvent(data=ErrorInfo(kind="database", message=str(error)))
         yield DoneEvent(data=DoneInfo(elapsed=0.0))
         return
-    current_run.set(record.run_id)
     conversation = None
     if record.thread_id:
         conversation = Conversation(

@@ -13,6 +13,8 @@ from agent.store.errors import NotFound
 from agent.store.records import FeedbackRecord, Verdict
 from agent.store.tables import feedback, runs
 
+CONFIRMED: tuple[Verdict, ...] = ("right", "corrected")
+"""The verdicts that make the SQL of an answer an example."""
 MOST = 1_000
 """Maximum number of verdicts that one call returns, latest first."""
 
@@ -38,6 +40,11 @@ class FeedbackStore(Base):
         given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
         rows = await self._all(query, given)
         return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in rows]
+
+    async def confirmed(self, owner: str, preset: str | None = None) -> list[tuple[str, str]]:
+        """(question, SQL) of the answers that the owner held right or corrected."""
+        records = await self.feedback(owner, preset, CONFIRMED)
+        return [(one.question, one.sql) for one in records if one.question and one.sql]
 
 
 @cache

@@ -28,6 +28,7 @@ from agent.server.replies import (
 from agent.server.routes.answers import DOCUMENTS, refusals
 from agent.server.routes.kept import DocumentFormat, document_response
 from agent.server.services import CurrentServices, Services
+from agent.store.feedback import CONFIRMED
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
 router = APIRouter(tags=["history"])
@@ -151,7 +152,7 @@ async def verified(
     services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    records = await services.store.feedback(client.owner, preset=preset, verdicts=["right", "corrected"])
+    records = await services.store.feedback(client.owner, preset=preset, verdicts=CONFIRMED)
     return [VerifiedPair.of(record) for record in records]
 
 
