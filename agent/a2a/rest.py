@@ -57,7 +57,7 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
     @router.post("/generate", response_model=TaskAnswer, responses=replies, openapi_extra=_body(TaskRequest))
     async def generate(request: Request) -> JSONResponse:
         """Write SQL for a question about the schema that comes with it."""
-        return await _reply(request, lambda given: _task(given, config.database.dialect))
+        return await _reply(request, lambda given: read_task(given, config.database.dialect))
 
     @router.post("/a2a/message", response_model=TaskAnswer, responses=replies, openapi_extra=_body(Message))
     async def message(request: Request) -> JSONResponse:
@@ -80,10 +80,6 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
     if status:
         _add_status(router, config)
     return router
-
-
-def _task(given: Any, dialect: str) -> Any:
-    return read_task(given, dialect)
 
 
 def _add_status(router: APIRouter, config: Settings) -> None:

@@ -6,13 +6,14 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from agent.models.trial import tried
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.addresses import listed
 from agent.server.models import KeptModel
+from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices, Services
 
@@ -36,9 +37,7 @@ class ModelIn(BaseModel):
     """None: the key in force, if the endpoint stays the same; empty: no key."""
 
 
-class ModelReply(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class ModelReply(Reply):
     name: str
     base_url: str | None
     """Null for OpenAI's own, and for those who may not change it."""
@@ -50,9 +49,7 @@ class ModelReply(BaseModel):
     may_change: bool
 
 
-class TrialReply(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class TrialReply(Reply):
     ok: bool
     message: str
     seconds: float
@@ -86,8 +83,7 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
 async def try_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> TrialReply:
     """Ask an endpoint for its models, and the model for one word. Nothing of a database is sent or kept."""
     _require(services, client)
-    trial = await tried(services.models.changed(_chosen(services, asked)))
-    return TrialReply(ok=trial.ok, message=trial.message, seconds=trial.seconds, models=list(trial.models))
+    return TrialReply.of(await tried(services.models.changed(_chosen(services, asked))))
 
 
 def may_change(services: Services, client: Client) -> bool:

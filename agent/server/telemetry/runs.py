@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import structlog
@@ -41,10 +41,8 @@ class RunTelemetry:
 
     def current(self) -> AbstractContextManager[object]:
         """Work inside this context is traced as part of the run, and its log lines carry the run's id."""
-        stack = ExitStack()
-        stack.enter_context(structlog.contextvars.bound_contextvars(run_id=self._run_id))
         current_run.set(self._run_id)
-        return stack
+        return structlog.contextvars.bound_contextvars(run_id=self._run_id)
 
     def observe(self, event: Event) -> None:
         if isinstance(event, NodeEvent):
