@@ -177,9 +177,8 @@ def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
             take(e)
         for part in (*(c for clause in (*q.where, *q.base) for c in clause), *q.having):
             condition(part)
-        for inner in (q.intersect, q.minus, q.alternatives):
-            if inner is not None:
-                walk(inner)
+        if q.intersect is not None:
+            walk(q.intersect)
 
     def condition(part: Condition | Membership) -> None:
         if isinstance(part, Membership):

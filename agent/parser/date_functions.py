@@ -92,7 +92,7 @@ class DateFunctions:
         years = exp.Sub(this=exp.Literal.number(day.year), expression=year)
         return exp.paren(exp.Sub(this=years, expression=ahead), copy=False)
 
-    def elapsed(self, start: exp.Expr, end: exp.Expr, unit: Unit = "day") -> exp.Expr:
+    def elapsed(self, start: exp.Expr, end: exp.Expr, unit: Unit) -> exp.Expr:
         """The time from one date to another, in the unit; with fractions if the columns hold times."""
         if self._dialect == "sqlite":
             moments = [exp.Anonymous(this="JULIANDAY", expressions=[x]) for x in (end, start)]

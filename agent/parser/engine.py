@@ -165,9 +165,7 @@ class _Attempt:
 class _Parser:
     """One schema with its values, against which questions are read."""
 
-    def __init__(
-        self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None = None
-    ) -> None:
+    def __init__(self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None) -> None:
         self._existing = vocabulary(schema, values.date_forms)
         self._dialect = dialect
         self._entities = with_entities(schema, values)

@@ -17,7 +17,7 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str] = ()) -> str:
+def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str]) -> str:
     """The meaning of the query, in words."""
     speak = _Speaker(vocabulary)
     tables = [speak.table(t) for t in query.tables]

@@ -197,9 +197,7 @@ class Query:
     """Groups without any row to count are also shown, with 0."""
     shape: Shape | None = None
     intersect: Query | None = None
-    minus: Query | None = None
-    alternatives: Query | None = None
-    """Rows of another query to add (UNION)."""
+    """Rows are kept that are also among those of this query."""
 
     def aggregates(self) -> bool:
         return any(e.function for e in self.select)

@@ -178,7 +178,7 @@ def linked_question(
     graph: JoinGraph,
     values: ValueIndex,
     today: dt.date,
-    avoid: frozenset[object] = frozenset(),
+    avoid: frozenset[object],
 ) -> LinkedQuestion:
     """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
     q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)

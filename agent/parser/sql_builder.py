@@ -74,25 +74,22 @@ class TreeBuilder:
 
     def build(self, query: Query) -> exp.Expression:
         """The whole statement. Raises Unreachable."""
-        tree: exp.Expression = self._select(query)
-        if query.shape is not None and isinstance(tree, exp.Select):
+        tree = self._select(query)
+        if query.shape is not None:
             tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
-        if query.intersect is None and query.minus is None and isinstance(tree, exp.Select):
-            tree = name_columns(tree, query, self._vocabulary, RESERVED)
+        if query.intersect is None:
+            return name_columns(tree, query, self._vocabulary, RESERVED)
         named = self._named_rows(query)
-        if named is not None and query.intersect is not None and isinstance(tree, exp.Select):
+        if named is not None:
             return self._also_among(tree, query.intersect, named)
-        for other, wrap in ((query.intersect, exp.intersect), (query.minus, exp.except_)):
-            if other is not None:
-                tree = wrap(tree, self._select(other), copy=False)
-        return tree
+        return exp.intersect(tree, self._select(query.intersect), copy=False)
 
     def _named_rows(self, query: Query) -> ColumnKey | None:
         """The key of the rows whose names the query shows: two rows with one name are not the same row. None where the
         values shown are what is asked for (`countries with both …`)."""
         shown = [e.column for e in query.select if e.column is not None and not (e.function or e.part or e.via)]
         tables = {c[0] for c in shown}
-        if len(shown) != len(query.select) or len(tables) != 1 or query.group or query.minus is not None:
+        if len(shown) != len(query.select) or len(tables) != 1 or query.group:
             return None
         table = next(iter(tables))
         names = {c.key for c in self._vocabulary.name_columns(table)}

@@ -158,7 +158,7 @@ _YES_OR_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|can) ", re.IGN
 _FLAG = re.compile(r"(?:is|has)_|(?:is|has)[A-Z]|.*(?:_flag|_flg|able|ed)\Z|active\Z")
 
 
-def _single(value: object, question: str, units: Sequence[str] = (), flag: bool = False) -> str:
+def _single(value: object, question: str, units: Sequence[str], flag: bool) -> str:
     """One value, in the question's own words if these make a sentence."""
     if value is None:
         return "There is no value to report: the result is empty (NULL)."
