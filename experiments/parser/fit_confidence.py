@@ -71,14 +71,17 @@ def learned(sources: dict[str, list[Outcome]]) -> Forest:
 
 
 def report(name: str, source_outcomes: Sequence[Outcome], forest: Forest) -> str:
-    """Precision and coverage of one source with a forest."""
-    sure = [
-        o for o in source_outcomes if o.features and o.sql and confidence.confidence(o.features, forest) >= STATED_DOUBT
-    ]
-    right = sum(o.right for o in sure)
-    share = right / len(sure) if sure else 0.0
-    count = len(source_outcomes)
-    return f"{name:<20}{count:>6} questions   sure of {len(sure) / count:.3f}   right there {share:.3f}"
+    """Coverage and precision of one source, with a forest and with the stored one."""
+    parts = [f"{name:<20}{len(source_outcomes):>6} questions"]
+    for label, known in (("learned on the others", forest), ("stored", None)):
+        sure = [
+            o.right
+            for o in source_outcomes
+            if o.features and o.sql and confidence.confidence(o.features, known) >= STATED_DOUBT
+        ]
+        share = sum(sure) / len(sure) if sure else 0.0
+        parts.append(f"{label}: sure of {len(sure) / len(source_outcomes):.3f}, right there {share:.3f}")
+    return "   ".join(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
