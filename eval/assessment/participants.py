@@ -134,7 +134,9 @@ class Caller:
         if status >= 300:
             detail = reply.get("error") or reply.get("detail") if isinstance(reply, Mapping) else None
             raise _Failed(_http_error(status, detail))
-        return read_answer([reply if isinstance(reply, Mapping) else _text(body)], str(message["task_id"]))
+        return read_answer(
+            [reply if isinstance(reply, Mapping) else body.decode("utf-8", "replace")], str(message["task_id"])
+        )
 
     async def _by_a2a(self, interface: Interface, message: Mapping[str, Any]) -> Answer:
         task = task_in(await self._call(interface, *interface.send(message)))
@@ -214,10 +216,6 @@ def _loaded(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
-
-
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "replace")
 
 
 def _http_error(status: int, detail: Any) -> Answer:

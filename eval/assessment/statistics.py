@@ -68,7 +68,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     tokens = [r.answer.tokens for r in results if r.answer.tokens is not None]
     costs = [r.answer.cost for r in results if r.answer.cost is not None]
     bands = calibration(results)
-    primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
+    primary = Counter(category for r in results if (category := r.judgement.category))
     return Figures(
         participant=results[0].participant,
         overall=fmean(j.overall for j in judged),

@@ -112,6 +112,16 @@ class Judgement:
     difference: Difference | None = None
     """For wrong answers that ran."""
 
+    @property
+    def category(self) -> Category | None:
+        """The category of the most serious mistake."""
+        return self.mistakes[0].category if self.mistakes else None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the answer is wrong: its most serious mistake, else why it did not run."""
+        return self.mistakes[0].reason if self.mistakes else self.error
+
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:

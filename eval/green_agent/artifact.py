@@ -124,7 +124,7 @@ def _task_result(r: TaskResult) -> dict[str, Any]:
 
 def _errors(results: Sequence[TaskResult]) -> dict[str, Any]:
     """Each wrong answer under its most serious mistake; tasks without an answer separately."""
-    primary = Counter(r.judgement.mistakes[0].category for r in results if r.judgement.mistakes)
+    primary = Counter(category for r in results if (category := r.judgement.category))
     failures = Counter(r.answer.failure for r in results if r.answer.failure)
     return {
         "total": len(results),

@@ -170,7 +170,7 @@ def _entry(r: TaskResult) -> str:
     elif r.answer.failure:
         kind = r.answer.failure.replace("_", " ")
     else:
-        kind = judged.mistakes[0].category.replace("_", " ") if judged.mistakes else "wrong"
+        kind = (judged.category or "wrong").replace("_", " ")
     reasons = "".join(
         f"<li><span class=dim>{esc(m.category.replace('_', ' '))}:</span> {esc(m.reason)}</li>" for m in judged.mistakes
     )

@@ -92,9 +92,7 @@ def _mistakes(participants: Sequence[Figures]) -> list[str]:
 def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
     lines = [f"## Wrong answers of {md(of.participant)}: {len(wrong)}", ""]
     for r in wrong[:_FAILURES]:
-        reason = r.judgement.gold_error or (
-            r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error
-        )
+        reason = r.judgement.gold_error or r.judgement.reason
         lines.append(f"- {md(r.task_id)}: {md(r.question, 160)} {md(reason or '', 200)}".rstrip())
     if len(wrong) > _FAILURES:
         lines.append(f"- and {len(wrong) - _FAILURES} more, in report.html")

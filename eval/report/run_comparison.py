@@ -119,5 +119,5 @@ def _pair(of: Comparison, x: TaskResult, y: TaskResult) -> str:
 
 
 def _why(r: TaskResult) -> str:
-    reason = r.judgement.mistakes[0].reason if r.judgement.mistakes else r.judgement.error
+    reason = r.judgement.reason
     return f'<p class="bad">{esc(reason)}</p>' if reason and not r.right else ""

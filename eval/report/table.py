@@ -49,7 +49,7 @@ def _row(r: TaskResult) -> Mapping[str, Any]:
         "failure": answer.failure,
         "error": judged.error or answer.error,
         "gold_error": judged.gold_error,
-        "category": judged.mistakes[0].category if judged.mistakes else None,
+        "category": judged.category,
         "seconds": round(answer.seconds, 3),
         "execution_time_ms": judged.answer_ms,
         "confidence": answer.confidence,
