@@ -1,4 +1,4 @@
-"""The only package that opens a connection: SQLite, DuckDB, PostgreSQL and MySQL behind one interface.
+"""The only package that opens a connection: every engine of `eval.engines` that runs here, behind one interface.
 
 In: a path or URL (`open_database`). Out: a `Database` that introspects, plans and runs statements read-only. A driver
 is imported when a database of its engine is opened, never earlier.

@@ -10,7 +10,6 @@ import re
 from calendar import month_name
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from eval.language.numbers import NUMBER_WORDS, SMALL_NUMBERS, numerals
 from eval.language.quotes import quotations, quotes_replaced
@@ -208,8 +207,6 @@ _SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate
 _NAMED_LIKE_EXTREMES = re.compile(r"(?<=[a-z,] )(?:Min|Max)(?= [A-Z])")
 """A name such as Max Weber, inside a sentence."""
 _PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
-
-Rank = Literal["most", "least"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:'[a-z]+)?|[,?.!;]")
 _VALUE, _NUMBER, _TABLE, _COLUMN, _NAME = "<value>", "<number>", "<table>", "<column>", "<name>"
 _HEAD_ENDS = word_set("of for where who that which with whose from in ordered by sorted having when at on to than")
 _LONGEST = 3
-_STANDS_FOR_VALUE = ("VALUE",)
+_STANDS_FOR_VALUE = "VALUE"
 _READ = 2_000
 """Characters of a question that are read."""
 
@@ -61,7 +61,7 @@ class Wording:
 
     @cached_property
     def _tokens(self) -> tuple[str, ...]:
-        return tuple(_TOKEN.findall(quotes_replaced(self.question[:_READ], f" {_STANDS_FOR_VALUE[0]} ")))
+        return tuple(_TOKEN.findall(quotes_replaced(self.question[:_READ], f" {_STANDS_FOR_VALUE} ")))
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class Wording:
 
     def _blank(self, i: int, names: _Names) -> str:
         written, word, reduced = self._tokens[i], self._words[i], self._stems[i]
-        if written in _STANDS_FOR_VALUE:
+        if written == _STANDS_FOR_VALUE:
             return _VALUE
         if written[0].isdecimal():
             return _NUMBER

@@ -41,7 +41,7 @@ class Demo:
         return table_rows(self.id)
 
     def build(self, target: str, on_progress: OnProgress | None = None) -> None:
-        """Write the demo into `target`, a file or a database URL of any of the four engines; see `load.load`."""
+        """Write the demo into `target`, a file or the URL of a database; see `load.load`."""
         from eval.tasks.load import load
 
         load(self.rows(), self.tables, target, on_progress)

@@ -20,7 +20,6 @@ from eval.sql.traversal import every
 _MORE = r"(?:more|greater|higher|larger|older|bigger|longer|heavier|taller|better|larger)"
 _LESS = r"(?:less|fewer|smaller|lower|younger|shorter|lighter|cheaper)"
 _NUMBER = rf"[$€£]?(\d[\d,]*(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})\b)(?![\d.,]*\d|-)"
-_OR_EQUAL = r"(?: or equal to| than or equal to)"
 _AFTERWARDS = r"(?! (?:hundred|thousand|million|billion|dozen|times|standard|percent\w*|%|and|to)\b|%|k\b)"
 
 
