@@ -41,24 +41,18 @@ def name_of(owner: str, database: str) -> str:
 
 def local_judge(path: str | None, owner: str, database: str) -> LocalJudge | None:
     """What was learned on a database; None if nothing was. Raises BadJudge."""
-    if not path:
-        return None
-    file = Path(path)
-    try:
-        state = file.stat()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise BadJudge(f"{path} cannot be read: {error.strerror}") from None
-    judges = _read(file, (state.st_size, state.st_mtime_ns)).get(name_of(owner, database))
+    judges = kept(Path(path)).get(name_of(owner, database)) if path else None
     return judges[0] if judges else None
 
 
 def kept(path: Path) -> Mapping[str, list[LocalJudge]]:
     """By `owner/database`, what holds there and what held before, the latest first. Raises BadJudge."""
-    if not path.exists():
+    try:
+        state = path.stat()
+    except FileNotFoundError:
         return {}
-    state = path.stat()
+    except OSError as error:
+        raise BadJudge(f"{path} cannot be read: {error.strerror}") from None
     return _read(path, (state.st_size, state.st_mtime_ns))
 
 

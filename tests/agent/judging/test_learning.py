@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.judging.learning import Lesson, learn
-from agent.judging.local import BadJudge, LocalJudge, forget, keep, local_judge, name_of
+from agent.judging.local import BadJudge, LocalJudge, forget, keep, kept, local_judge, name_of
 from agent.judging.verdicts import Judged, lessons
 from eval.databases import open_database
 from eval.examination import Query, examine
@@ -103,3 +103,10 @@ def test_a_case_is_judged_by_what_was_learned() -> None:
 
     assert probability(prior=0.3) < probability() < probability(prior=0.97)
     assert probability(weights={}) > probability()
+
+
+def test_a_file_that_cannot_be_looked_at_is_named(tmp_path: Path) -> None:
+    unusable = tmp_path / ("long" * 100)
+    for look in (lambda: kept(unusable), lambda: local_judge(str(unusable), "local", "shop")):
+        with pytest.raises(BadJudge, match="cannot be read"):
+            look()
