@@ -237,7 +237,8 @@ def _conversed(databases: str, model: str | None, record: Record) -> Record:
 
 
 async def _turns(questions: list[str], database: Database, model: str | None) -> list[Record]:
-    from agent.conversations import Conversation, memory_checkpointer
+    from agent.conversations import Conversation
+    from agent.conversations.checkpointer import memory_checkpointer
     from agent.runner import run
 
     thread = Conversation("batch", memory_checkpointer(), may_ask=False)

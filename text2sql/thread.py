@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 
 from agent.config import Settings
-from agent.conversations import Conversation, memory_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import memory_checkpointer
 from agent.models.protocol import Model
 from eval.databases.base import Database
 from text2sql import questions

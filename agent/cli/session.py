@@ -163,7 +163,8 @@ class Asker:
         """The thread as the runner takes it; it lives as long as the session."""
         if self.thread is None:
             return None
-        from agent.conversations import Conversation, memory_checkpointer
+        from agent.conversations import Conversation
+        from agent.conversations.checkpointer import memory_checkpointer
 
         if self._threads is None:
             self._threads = await asyncio.to_thread(memory_checkpointer)

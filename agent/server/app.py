@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from agent.config import Settings
 from agent.config import settings as process_settings
-from agent.conversations import open_checkpointer
+from agent.conversations.checkpointer import open_checkpointer
 from agent.results import ResultStore
 from agent.server.errors import install_errors
 from agent.server.instance import Instance
@@ -100,11 +100,11 @@ def create_app(
 
 def _add_agent_to_agent(app: FastAPI, config: Settings, url: str, closing: contextlib.AsyncExitStack) -> None:
     """`/generate` always; JSON-RPC and the cards where the extra `a2a` is installed."""
-    from agent.a2a import rest_router
+    from agent.a2a.rest import rest_router
 
     app.include_router(rest_router(config, status=False))
     if find_spec("a2a") is not None:
-        from agent.a2a import rpc_routes
+        from agent.a2a.rpc import rpc_routes
         from agent.a2a.shared_tasks import Place
 
         def place() -> Place:

@@ -12,7 +12,8 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.config import Settings
-from agent.conversations import Conversation, memory_checkpointer, open_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import memory_checkpointer, open_checkpointer
 from agent.runner import Answer, run
 from eval.databases.base import Database
 from tests.agent.conftest import TABLES

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.conversations import Conversation, open_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import open_checkpointer
 from agent.conversations.turns import DROPPED
 from agent.events import AnswerEvent, ClarifyEvent, DoneEvent, NodeEvent
 from agent.models.protocol import PlanReply

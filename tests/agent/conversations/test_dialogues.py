@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.conversations import Conversation, memory_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import memory_checkpointer
 from agent.models.protocol import PlanReply
 from agent.runner import Answer, run
 from agent.runtime.catalogue import resolve_database

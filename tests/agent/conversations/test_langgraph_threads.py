@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.conversations import memory_checkpointer
+from agent.conversations.checkpointer import memory_checkpointer
 from agent.graph import build_graph
 from agent.state import AgentState
 

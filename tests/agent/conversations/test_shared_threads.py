@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import CheckpointTuple, empty_checkpoint
 from psycopg.rows import dict_row
 
 from agent.config import Settings
-from agent.conversations import open_checkpointer
+from agent.conversations.checkpointer import open_checkpointer
 from agent.conversations.read_once import forget_read, one_turn, read_once
 from agent.conversations.shared import _alive
 from tests.settings import overridden

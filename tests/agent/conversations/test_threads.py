@@ -13,7 +13,8 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.config import Settings
-from agent.conversations import Conversation, open_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import open_checkpointer
 from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
 from agent.runner import run
 from agent.state import QueryResult, Turn

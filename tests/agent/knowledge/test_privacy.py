@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from agent.config import Settings
-from agent.conversations import Conversation, memory_checkpointer
+from agent.conversations import Conversation
+from agent.conversations.checkpointer import memory_checkpointer
 from agent.knowledge.privacy import for_feedback, kinds, scrubbed, visible_schema, visible_turn
 from agent.models import shared_model
 from agent.models.prompt_log import PromptLog
