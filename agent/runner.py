@@ -23,7 +23,7 @@ from typing_extensions import TypedDict, Unpack
 from agent.access.database import PersonalDatabase
 from agent.config import Settings, settings, settings_problem
 from agent.conversations.conversation import Conversation, fresh_turn
-from agent.conversations.turns import TurnRefused, take_turn
+from agent.conversations.turns import take_turn
 from agent.events import (
     AnswerEvent,
     ClarifyEvent,
@@ -183,8 +183,6 @@ def _known_failures() -> Iterator[None]:
         yield
     except RunFailed:
         raise
-    except TurnRefused as error:
-        raise RunFailed(error.kind, str(error)) from error
     except DatabaseError as error:
         raise RunFailed("database", str(error)) from error
     except BadJudge as error:

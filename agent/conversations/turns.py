@@ -27,8 +27,8 @@ from agent.conversations.conversation import (
 )
 from agent.models.langsmith import langsmith_tracing
 from agent.runtime.context import RunContext
+from agent.runtime.preparation import RunFailed
 from agent.state import Clarification, Clarified
-from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
     from agent.conversations.conversation import Graph
@@ -44,14 +44,6 @@ _NEVER_MIND = re.compile(
 _running: set[tuple[int, str]] = set()
 
 
-class TurnRefused(Text2SQLError):
-    """The turn cannot start; the message is for the user, `kind` is that of an `error` event."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
     """How a turn ended: with a state, waiting for an answer, or dropped by the user."""
@@ -62,11 +54,11 @@ class TurnEnd:
 
 
 async def take_turn(text: str, conversation: Conversation, context: RunContext, evidence: str = "") -> TurnEnd:
-    """Run one turn. Raises TurnRefused: `busy` while another turn of the thread runs in this process, `state` when the
+    """Run one turn. Raises RunFailed: `busy` while another turn of the thread runs in this process, `state` when the
     thread's state cannot be read or written."""
     key = (id(conversation.checkpointer), conversation.thread_id)
     if key in _running:
-        raise TurnRefused("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
+        raise RunFailed("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
     _running.add(key)
     try:
         from agent.conversations.read_once import one_turn
@@ -138,7 +130,7 @@ async def _drop(graph: Graph, thread_id: str) -> None:
 
 @contextlib.contextmanager
 def _told_plainly() -> Iterator[None]:
-    """Turn an error of the checkpointer's driver into TurnRefused; the nodes themselves never raise such errors."""
+    """Turn an error of the checkpointer's driver into RunFailed; the nodes themselves never raise such errors."""
     try:
         yield
     except Exception as error:
@@ -146,4 +138,4 @@ def _told_plainly() -> Iterator[None]:
         if driver not in ("sqlite3", "psycopg", "psycopg_pool"):
             raise
         message = f"The state of this conversation could not be read or written ({type(error).__name__}). "
-        raise TurnRefused("state", message + "Its earlier turns are as they were; try again later.") from error
+        raise RunFailed("state", message + "Its earlier turns are as they were; try again later.") from error
