@@ -157,20 +157,25 @@ class Chat:
         try:
             with call_span(Call(call, self._model, self._base_url)) as reported:
                 yield seen
-                last = next((reply.tokens for reply in reversed(seen) if reply.tokens), None)
+                used = _last_tokens(seen)
                 reported(
                     response__model=next((reply.model for reply in seen if reply.model), None),
-                    usage__input_tokens=last.input if last else None,
-                    usage__output_tokens=last.output if last else None,
+                    usage__input_tokens=used.input if used else None,
+                    usage__output_tokens=used.output if used else None,
                 )
         except BaseException as raised:
             error = type(raised).__name__
             raise
         finally:
-            used = next((reply.tokens for reply in reversed(seen) if reply.tokens), None)
-            tokens = (used.input, used.output) if used else None
             if self._log is not None:
+                used = _last_tokens(seen)
+                tokens = (used.input, used.output) if used else None
                 self._log.write(call, self._model, messages, started=started, tokens=tokens, error=error)
+
+
+def _last_tokens(replies: list[Reply]) -> Tokens | None:
+    """The tokens that were reported last: in a stream they come with one of its last pieces."""
+    return next((reply.tokens for reply in reversed(replies) if reply.tokens), None)
 
 
 def _without_system(messages: Messages) -> Messages:
@@ -181,20 +186,14 @@ def _without_system(messages: Messages) -> Messages:
     return [(role, f"{system}\n\n{first}"), *others]
 
 
+_KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"), ("question", "judge"))
+"""(property of the reply, call) in order: the first property that is there tells the call."""
+
+
 def _call_kind(schema: dict[str, Any] | None) -> str:
     """The protocol call that belongs to this reply schema."""
     asked = (schema or {}).get("properties", {})
-    return (
-        "plan"
-        if "tasks" in asked
-        else "review"
-        if "accept" in asked
-        else "write_sql"
-        if "sql" in asked
-        else "judge"
-        if "score" in asked or "question" in asked
-        else "summarize"
-    )
+    return next((kind for name, kind in _KINDS if name in asked), "summarize")
 
 
 def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0) -> dict[str, Any]:

@@ -26,6 +26,8 @@ _TAGS = re.compile(
     r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis|answered)\b)",
     re.I,
 )
+_FOR_STEP = "The query is for this step of the answer only:"
+_ANSWERS_STEP = "The query answers this step of the question:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,6 @@ def plan_prompt(request: PlanRequest) -> Prompt:
 def sql_prompt(request: SqlRequest) -> Prompt:
     """Question, schema, the task if it differs from the question, and earlier results. On a retry also the failed SQL
     and the feedback, verbatim. For one of several candidates, the approach that it is to try."""
-    task = ""
-    if request.task.description.strip() != request.question.strip():
-        task = f"\nWrite the query for this step of the answer only:\n{_block('task', request.task.description)}\n"
     previous = "".join(
         f"\nRows that the earlier step {as_data(one.task_id)} returned:\n{_result(one)}\n" for one in request.previous
     )
@@ -116,7 +115,7 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         question=_question(request),
         raw={
             "sql_rules": template("sql_rules").system,
-            "task": task,
+            "task": _task(request, "Write the query for this step of the answer only:"),
             "instructions": _instructions(request),
             "previous": known(request) + previous,
             "retry": retry,
@@ -155,9 +154,6 @@ def known(request: SqlRequest | StepRequest) -> str:
 
 def step_prompt(request: StepRequest) -> Prompt:
     """Schema and question, then the steps so far and the tools allowed next."""
-    task = ""
-    if request.task.description.strip() != request.question.strip():
-        task = f"\nThe query is for this step of the answer only:\n{_block('task', request.task.description)}\n"
     steps = "\n\n".join(f"{number}. {as_data(step)}" for number, step in enumerate(request.steps, 1)) or "(none)"
     return _prompt(
         "react",
@@ -165,7 +161,7 @@ def step_prompt(request: StepRequest) -> Prompt:
         schema=request.schema_context,
         question=_question(request),
         raw={
-            "task": task,
+            "task": _task(request, _FOR_STEP),
             "instructions": _instructions(request),
             "known": known(request),
             "steps": steps,
@@ -176,9 +172,6 @@ def step_prompt(request: StepRequest) -> Prompt:
 
 
 def review_prompt(request: ReviewRequest) -> Prompt:
-    task = ""
-    if request.task.description.strip() != request.question.strip():
-        task = f"\nThe query is for this step of the answer only:\n{_block('task', request.task.description)}\n"
     doubts = "\n".join(f"- {one_line(doubt, 500)}" for doubt in request.doubts)
     return _prompt(
         "review",
@@ -190,7 +183,7 @@ def review_prompt(request: ReviewRequest) -> Prompt:
         preview=result_preview(request.columns, request.preview),
         raw={
             "instructions": _instructions(request),
-            "task": task,
+            "task": _task(request, _FOR_STEP),
             "doubts": f"\nEvidence against it:\n{_block('doubts', doubts)}" if doubts else "",
         },
     )
@@ -211,14 +204,15 @@ def read_back_prompt(request: JudgeRequest) -> Prompt:
 
 def compare_prompt(request: JudgeRequest, answered: str) -> Prompt:
     return _prompt(
-        "compare", None, question=request.question, answered=answered, raw={"task": _step_of_question(request)}
+        "compare", None, question=request.question, answered=answered, raw={"task": _task(request, _ANSWERS_STEP)}
     )
 
 
-def _step_of_question(request: JudgeRequest) -> str:
+def _task(request: SqlRequest | StepRequest | ReviewRequest | JudgeRequest, lead: str) -> str:
+    """The task, behind a sentence that says what it is; empty where it is the whole question."""
     if request.task.description.strip() == request.question.strip():
         return ""
-    return f"\nThe query answers this step of the question:\n{_block('task', request.task.description)}\n"
+    return f"\n{lead}\n{_block('task', request.task.description)}\n"
 
 
 def _judging(name: str, request: JudgeRequest) -> Prompt:
@@ -229,7 +223,7 @@ def _judging(name: str, request: JudgeRequest) -> Prompt:
         sql=request.sql,
         rows_returned=str(request.rows_returned),
         preview=result_preview(request.columns, request.preview),
-        raw={"task": _step_of_question(request)},
+        raw={"task": _task(request, _ANSWERS_STEP)},
     )
 
 

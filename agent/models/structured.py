@@ -27,29 +27,27 @@ def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_SCORE = {"type": "number", "description": "0 to 1"}
 
 MAX_QUESTION = 2_000
 MAX_CLARIFICATION = 500
 MAX_OPTION = 200
 MAX_OPTIONS = 5
 
-PLAN_SCHEMA = _strict(
-    plan_type={"type": "string", "enum": ["single", "multi-sequential"]},
-    confidence={"type": "number", "description": "0 to 1"},
-    tasks={
-        "type": "array",
-        "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}),
-    },
-)
-PLAN_WITH_SQL_SCHEMA = _strict(
-    **PLAN_SCHEMA["properties"]
-    | {
-        "tasks": {
-            "type": "array",
-            "items": _strict(id=_TEXT, description=_TEXT, depends_on={"type": "array", "items": _TEXT}, sql=_TEXT),
-        }
-    }
-)
+
+def _plan(**of_task: dict[str, Any]) -> dict[str, Any]:
+    """A plan whose tasks also have these properties."""
+    task = _strict(id=_TEXT, description=_TEXT, depends_on=_TEXTS, **of_task)
+    return _strict(
+        plan_type={"type": "string", "enum": ["single", "multi-sequential"]},
+        confidence=_SCORE,
+        tasks={"type": "array", "items": task},
+    )
+
+
+PLAN_SCHEMA = _plan()
+PLAN_WITH_SQL_SCHEMA = _plan(sql=_TEXT)
 
 
 def plan_schema(*, with_sql: bool, in_conversation: bool) -> dict[str, Any]:
@@ -60,14 +58,13 @@ def plan_schema(*, with_sql: bool, in_conversation: bool) -> dict[str, Any]:
         return plan
     return _strict(
         standalone_question=_TEXT,
-        clarification=_strict(question=_TEXT, options={"type": "array", "items": _TEXT}),
+        clarification=_strict(question=_TEXT, options=_TEXTS),
         **plan["properties"],
     )
 
 
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
 REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
-_SCORE = {"type": "number", "description": "0 to 1"}
 JUDGE_SCHEMA = _strict(reasoning=_TEXT, score=_SCORE)
 CONDITIONS_SCHEMA = _strict(
     conditions={"type": "array", "items": _strict(condition=_TEXT, place=_TEXT)}, reasoning=_TEXT, score=_SCORE
