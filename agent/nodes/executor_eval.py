@@ -150,7 +150,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
-    departures = await asyncio.to_thread(_departures, step, case) if step.context.semantics else ()
+    departures, units = await asyncio.to_thread(_meaning, step, case) if step.context.semantics else ((), [])
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures)
     seen = observed(case)
     executed = case.result
@@ -168,7 +168,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
             update={
                 "data": data,
                 "columns": list(executed.columns),
-                "units": await asyncio.to_thread(_units, step, case) if step.context.semantics else [],
+                "units": units,
                 "rows_returned": len(data),
                 "truncated": executed.truncated,
                 "execution_time_ms": round(executed.execution_time_ms, 3),
@@ -181,22 +181,16 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
     return _rated(result, case, seen, relevance)
 
 
-def _departures(step: _Step, case: Case) -> tuple[str, ...]:
-    """Where the query computes a metric of the question otherwise than the semantic model defines it."""
-    if step.context.semantics is None or case.parsed.tree is None:
-        return ()
-    from agent.knowledge.semantics.conformity import departures
+def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str]]:
+    """By the semantic model: where the query computes a metric of the question otherwise than it is defined, and what
+    the result's columns are counted in."""
+    semantics, tree = step.context.semantics, case.parsed.tree
+    if semantics is None or tree is None:
+        return (), []
+    from agent.knowledge.semantics.conformity import departures, units_of
 
-    return departures(step.question, case.parsed.tree, step.context.semantics, case.schema)
-
-
-def _units(step: _Step, case: Case) -> list[str]:
-    """What the result's columns are counted in, as the semantic model says."""
-    if step.context.semantics is None or case.parsed.tree is None:
-        return []
-    from agent.knowledge.semantics.conformity import units_of
-
-    return list(units_of(case.parsed.tree, step.context.semantics, case.schema))
+    units = units_of(tree, semantics, case.schema) if case.result else ()
+    return departures(step.question, tree, semantics, case.schema), list(units)
 
 
 def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relevance: Relevance) -> QueryResult:
