@@ -6,6 +6,7 @@ the model may see.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from agent.events import RetryEvent, RetryInfo
@@ -70,14 +71,11 @@ def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]
             "The query ran but returned no rows. Review the WHERE and JOIN conditions: are the constants spelled as "
             "they are stored, do the joined keys match, are conditions too narrow?" + _against(result)
         )
-    weak = ", ".join(f"{name} {value:.2f}" for name, value in sorted(dimensions.items(), key=_by_value) if value < WEAK)
+    by_value = sorted(dimensions.items(), key=itemgetter(1))
+    weak = ", ".join(f"{name} {value:.2f}" for name, value in by_value if value < WEAK)
     because = f" Weak: {weak}." if weak else ""
     why = shortfall(result.score, threshold)
     return "generic", f"{why[0].upper()}{why[1:]}.{because}{_against(result)}"
-
-
-def _by_value(item: tuple[str, float]) -> float:
-    return item[1]
 
 
 def _phantoms(of: Hallucinations) -> list[str]:

@@ -38,6 +38,7 @@ from eval.sql.types import ReadStatement
 
 _ABANDONED_SECONDS = 3600.0
 _SWEEP_SECONDS = 30.0
+_GONE = "this result is no longer kept; run the query again"
 _ID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -125,7 +126,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         )
         file.execute("PRAGMA temp_store = MEMORY" if path.stat().st_size < 1 << 26 else "PRAGMA temp_store = FILE")
     except (sqlite3.Error, OSError):
-        raise ResultGone("this result is no longer kept; run the query again") from None
+        raise ResultGone(_GONE) from None
     file.create_function("holds", 2, holds, deterministic=True)
     return file
 
@@ -199,10 +200,10 @@ class ResultStore:
         path = self._path(result_id, owner)
         try:
             if time.time() - path.stat().st_mtime > self._seconds_kept:
-                raise ResultGone("this result is no longer kept; run the query again")
+                raise ResultGone(_GONE)
             os.utime(path)
         except OSError:
-            raise ResultGone("this result is no longer kept; run the query again") from None
+            raise ResultGone(_GONE) from None
         if time.monotonic() - self._swept > _SWEEP_SECONDS:
             self.sweep()
         return KeptResult.read(result_id, path)

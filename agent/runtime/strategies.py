@@ -7,7 +7,7 @@ In: a name, as in `TEXT2SQL_STRATEGY` and `--strategy`: `standard`, `few-shot-5`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -123,22 +123,8 @@ STRATEGIES: dict[str, Strategy] = {
     )
 }
 
-SWITCHES = (
-    "plan",
-    "plan_sql",
-    "judge",
-    "conditions",
-    "read_back",
-    "judge_settled",
-    "summary_ahead",
-    "notes",
-    "glossary",
-    "clamp_projection",
-    "clamp_order",
-    "clamp_ids",
-    "constraint_gate",
-    "summary",
-)
+SWITCHES = tuple(field.name for field in fields(Strategy) if isinstance(field.default, bool))
+"""The parts that are on or off."""
 COUNTS = ("examples", "retries", "candidates", "verify_rounds")
 _OFF: dict[str, Any] = {
     **dict.fromkeys(SWITCHES, False),
