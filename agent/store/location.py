@@ -22,7 +22,7 @@ from agent.store.private_folder import PRIVATE_FILE, PRIVATE_FOLDER
 @dataclass(frozen=True, slots=True)
 class Location:
     url: URL = field(repr=False)
-    """The URL for SQLAlchemy's async engine."""
+    """The URL for SQLAlchemy."""
     place: str
     """For messages and logs; holds no credentials."""
     folder: Path

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, RowMapping, and_, delete, func, or_, select, update
 
 from agent.store.base import Base, now, storable
 from agent.store.runs import LEASE_SECONDS
@@ -148,10 +148,7 @@ class TaskStore(Base):
         await self._write(pruned)
 
 
-def _record(row: object) -> TaskRecord:
-    values = dict(row)  # type: ignore[call-overload]
-    fields = {name: values[name] for name in ("owner", "task_id", "context_id", "state", "updated", "data", "version")}
-    active = bool(values["active"])
-    return TaskRecord(
-        **fields, active=active, ended=bool(values["ended"]), left=active and values["leased_until"] < now()
-    )
+def _record(row: RowMapping) -> TaskRecord:
+    fields = {name: row[name] for name in ("owner", "task_id", "context_id", "state", "updated", "data", "version")}
+    active = bool(row["active"])
+    return TaskRecord(**fields, active=active, ended=bool(row["ended"]), left=active and row["leased_until"] < now())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, or_, select, update
@@ -38,42 +37,27 @@ def new_thread_id() -> str:
     return secrets.token_urlsafe(12)
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A question that is asked on a thread."""
-
-    owner: str
-    thread_id: str
-    preset: str
-    question: str
-    fresh: bool
-    """The thread is to be created."""
-
-    def counted(self, connection: Connection) -> ThreadRecord:
-        """The thread with this turn's number. Raises NotFound for a thread that is not the owner's."""
-        at = now()
-        if self.fresh:
-            values = {
-                "thread_id": self.thread_id,
-                "owner": self.owner,
-                "title": storable(_title(self.question)),
-                "preset": storable(self.preset),
-                "turns": 1,
-                "created": at,
-                "updated": at,
-            }
-            connection.execute(threads.insert(), values)
-            return _record(values)
-        given = {"its_owner": self.owner, "its_id": storable(self.thread_id)}
-        values = {"updated": at, "preset": storable(self.preset)}
-        row = (
-            connection.execute(_COUNTED, given | {f"new_{name}": value for name, value in values.items()})
-            .mappings()
-            .first()
-        )
-        if row is None:
-            raise NotFound("There is no such thread.")
-        return _record(row)
+def _counted(connection: Connection, run: RunRecord, *, fresh: bool) -> ThreadRecord:
+    """The run's thread with this turn's number; `fresh`: the thread is created. Raises NotFound for a thread that is
+    not the owner's."""
+    at, preset = now(), storable(run.preset)
+    if fresh:
+        values = {
+            "thread_id": run.thread_id,
+            "owner": run.owner,
+            "title": storable(_title(run.question)),
+            "preset": preset,
+            "turns": 1,
+            "created": at,
+            "updated": at,
+        }
+        connection.execute(threads.insert(), values)
+        return _record(values)
+    given = {"its_owner": run.owner, "its_id": storable(str(run.thread_id)), "new_updated": at, "new_preset": preset}
+    row = connection.execute(_COUNTED, given).mappings().first()
+    if row is None:
+        raise NotFound("There is no such thread.")
+    return _record(row)
 
 
 class ThreadStore(RunStore):
@@ -93,10 +77,10 @@ class ThreadStore(RunStore):
         returned record has the turn's number. Raises NotFound for a thread that is not the owner's, and ThreadBusy
         while another run is active on it. `patience`: seconds to wait for that, which may be stopping in another
         process."""
-        touch = Touch(run.owner, str(run.thread_id), run.preset, run.question, fresh=fresh)
 
         def begun(connection: Connection) -> RunRecord:
-            thread = touch.counted(connection)  # locks the thread's row, so two runs that start at once are serialised
+            # locks the thread's row, so two runs that start at once are serialised
+            thread = _counted(connection, run, fresh=fresh)
             if not fresh and self._busy(connection, thread.thread_id):
                 raise ThreadBusy
             numbered = run.model_copy(update={"turn": thread.turns})
