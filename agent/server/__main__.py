@@ -64,7 +64,7 @@ def serve_command(
 
     from agent.config import settings, settings_problem
     from agent.server.middleware import host_problem
-    from agent.server.workers import workers_problem
+    from agent.server.workers import run_workers, workers_problem
     from agent.store import StoreError
 
     try:
@@ -81,7 +81,7 @@ def serve_command(
         _serve_with_reload(host, port, config)
         return
     try:
-        raise typer.Exit(_serve(host, port, url, config) if count == 1 else _serve_all(host, port, url, config, count))
+        raise typer.Exit(_serve(host, port, url, config) if count == 1 else run_workers(host, port, url, config, count))
     except AddressUnusable as error:
         sys.stderr.write(f"text2sql: {error}\n")
         raise typer.Exit(NOT_STARTED) from None
@@ -100,12 +100,6 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
         )
     except ValueError as error:
         _refuse(str(error))
-
-
-def _serve_all(host: str, port: int, url: str | None, config: Settings, workers: int) -> int:
-    from agent.server.workers import run_workers
-
-    return run_workers(host, port, url, config, workers)
 
 
 def _serve_with_reload(host: str, port: int, config: Settings) -> None:
