@@ -212,10 +212,20 @@ def _between(q: LinkedQuestion, c: Context, i: int, j: int) -> Finding:
     if after is not None:
         column = c.column_of(after, "number")
     if column is None:
-        return _between_ages(q, c, j, k)
+        ages_meant = _between_ages(q, c, j, k)
+        guessed = amount_column(q, c.entities) if ages_meant == Finding() else None
+        if guessed is None or called_person(q, guessed.table):
+            return ages_meant
+        return replace(_within(q, guessed, j, k), doubts=("amount_guessed",))
+    return _within(q, column, j, k, () if after is None else (after,))
+
+
+def _within(q: LinkedQuestion, column: ColumnWord, j: int, k: int, named: tuple[int, ...] = ()) -> Finding:
+    """The column lies between the numbers at items j and k."""
     bounds = (q.items[j].number, q.items[k].number)
-    used = (*_bounds(q, j, k), *(() if after is None else (after,)))
-    return Finding(used, conditions=(Condition(Expression(column=column.key), "between", bounds),))
+    return Finding(
+        (*_bounds(q, j, k), *named), conditions=(Condition(Expression(column=column.key), "between", bounds),)
+    )
 
 
 def _bounds(q: LinkedQuestion, j: int, k: int) -> list[int]:

@@ -94,6 +94,7 @@ class JoinGraph:
         self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
         stored = tuple(t.table for t in vocabulary.tables.values())
         some_declared = any(not fk.inferred for table in stored for fk in table.foreign_keys)
+        self._words = {name: frozenset(table.words) for name, table in vocabulary.tables.items()}
         self._inferred_cost = 0.4 if some_declared else 0.0  # an engine that keeps no keys declares none
         for table in stored:
             for fk in table.foreign_keys:
@@ -228,6 +229,7 @@ class JoinGraph:
                     + (self._inferred_cost if edge.inferred else 0.0)
                     + edge.chance
                     - (0.3 if there in named else 0.0)
+                    - (0.05 if any(self._words[t] < self._words[there] for t in sources) else 0.0)  # lines of orders
                 )
                 if up and edge.right == here and not edge.single and here not in named:
                     step += FAN_OUT

@@ -191,7 +191,7 @@ _LEAST = word_set("fewest least lowest worst quietest slowest")
     rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>busiest|quietest|slowest) {_UNIT_OF_TIME}"
     rf"(?: of the day)?(?: (?:for|by|in terms of|of) {_FIGURE})?{_WHEN}$",
     rf"^(?:(?:what|which)(?: is| was)? )?(?:the |our )?(?P<most>best|worst) {_UNIT_OF_TIME}"
-    rf" (?:for|by|in terms of) {_FIGURE}{_WHEN}$",
+    rf"(?: (?:for|by|in terms of) {_FIGURE})?{_WHEN}$",
     rf"^(?:on |in )?(?:which|what) {_UNIT_OF_TIME}(?: of (?:the )?year)? (?:has|had|have|saw|sees|"
     rf"brought(?: in)?|is|was|with|did we have|do we have|did we get|do we get|did we make|do we make)(?: the)? "
     rf"(?P<most>most|fewest|least|highest|lowest|largest|smallest|best|worst) (?:number of )?{_FIGURE}{_WHEN}$",
@@ -202,6 +202,8 @@ def busiest_time(match: re.Match[str], known: Known) -> Wording | None:
     """`the busiest month for orders`, `which weekday had the most trips`, `best month for sales`, `rush hour`."""
     period = re.sub(r"^day of the week$", "weekday", match["period"], flags=re.IGNORECASE)
     what, rest, most = (match["x"] or "").lower(), match["rest"], match["most"].lower() not in _LEAST
+    if not what and match["most"].lower() in ("best", "worst"):
+        what = "revenue"
     if not what:
         if not (events := known.events()):
             return None

@@ -31,12 +31,12 @@ def every_period(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s)(?P<how> (?:who|that|which|with|from|in) .+?) "
-    r"(?:by|per|each) (?P<unit>day|week|weekday|month|quarter|year|hour)$"
+    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>(?:[a-z]+ )?[a-z]+s)"
+    r"(?P<how> (?:who|that|which|with|from|in) .+?) (?:by|per|each) (?P<unit>day|week|weekday|month|quarter|year|hour)$"
 )
 def counted_by_time(match: re.Match[str], known: Known) -> Wording | None:
     """`riders who joined in 2024 by month` as `number of riders who joined in 2024 per month`."""
-    if known.table(match["x"]) is None:
+    if known.table(match["x"].split()[-1]) is None:
         return None
     return Wording(f"number of {match['x']}{match['how']} per {match['unit']}")
 

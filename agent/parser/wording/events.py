@@ -64,6 +64,13 @@ def never(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"without {rows}") if rows else None
 
 
+@rule(rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT} (?:something|anything)(?= (?:in|since|last|this|during)\b|[?.! ]*$)")
+def at_all(match: re.Match[str], known: Known) -> Wording | None:
+    """`bought something in January` as `with orders in January`."""
+    rows = _recorded(match, known)
+    return Wording(f"with {rows}") if rows else None
+
+
 @rule(
     rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
     r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)"
@@ -76,7 +83,7 @@ def how_often(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     rf"{_WHO}(?:have |has )?(?:spent|spend|paid) (?P<cmp>more than|less than|over|under|at least) "
-    r"(?P<n>[\d.,]+)(?: \w+)?(?P<rest>.*)"
+    r"(?P<n>[\d.,]+)(?: (?!in\b|since\b|last\b|this\b|during\b|on\b|per\b)\w+)?(?P<rest>.*)"
 )
 def spent(match: re.Match[str], _: Known) -> Wording:
     """`who spent more than 100 euros` as `with revenue more than 100`."""
@@ -172,6 +179,21 @@ def popular(match: re.Match[str], known: Known) -> Wording | None:
         f"{match['x']} with the {rank}{match['rest']}",
         notes=(f"“{match['most'].lower()} popular” is taken as the {rank}",),
     )
+
+
+@rule(
+    r"^(?:(?:what|which) (?:is|are) )?(?:the |our )?(?P<end>lowest|highest|best|worst|top)[- ]rated (?P<x>[a-z]+)$",
+    r"^(?:(?:what|which) (?:is|are) )?(?:the |our )?(?P<x>[a-z]+) with the (?P<end>best|worst) (?:reviews|ratings)$",
+)
+def rated(match: re.Match[str], known: Known) -> Wording | None:
+    """`best rated products` as `products with the highest average rating`, where others rate them."""
+    table = known.table(match["x"])
+    ratings = [c for c in known.figures() if c.words[-1] in ("rating", "star", "score")]
+    if table is None or len(ratings) != 1:
+        return None
+    end = "lowest" if match["end"].lower() in ("lowest", "worst") else "highest"
+    average = "average " if ratings[0].table != table.name else ""
+    return Wording(f"{match['x']} with the {end} {average}{' '.join(ratings[0].words)}")
 
 
 @rule(

@@ -33,12 +33,13 @@ _REPHRASED: tuple[_Rule, ...] = (
     repeat_events.lapsed, repeat_events.churned, repeat_events.first_events, repeat_events.newcomers,
     amounts.amount_in_state, amounts.what_we_did, amounts.who_owes, amounts.amount_of_one, amounts.in_stock,
     amounts.signed, dates.counted_by_time, dates.older, people.bosses, people.names_of_role, events.who_did,
-    events.with_and_without, slang.row_numbers, events.busiest, events.popular, amounts.by_what_they_paid,
-    amounts.more_than_all, amounts.who_did_most, dates.first_by_event, dates.last_rows, ages.passed_age,
-    ages.stage_of_life, durations.duration, people.their_boss, people.whom, people.who_reports, people.reports,
-    rates.rate, rates.share_in_state, ages.how_old, ages.birth_date, dates.first_thing, events.repeat_customers,
-    events.then_not, events.never, events.how_often, events.spent, events.what_sells, events.who_spends,
-    events.what_they_bought, events.counted, events.best, period_comparison.against_the_last,
+    events.with_and_without, slang.row_numbers, events.busiest, events.popular, events.rated,
+    amounts.by_what_they_paid, amounts.more_than_all, amounts.who_did_most, dates.first_by_event, dates.last_rows,
+    ages.passed_age, ages.stage_of_life, durations.duration, people.their_boss, people.whom, people.who_reports,
+    people.reports, rates.rate, rates.share_in_state, ages.how_old, ages.birth_date, dates.first_thing,
+    events.repeat_customers, events.then_not, events.never, events.how_often, events.at_all, events.spent,
+    events.what_sells, events.who_spends, events.what_they_bought, events.counted, events.best,
+    period_comparison.against_the_last,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (

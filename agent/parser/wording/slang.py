@@ -61,6 +61,10 @@ _REPLACED = tuple(
         (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
          r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
          r"which \1 has the \2 "),
+        (r"^how many (days|hours|weeks|minutes) (?:are there |passed? |lie )?(?:between|from) (.+?)( on average)?"
+         r"(?=[?.! ]*$)", r"average \1 between \2"),
+        (r"^((?:which|what) (?!(?:share|part)\b).+?) is used (?:the )?(most|least)(?: often)?(?=[?.! ]*$)",
+         r"\1 is the \2 common"),
         (r"\bworst first\b", "lowest first"),
         (r"\bbest first\b", "highest first"),
         (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),

@@ -15,6 +15,7 @@ from agent.models.protocol import SummaryRequest
 from agent.parser import read
 from agent.parser.summary import summary_text
 from agent.parser.wording import Known, Wording, worded
+from agent.runtime.probability import STATED_DOUBT
 from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.databases import Database, open_database
 
@@ -79,6 +80,10 @@ def wording(bakery: Database) -> Callable[[str], Wording]:
         ("list all products with the price", "list all products and their price"),
         ("full price list of products", "full names and prices of products"),
         ("avrage price per product", "average price per product"),
+        ("how many customers bought something in 2024", "how many customers with orders in 2024"),
+        ("customers who spent more than 5 in 2024", "customers with revenue more than 5 in 2024"),
+        ("what is our best month", "revenue per month"),
+        ("open orders in 2024 by month", "number of open orders in 2024 per month"),
         ("best customers last year", "top 10 customers by revenue last year"),
         ("how many orders does the average customer place?", "number of orders per customer"),
         ("how many orders per customer on average", "number of orders per customer"),
@@ -105,6 +110,23 @@ def test_a_word_that_no_rule_explains_is_lost(wording: Callable[[str], Wording],
 
 def test_words_of_the_rules_are_not_lost(wording: Callable[[str], Wording]) -> None:
     assert wording("revenue growth month over month").lost == ()
+
+
+def test_who_is_new_is_not_told_by_the_date_of_the_revenue(bakery: Database) -> None:
+    schema = bakery.schema()
+    reading = read("revenue from new customers in 2024", schema, value_index(bakery, schema), threshold=0.0)
+    assert reading.not_understood == ("new",)
+    reading = read("number of new customers per month in 2024", schema, value_index(bakery, schema), threshold=0.0)
+    assert reading.not_understood == ()
+
+
+def test_an_amount_may_be_left_out_of_a_range(bakery: Database) -> None:
+    schema = bakery.schema()
+    reading = read("orders between 2 and 10", schema, value_index(bakery, schema), threshold=0.0)
+    assert "total_amount BETWEEN 2 AND 10" in reading.sql
+    reading = read("customers between 2 and 10", schema, value_index(bakery, schema), threshold=0.0)
+    assert "WHERE" not in reading.sql
+    assert reading.confidence < STATED_DOUBT
 
 
 def test_an_auxiliary_is_no_column(bakery: Database) -> None:
