@@ -253,6 +253,24 @@ def test_cancelling(database: Database, outside: Outside) -> None:
     assert becomes(lambda: not outside.busy())  # the server may still be sending the error
 
 
+def test_cancelling_where_a_pooled_connection_was_closed_by_the_server(database: Database, outside: Outside) -> None:
+    """An idle connection ends by `wait_timeout` while another is in use; what it is needed for is done by a new one."""
+    runs = [threading.Thread(target=database.execute, args=(read(f"SELECT SLEEP({s})"),)) for s in (1.5, 0.2)]
+    for run in runs:
+        run.start()
+    assert becomes(lambda: len(outside.busy()) == 2)
+    assert becomes(lambda: len(outside.busy()) == 1)
+    for number, _, _, name, command, *_ in outside("SHOW PROCESSLIST"):
+        if name == outside.name and command == "Sleep":
+            outside(f"KILL {number}")
+    for run in runs:
+        run.join()
+    token = CancelToken()
+    threading.Timer(0.1, token.cancel).start()
+    assert database.execute(read("SELECT SLEEP(30)"), cancel=token).status == "cancelled"
+    assert becomes(lambda: outside.busy() == [])
+
+
 async def test_cancelling_the_task(database: Database, outside: Outside) -> None:
     task = asyncio.create_task(database.execute_async(read("SELECT SLEEP(30)")))
     assert await asyncio.to_thread(becomes, lambda: len(outside.busy()) == 1)
